@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import type { Environment } from '../config.ts';
+
+/** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
+export interface CommandContext {
+  readonly environment: Environment;
+  /** Where data goes. */
+  readonly stdout: NodeJS.WriteStream;
+  /** Where logs and progress go. */
+  readonly stderr: NodeJS.WriteStream;
+  /** Aborted with a `CancelledError` on SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Sets what the process exits with when the command is done. */
+  setExitCode(code: number): void;
+}
+
+/** Adds a command, with its flags and help, to the program. */
+export type CommandRegistration = (program: Command, context: CommandContext) => void;

@@ -1,0 +1,31 @@
+import { type Command, Option } from 'commander';
+import { type SettingName, settings } from '../config.ts';
+
+/** Adds the flags of these settings to a command; defaults and checks stay with the settings. */
+export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {
+  for (const name of names) {
+    const { variable, flag, valueName, default: fallback, help } = settings[name];
+    const value = valueName === null ? '' : ` <${valueName}>`;
+    const isPlain = fallback === null || valueName === null;
+    const note = isPlain ? `[${variable}]` : `[${variable}, default ${fallback}]`;
+    command.addOption(new Option(`${flag}${value}`, `${help} ${note}`));
+  }
+  return command;
+}
+
+/** The settings that every command has. */
+export const mirrorFlags: readonly SettingName[] = ['database', 'logLevel'];
+
+/** The settings of commands that read the service. */
+export const serviceFlags: readonly SettingName[] = [
+  'baseUrl',
+  'allowHttp',
+  'token',
+  'tokenFile',
+  'pageSize',
+  'concurrency',
+  'timeoutMs',
+  'retries',
+  'fullEveryMs',
+  'maxRemovals',
+];

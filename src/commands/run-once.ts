@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { Service } from '../api/service.ts';
+import { type Config, checkTokenOfFile, type ServiceConfig } from '../config.ts';
+import type { ListDefinition } from '../contract/lists.ts';
+import { UsageError } from '../errors.ts';
+import type { ChangeObserver } from '../store/apply.ts';
+import { SqliteMirror } from '../store/mirror.ts';
+import type { ListObserver } from '../sync/list.ts';
+import type { Trigger } from '../sync/ports.ts';
+import { type RunSummary, runSync } from '../sync/run.ts';
+import { version } from '../version.ts';
+import type { Logger } from './logging.ts';
+
+export interface RunRequest {
+  readonly config: Config;
+  readonly service: ServiceConfig;
+  readonly lists: readonly ListDefinition[];
+  readonly trigger: Trigger;
+  readonly allowMassRemoval: boolean;
+  /** Told of every change that a dry run would make; its presence makes the run dry. */
+  readonly onPlannedChange?: ChangeObserver;
+  readonly logger: Logger;
+  readonly observer: ListObserver;
+  readonly signal: AbortSignal;
+}
+
+/** Wires the rooms together for one run, and takes them apart again however it ends. */
+export async function runOnce(request: RunRequest): Promise<RunSummary> {
+  const { config, service, logger, observer, signal } = request;
+  const token = readToken(service);
+  const mirror =
+    request.onPlannedChange === undefined
+      ? SqliteMirror.open(config.database)
+      : SqliteMirror.openDry(config.database, request.onPlannedChange);
+  const source = new Service({
+    ...config,
+    baseUrl: service.baseUrl,
+    token,
+    userAgent: `docmirror/${version}`,
+    onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
+  });
+  try {
+    return await runSync(
+      {
+        lists: request.lists,
+        trigger: request.trigger,
+        docmirrorVersion: version,
+        pageSize: config.pageSize,
+        removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
+      },
+      { source, mirror, clock: () => new Date(), observer, signal },
+    );
+  } finally {
+    await source.close();
+    mirror.close();
+  }
+}
+
+function readToken({ token }: ServiceConfig): string {
+  if ('text' in token) return token.text;
+  let text: string;
+  try {
+    text = readFileSync(token.file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
+    throw new UsageError(`DOCMIRROR_TOKEN_FILE: ${token.file} can't be read (${code}).`);
+  }
+  return checkTokenOfFile(text);
+}

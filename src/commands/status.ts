@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { durationMs, resolveConfig } from '../config.ts';
+import { exitCodes } from '../errors.ts';
+import { statusJson, statusText } from '../render/run-list.ts';
+import { MirrorReader } from '../store/mirror-reader.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags, mirrorFlags } from './flags.ts';
+
+export const registerStatus: CommandRegistration = (program, context) => {
+  const command = program
+    .command('status')
+    .description('Show how fresh each list is, its last run, its record count and how complete it is.')
+    .option('--json', 'print it as one JSON object')
+    .option('--max-age <TIME>', 'exit 4 where a list has had no completed run for longer, such as 26h')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ docmirror status\n  $ docmirror status --max-age 26h   a health check',
+    );
+  addSettingFlags(command, mirrorFlags).action(() => status(command, context));
+};
+
+function status(command: Command, { environment, stdout, setExitCode }: CommandContext): void {
+  const flags = command.opts<{ json?: boolean; maxAge?: string }>();
+  const config = resolveConfig(command.opts(), environment);
+  const maxAgeMs =
+    flags.maxAge === undefined ? Number.POSITIVE_INFINITY : durationMs('--max-age', flags.maxAge);
+  const reader = MirrorReader.open(config.database);
+  try {
+    const lists = reader.status();
+    const nowMs = Date.now();
+    stdout.write(flags.json ? statusJson(lists, nowMs) : statusText(lists, nowMs));
+    const isStale = lists.some(({ lastCompletedAt }) => ageMs(lastCompletedAt, nowMs) > maxAgeMs);
+    if (isStale) setExitCode(exitCodes.difference);
+  } finally {
+    reader.close();
+  }
+}
+
+function ageMs(completedAt: string | null, nowMs: number): number {
+  return completedAt === null ? Number.POSITIVE_INFINITY : nowMs - Date.parse(completedAt);
+}

@@ -1,0 +1,105 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { resolveConfig, resolveService } from '../config.ts';
+import { lists, resourceNames } from '../contract/lists.ts';
+import { changesText, type ShownChange } from '../render/changes.ts';
+import { summaryJson, summaryText } from '../render/run-summary.ts';
+import { exitCodeOf } from '../sync/run.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
+import { createLogger, type Logger } from './logging.ts';
+import { BarObserver, LogObserver } from './progress.ts';
+import { runOnce } from './run-once.ts';
+
+interface SyncFlags {
+  readonly resource?: string[];
+  readonly full?: boolean;
+  readonly dryRun?: boolean;
+  readonly allowMassRemoval?: boolean;
+  readonly json?: boolean;
+}
+
+/** How many planned changes a dry run shows for people. */
+const shownChangesMax = 200;
+const widthWithoutTerminal = 120;
+
+const examples = `
+Examples:
+  $ docmirror sync                              all three lists
+  $ docmirror sync --resource webhooks --full   one list, in full
+  $ docmirror sync --dry-run                    what would change
+  $ docmirror sync --json | jq .status          for scripts
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror,
+12 the service refused the token, 130 and 143 ended by a signal.`;
+
+export const registerSync: CommandRegistration = (program, context) => {
+  const command = program
+    .command('sync')
+    .description('Walk the lists of the service and bring the mirror up to date: one run.')
+    .addOption(
+      new Option(
+        '--resource <NAME>',
+        `only this list; repeat it for more (${resourceNames.join(', ')})`,
+      ).argParser((name: string, names: string[] | undefined) => [...(names ?? []), checked(name)]),
+    )
+    .option('--full', 'walk the lists in full, also where an incremental sync would do')
+    .option('--dry-run', 'walk and compare, change nothing, and print what would change')
+    .option('--allow-mass-removal', 'remove records even where they are more than --max-removals allows')
+    .option('--json', "print the run's summary as one JSON object")
+    .addHelpText('after', examples);
+  addSettingFlags(command, [...serviceFlags, ...mirrorFlags]).action(() => sync(command, context));
+};
+
+async function sync(command: Command, context: CommandContext): Promise<void> {
+  const flags = command.opts<SyncFlags>();
+  const config = resolveConfig(command.opts(), context.environment);
+  const service = resolveService(command.opts(), context.environment);
+  const logger = createLogger(config.logLevel, context.stderr.isTTY);
+  const planned = new PlannedChanges();
+  const observer = observe(context, logger);
+  const summary = await runOnce({
+    config,
+    service,
+    lists:
+      flags.resource === undefined
+        ? lists
+        : lists.filter(({ resource }) => flags.resource?.includes(resource)),
+    trigger: 'manual',
+    allowMassRemoval: flags.allowMassRemoval ?? false,
+    ...(flags.dryRun && { onPlannedChange: planned.add }),
+    logger,
+    observer,
+    signal: context.signal,
+  }).finally(() => observer.close());
+  context.stdout.write(flags.json ? summaryJson(summary) : `${planned.text(context)}${summaryText(summary)}`);
+  context.setExitCode(exitCodeOf(summary, context.signal));
+}
+
+/** Bars on a terminal, log lines elsewhere. */
+function observe({ stderr }: CommandContext, logger: Logger) {
+  if (stderr.isTTY && logger.isLevelEnabled('info')) return new BarObserver(stderr);
+  return Object.assign(new LogObserver(logger), { close: () => undefined });
+}
+
+function checked(name: string): string {
+  if (!(resourceNames as readonly string[]).includes(name)) {
+    throw new InvalidArgumentError(`Expected one of ${resourceNames.join(', ')}.`);
+  }
+  return name;
+}
+
+/** The changes that a dry run would make: all counted, the first ones kept to be shown. */
+class PlannedChanges {
+  readonly #shown: ShownChange[] = [];
+  #total = 0;
+
+  readonly add = (change: ShownChange): void => {
+    this.#total++;
+    if (this.#shown.length < shownChangesMax) this.#shown.push(change);
+  };
+
+  text({ stdout }: CommandContext): string {
+    if (this.#total === 0) return '';
+    return `${changesText(this.#shown, this.#total, stdout.columns ?? widthWithoutTerminal)}\n`;
+  }
+}

@@ -1,0 +1,144 @@
+import { type TSchema, Type } from 'typebox';
+
+/** A list of the service, by the service's own word. */
+export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
+
+/** How a field of an item is kept: its kind, its name on the wire and where it stands in the mirror. */
+export type Field =
+  | { readonly kind: 'text'; readonly name: string; readonly column: string }
+  | { readonly kind: 'connection'; readonly name: string; readonly column: string }
+  | { readonly kind: 'texts'; readonly name: string; readonly table: string; readonly column: string }
+  | { readonly kind: 'connections'; readonly name: string; readonly table: string; readonly column: string };
+
+/** One list of the service: where it is read, what its items look like, what identifies them, where they are kept. */
+export interface ListDefinition {
+  readonly resource: ResourceName;
+  readonly path: string;
+  readonly title: string;
+  readonly table: string;
+  /** The column by which the child tables point back here. */
+  readonly ownerColumn: string;
+  /** Who a record is: by the service's `id`, or by its content where the service gives it none. */
+  readonly identity:
+    | { readonly by: 'id' }
+    | { readonly by: 'content'; readonly fields: readonly string[]; readonly timeField: string };
+  /** Whose word on a connection's name counts more, where lists disagree: the greater. */
+  readonly connectionNameRank: number;
+  readonly fields: readonly Field[];
+}
+
+const text = (name: string, column: string): Field => ({ kind: 'text', name, column });
+const connection = (name: string, column: string): Field => ({ kind: 'connection', name, column });
+
+const documentExports: ListDefinition = {
+  resource: 'document-exports',
+  path: '/v2/document-exports',
+  title: 'Document exports',
+  table: 'document_exports',
+  ownerColumn: 'document_export_id',
+  identity: {
+    by: 'content',
+    fields: [
+      'sourceConnection',
+      'sourceDocumentReference',
+      'sourceDocumentVersion',
+      'destinationConnection',
+      'destinationReference',
+      'exportedAt',
+    ],
+    timeField: 'exportedAt',
+  },
+  connectionNameRank: 1,
+  fields: [
+    connection('sourceConnection', 'source_connection_id'),
+    text('sourceDocumentTitle', 'source_document_title'),
+    text('sourceDocumentReference', 'source_document_reference'),
+    text('sourceDocumentVersion', 'source_document_version'),
+    text('sourceDocumentKind', 'source_document_kind'),
+    connection('destinationConnection', 'destination_connection_id'),
+    text('destinationReference', 'destination_reference'),
+    text('exportedAt', 'exported_at'),
+  ],
+};
+
+const collections: ListDefinition = {
+  resource: 'collections',
+  path: '/v2/collections',
+  title: 'Collections',
+  table: 'collections',
+  ownerColumn: 'collection_id',
+  identity: { by: 'id' },
+  connectionNameRank: 3,
+  fields: [
+    text('name', 'name'),
+    connection('sourceConnection', 'source_connection_id'),
+    connection('destinationConnection', 'destination_connection_id'),
+  ],
+};
+
+const webhooks: ListDefinition = {
+  resource: 'webhooks',
+  path: '/v2/webhooks',
+  title: 'Webhooks',
+  table: 'webhooks',
+  ownerColumn: 'webhook_id',
+  identity: { by: 'id' },
+  connectionNameRank: 2,
+  fields: [
+    text('endpoint', 'endpoint'),
+    text('description', 'description'),
+    { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event' },
+    { kind: 'connections', name: 'connections', table: 'webhook_connections', column: 'connection_id' },
+  ],
+};
+
+/** The lists that docmirror mirrors, in the order in which they are reported. A fourth list is a fourth entry. */
+export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
+
+export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
+
+/** The list of that name. Throws where there is none: names are checked at the edge. */
+export function listOf(resource: string): ListDefinition {
+  const list = lists.find(candidate => candidate.resource === resource);
+  if (list === undefined) throw new TypeError(`There is no list named ${resource}.`);
+  return list;
+}
+
+/** Whole numbers that JavaScript and every JSON reader hold exactly. A greater id is rejected, never rounded. */
+const exactInteger = () =>
+  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+
+const connectionSchema = Type.Object({
+  id: Type.Optional(orNull(exactInteger())),
+  name: Type.Optional(orNull(Type.String())),
+});
+
+const fieldSchemas: Record<Field['kind'], () => TSchema> = {
+  text: () => orNull(Type.String()),
+  connection: () => orNull(connectionSchema),
+  texts: () => orNull(Type.Array(Type.String())),
+  connections: () => orNull(Type.Array(orNull(connectionSchema))),
+};
+
+/** The JSON schema of a list's item as the service sends it: everything but an `id` may be null or missing. */
+export function itemSchema(list: ListDefinition): TSchema {
+  const properties: Record<string, TSchema> = list.identity.by === 'id' ? { id: exactInteger() } : {};
+  for (const field of list.fields) properties[field.name] = Type.Optional(fieldSchemas[field.kind]());
+  return Type.Object(properties);
+}
+
+/** The JSON schema of the `pagination` object in every answer. */
+export const paginationSchema = Type.Object({
+  pageCount: Type.Integer({ minimum: 0 }),
+  pageNo: Type.Integer(),
+  pageSize: Type.Integer({ minimum: 0 }),
+  totalRecordCount: Type.Integer({ minimum: 0 }),
+});
+
+/** The JSON schema of an answer whose items are not looked at yet. */
+export const pageSchema = Type.Object({
+  items: Type.Array(Type.Unknown()),
+  pagination: paginationSchema,
+});

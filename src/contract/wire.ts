@@ -1,0 +1,74 @@
+import type { Field, ListDefinition } from './lists.ts';
+import { arrayFields, type Scalar, scalarFields } from './record.ts';
+
+/** What the mirror's rows hold of one record. */
+export interface StoredRecord {
+  readonly id: number | null;
+  readonly scalars: readonly Scalar[];
+  readonly arrays: readonly (readonly Scalar[])[];
+  readonly extra: string | null;
+}
+
+/** What the mirror holds of one connection. */
+export interface StoredConnection {
+  readonly id: number;
+  readonly name: string | null;
+  readonly extra: string | null;
+}
+
+/** Writes a stored record in the service's own shape. */
+export type WireWriter = (record: StoredRecord) => string;
+
+/**
+ * Makes the writer of a list's items: compact JSON text, for digits that JavaScript can't hold may stand in `extra`.
+ *
+ * @param connectionOf finds a connection by its id.
+ */
+export function wireWriter(
+  list: ListDefinition,
+  connectionOf: (id: number) => StoredConnection | undefined,
+): WireWriter {
+  const scalars: readonly Field[] = scalarFields(list);
+  const arrays: readonly Field[] = arrayFields(list);
+
+  const connection = (id: Scalar): string =>
+    id === null
+      ? 'null'
+      : wireConnection(connectionOf(id as number) ?? { id: id as number, name: null, extra: null });
+
+  const value = (field: Field, record: StoredRecord): string => {
+    const scalar = record.scalars[scalars.indexOf(field)] ?? null;
+    const values = record.arrays[arrays.indexOf(field)] ?? [];
+    switch (field.kind) {
+      case 'text':
+        return JSON.stringify(scalar);
+      case 'connection':
+        return connection(scalar);
+      case 'texts':
+        return JSON.stringify(values);
+      case 'connections':
+        return `[${values.map(connection).join(',')}]`;
+    }
+  };
+
+  return record => {
+    // A field that its columns could not hold stands whole among the extra ones.
+    const held = record.extra === null ? undefined : new Set(Object.keys(JSON.parse(record.extra)));
+    const fields = list.fields.filter(({ name }) => !held?.has(name));
+    const id = record.id === null ? [] : [`"id":${record.id}`];
+    return withExtra(
+      [...id, ...fields.map(field => `"${field.name}":${value(field, record)}`)],
+      record.extra,
+    );
+  };
+}
+
+/** A connection reference as the service writes it. */
+export function wireConnection(connection: StoredConnection): string {
+  return withExtra([`"id":${connection.id}`, `"name":${JSON.stringify(connection.name)}`], connection.extra);
+}
+
+function withExtra(members: readonly string[], extra: string | null): string {
+  const rest = extra === null || extra === '{}' ? '' : `,${extra.slice(1, -1)}`;
+  return `{${members.join(',')}${rest}}`;
+}

@@ -1,0 +1,120 @@
+/** Error codes that stand in run records, summaries and logs. */
+export type ErrorCode =
+  | 'settings'
+  | 'mirror_busy'
+  | 'mirror_file'
+  | 'disk_full'
+  | 'database_locked'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'redirected'
+  | 'refused'
+  | 'overloaded'
+  | 'server_error'
+  | 'timeout'
+  | 'network'
+  | 'invalid_response'
+  | 'response_too_large'
+  | 'pagination_ignored'
+  | 'cancelled'
+  | 'internal';
+
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  partial: 3,
+  difference: 4,
+  busy: 11,
+  unauthorized: 12,
+  sigint: 130,
+  sigterm: 143,
+} as const;
+
+/** A fault that was foreseen: its message is for the user, and no stack trace is ever shown for it. */
+export class DocmirrorError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+
+  /** What the process exits with when this error ends it. */
+  get exitCode(): number {
+    return exitCodes.failed;
+  }
+}
+
+/** An unknown or unusable flag or setting; the message names it. */
+export class UsageError extends DocmirrorError {
+  constructor(message: string) {
+    super('settings', message);
+  }
+
+  override get exitCode(): number {
+    return exitCodes.usage;
+  }
+}
+
+/** The mirror's file can't be used as it is: missing, damaged, foreign, newer, locked, or the disk is full. */
+export class MirrorFileError extends DocmirrorError {
+  constructor(message: string, options?: ErrorOptions & { code?: ErrorCode }) {
+    super(options?.code ?? 'mirror_file', message, options);
+  }
+}
+
+/** Another run holds this mirror. */
+export class MirrorBusyError extends DocmirrorError {
+  constructor(message: string) {
+    super('mirror_busy', message);
+  }
+
+  override get exitCode(): number {
+    return exitCodes.busy;
+  }
+}
+
+/** The service answered with something that can't be used, or did not answer. `retryable` says whether another try may help. */
+export class ServiceError extends DocmirrorError {
+  readonly retryable: boolean;
+  readonly status: number | null;
+  /** How long the service asked to be left alone, in milliseconds; null where it did not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: { retryable: boolean; status?: number; retryAfterMs?: number | null; cause?: unknown },
+  ) {
+    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.retryable = details.retryable;
+    this.status = details.status ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+  }
+
+  /** True where the service refused the token. */
+  get refusedToken(): boolean {
+    return this.code === 'unauthorized' || this.code === 'forbidden';
+  }
+
+  override get exitCode(): number {
+    return this.refusedToken ? exitCodes.unauthorized : exitCodes.failed;
+  }
+}
+
+/** The run was told to stop by a signal. */
+export class CancelledError extends DocmirrorError {
+  readonly signal: 'SIGINT' | 'SIGTERM';
+
+  constructor(signal: 'SIGINT' | 'SIGTERM') {
+    super('cancelled', `Stopped by ${signal}.`);
+    this.signal = signal;
+  }
+
+  override get exitCode(): number {
+    return this.signal === 'SIGINT' ? exitCodes.sigint : exitCodes.sigterm;
+  }
+}

@@ -1,0 +1,27 @@
+const grouped = new Intl.NumberFormat('en-US');
+
+/** A count for people: `12,345`. */
+export function count(value: number): string {
+  return grouped.format(value);
+}
+
+/** A length of time for people, by its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const units: [name: string, ms: number][] = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+    ['s', 1_000],
+  ];
+  const at = units.findIndex(([, unitMs]) => ms >= unitMs);
+  const [[name, unitMs], next] = [units[at] as [string, number], units[at + 1]];
+  const rest = next === undefined ? 0 : Math.floor((ms % unitMs) / next[1]);
+  return `${Math.floor(ms / unitMs)} ${name}${rest > 0 && next !== undefined ? ` ${rest} ${next[0]}` : ''}`;
+}
+
+/** An instant for people, in UTC: `2026-11-20 23:15:04Z`. */
+export function instant(iso: string): string {
+  return iso.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,277 @@
+import { rmSync, truncateSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { Pagination } from '../contract/page.ts';
+import { MirrorBusyError } from '../errors.ts';
+import type { PageFindings, WalkEnvelope } from '../sync/ports.ts';
+import { explainSqliteError } from './sqlite-errors.ts';
+
+/** A page of a walk as it is staged: what it showed, which rows of the mirror it holds, and its bytes where something is new. */
+export interface StagedPage {
+  readonly findings: PageFindings;
+  /** Ids of the mirror's rows that the page holds unchanged. */
+  readonly rowIds: readonly number[];
+  /** Positions of the records that are not in the mirror as they stand here; null when the page brings nothing. */
+  readonly news: { readonly positions: readonly number[]; readonly bytes: Buffer } | null;
+}
+
+/** Which service and which state of the mirror a staged walk belongs to: it can be taken up again only where both still fit. */
+export interface WalkOrigin extends WalkEnvelope {
+  readonly baseUrl: string;
+  readonly runId: number;
+  readonly runStartedAt: string;
+}
+
+const pagesPerCommit = 8;
+const commitIntervalMs = 200;
+
+/** The tables' shape; a staging file of another one is begun anew. */
+const layoutVersion = 1;
+
+const layout = `
+  DROP TABLE IF EXISTS walks;
+  DROP TABLE IF EXISTS pages;
+  CREATE TABLE walks (
+    resource TEXT NOT NULL, walk INTEGER NOT NULL, begun_at INTEGER NOT NULL, origin TEXT NOT NULL,
+    PRIMARY KEY (resource, walk)
+  ) STRICT;
+  CREATE TABLE pages (
+    resource TEXT NOT NULL, walk INTEGER NOT NULL, page_no INTEGER NOT NULL,
+    findings TEXT NOT NULL, sum BLOB NOT NULL, row_ids BLOB NOT NULL, positions BLOB, bytes BLOB,
+    PRIMARY KEY (resource, walk, page_no)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${layoutVersion};
+`;
+
+/**
+ * The file beside the mirror that keeps the pages of a walk until they are applied, page by page, so that an interrupted
+ * walk can be taken up again. It is held under an exclusive lock for as long as it is open: that lock is the rule that one
+ * run works on a mirror at a time, and the system drops it when the process dies. The file itself is never removed, for
+ * another process may be waiting at it.
+ */
+export class Staging {
+  readonly #sqlite: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  #pagesInTransaction = 0;
+  #committedAt = 0;
+
+  /**
+   * @throws MirrorBusyError where another process has it open.
+   */
+  static open(path: string): Staging {
+    try {
+      return new Staging(openLocked(path));
+    } catch (error) {
+      if (!hasCode(error, 'SQLITE_CORRUPT') && !hasCode(error, 'SQLITE_NOTADB'))
+        throw explainSqliteError(error, path);
+      // Staged pages can always be asked for again, so a damaged file is emptied; in place, for the lock is the file.
+      rmSync(`${path}-wal`, { force: true });
+      truncateSync(path);
+      return new Staging(openLocked(path));
+    }
+  }
+
+  /** Staging in a temporary file that no one else sees and that ends with its connection. */
+  static openTemporary(): Staging {
+    const sqlite = new Database('');
+    sqlite.exec(layout);
+    return new Staging(sqlite);
+  }
+
+  private constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#statements = prepare(sqlite);
+  }
+
+  /** Begins a walk and forgets what was staged of it before. */
+  beginWalk(resource: string, walk: number, origin: WalkOrigin, nowMs: number): void {
+    this.#statements.forgetPages.run(resource, walk);
+    this.#statements.beginWalk.run(resource, walk, nowMs, JSON.stringify(origin));
+  }
+
+  /** The last walk of a list that was begun and not cleared; null where there is none. */
+  lastWalk(resource: string): { walk: number; begunAtMs: number; origin: WalkOrigin } | null {
+    const row = this.#statements.lastWalk.get(resource);
+    return row === undefined
+      ? null
+      : { walk: row.walk, begunAtMs: row.begun_at, origin: JSON.parse(row.origin) as WalkOrigin };
+  }
+
+  /** Moves a staged walk to the place of the first one, and forgets the others. */
+  keepAsFirstWalk(resource: string, walk: number): void {
+    if (walk === 1) return;
+    this.#statements.forgetOtherPages.run(resource, walk);
+    this.#statements.forgetOtherWalks.run(resource, walk);
+    this.#statements.renumberPages.run(resource);
+    this.#statements.renumberWalks.run(resource);
+  }
+
+  /** Stages a page. Pages are committed a few at a time, or after 200 ms. */
+  add(resource: string, walk: number, page: StagedPage): void {
+    if (!this.#sqlite.inTransaction) this.#sqlite.exec('BEGIN');
+    const { sum, ...findings } = page.findings;
+    this.#statements.addPage.run(
+      resource,
+      walk,
+      findings.pageNo,
+      JSON.stringify(findings),
+      sum,
+      packRuns(page.rowIds),
+      page.news && packPositions(page.news.positions),
+      page.news?.bytes ?? null,
+    );
+    this.#pagesInTransaction++;
+    if (this.#pagesInTransaction >= pagesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
+      this.commit();
+  }
+
+  commit(): void {
+    if (this.#sqlite.inTransaction) this.#sqlite.exec('COMMIT');
+    this.#pagesInTransaction = 0;
+    this.#committedAt = Date.now();
+  }
+
+  /** A walk's pages in the order of their numbers, one at a time. */
+  pages(resource: string, walk: number): Generator<StagedPage> {
+    return this.#each(this.#statements.nextPage, resource, walk);
+  }
+
+  /** Those of a walk's pages that bring something new. */
+  pagesWithNews(
+    resource: string,
+    walk: number,
+  ): Generator<StagedPage & { news: NonNullable<StagedPage['news']> }> {
+    return this.#each(this.#statements.nextPageWithNews, resource, walk) as Generator<
+      StagedPage & { news: NonNullable<StagedPage['news']> }
+    >;
+  }
+
+  /** A statement a page, not an iterator: the pages are read while the event loop runs. */
+  *#each(
+    next: Database.Statement<[string, number, number], PageRow>,
+    resource: string,
+    walk: number,
+  ): Generator<StagedPage> {
+    this.commit();
+    let after = Number.NEGATIVE_INFINITY;
+    for (;;) {
+      const row = next.get(resource, walk, after);
+      if (row === undefined) return;
+      after = row.page_no;
+      yield toStagedPage(row);
+    }
+  }
+
+  /** Forgets all that is staged of a list. */
+  clear(resource: string): void {
+    this.commit();
+    this.#statements.clearPages.run(resource);
+    this.#statements.clearWalks.run(resource);
+  }
+
+  /** Closes the file and so lets the next run in. Where nothing is staged any more, the file is made small first. */
+  close(): void {
+    this.commit();
+    const isEmpty = this.#sqlite.prepare('SELECT count(*) FROM walks').pluck().get() === 0;
+    if (isEmpty) this.#sqlite.exec('VACUUM');
+    this.#sqlite.close();
+  }
+}
+
+interface PageRow {
+  page_no: number;
+  findings: string;
+  sum: Buffer;
+  row_ids: Buffer;
+  positions: Buffer | null;
+  bytes: Buffer | null;
+}
+
+function toStagedPage(row: PageRow): StagedPage {
+  const findings = JSON.parse(row.findings) as Omit<PageFindings, 'sum'> & { pagination: Pagination };
+  const { bytes, positions } = row;
+  return {
+    findings: { ...findings, sum: row.sum },
+    rowIds: unpackRuns(row.row_ids),
+    news: bytes === null || positions === null ? null : { positions: unpackPositions(positions), bytes },
+  };
+}
+
+function prepare(sqlite: Database.Database) {
+  const one = 'resource = ? AND walk = ?';
+  const others = 'resource = ? AND walk <> ?';
+  return {
+    beginWalk: sqlite.prepare(
+      'INSERT OR REPLACE INTO walks (resource, walk, begun_at, origin) VALUES (?, ?, ?, ?)',
+    ),
+    lastWalk: sqlite.prepare<[string], { walk: number; begun_at: number; origin: string }>(
+      'SELECT walk, begun_at, origin FROM walks WHERE resource = ? ORDER BY walk DESC LIMIT 1',
+    ),
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+    nextPage: sqlite.prepare<[string, number, number], PageRow>(
+      `SELECT * FROM pages WHERE ${one} AND page_no > ? ORDER BY page_no LIMIT 1`,
+    ),
+    nextPageWithNews: sqlite.prepare<[string, number, number], PageRow>(
+      `SELECT * FROM pages WHERE ${one} AND page_no > ? AND bytes IS NOT NULL ORDER BY page_no LIMIT 1`,
+    ),
+    forgetPages: sqlite.prepare(`DELETE FROM pages WHERE ${one}`),
+    forgetOtherPages: sqlite.prepare(`DELETE FROM pages WHERE ${others}`),
+    forgetOtherWalks: sqlite.prepare(`DELETE FROM walks WHERE ${others}`),
+    renumberPages: sqlite.prepare('UPDATE pages SET walk = 1 WHERE resource = ?'),
+    renumberWalks: sqlite.prepare('UPDATE walks SET walk = 1 WHERE resource = ?'),
+    clearPages: sqlite.prepare('DELETE FROM pages WHERE resource = ?'),
+    clearWalks: sqlite.prepare('DELETE FROM walks WHERE resource = ?'),
+  };
+}
+
+function openLocked(path: string): Database.Database {
+  const sqlite = new Database(path, { timeout: 0 });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.pragma('journal_mode = WAL');
+    // It may be damaged when the machine dies, which is found out here: the walk is then begun anew.
+    sqlite.pragma('synchronous = OFF');
+    sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
+    if (sqlite.pragma('user_version', { simple: true }) !== layoutVersion) sqlite.exec(layout);
+    if (sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+      throw new Database.SqliteError('the staging file is damaged', 'SQLITE_CORRUPT');
+    }
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw hasCode(error, 'SQLITE_BUSY') ? new MirrorBusyError('Another run holds this mirror.') : error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith(code);
+}
+
+/** Ids as runs of neighbours, `[first, count]` each, in doubles: pages mostly hold rows that were inserted together. */
+export function packRuns(ids: readonly number[]): Buffer {
+  const runs: number[] = [];
+  for (const id of ids) {
+    const last = runs.length - 2;
+    if (last >= 0 && id === (runs[last] as number) + (runs[last + 1] as number))
+      runs[last + 1] = (runs[last + 1] as number) + 1;
+    else runs.push(id, 1);
+  }
+  return Buffer.from(Float64Array.from(runs).buffer);
+}
+
+export function unpackRuns(bytes: Buffer): number[] {
+  const ids: number[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const first = bytes.readDoubleLE(at);
+    const count = bytes.readDoubleLE(at + 8);
+    for (let offset = 0; offset < count; offset++) ids.push(first + offset);
+  }
+  return ids;
+}
+
+function packPositions(positions: readonly number[]): Buffer {
+  return Buffer.from(Uint32Array.from(positions).buffer);
+}
+
+function unpackPositions(bytes: Buffer): number[] {
+  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readUInt32LE(at * 4));
+}

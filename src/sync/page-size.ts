@@ -1,0 +1,69 @@
+import type { ListDefinition } from '../contract/lists.ts';
+import type { Page } from '../contract/page.ts';
+import { ServiceError } from '../errors.ts';
+import type { PageSource, WalkEnvelope } from './ports.ts';
+
+/** What `auto` asks for where nothing is known yet. */
+export const pageSizeAtFirst = 1000;
+
+/** The first page of a list, and the size of pages that the service really sends. */
+export interface FirstPage {
+  readonly page: Page;
+  readonly envelope: WalkEnvelope;
+  /** What to send as `pageSize` for the other pages; null to leave it out. */
+  readonly asked: number | null;
+}
+
+/**
+ * Asks for a list's first page without `pageNo`, and finds out the page size: what comes back is believed, not what was asked
+ * for. A size that is refused gives way to the service's default; a size that was cut in silence is asked for by its real
+ * value, so that the service counts its pages by it.
+ */
+export async function getFirstPage(
+  source: PageSource,
+  list: ListDefinition,
+  wanted: number | null,
+  signal: AbortSignal,
+): Promise<FirstPage> {
+  const first = await getOrDefault(source, list, wanted, signal);
+  const size = sizeOf(first.page);
+  if (size === first.asked || size === first.page.pagination.pageSize)
+    return describe(first.page, first.asked && size);
+  const again = await getOrDefault(source, list, size, signal);
+  return describe(again.page, again.asked);
+}
+
+async function getOrDefault(
+  source: PageSource,
+  list: ListDefinition,
+  pageSize: number | null,
+  signal: AbortSignal,
+): Promise<{ page: Page; asked: number | null }> {
+  try {
+    return { page: await source.getPage(list, { pageNo: null, pageSize }, signal), asked: pageSize };
+  } catch (error) {
+    if (pageSize === null || !isRefusalOfSize(error)) throw error;
+    return { page: await source.getPage(list, { pageNo: null, pageSize: null }, signal), asked: null };
+  }
+}
+
+function isRefusalOfSize(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
+}
+
+function describe(page: Page, asked: number | null): FirstPage {
+  const { pageNo, pageCount, totalRecordCount } = page.pagination;
+  return {
+    page,
+    asked,
+    envelope: { firstPageNo: pageNo, pageSize: sizeOf(page), pageCount, totalRecordCount },
+  };
+}
+
+/** How many records a full page holds, by what the first one says and by what it holds. */
+function sizeOf({ items, pagination }: Page): number {
+  const { pageSize, totalRecordCount } = pagination;
+  const isWholeList = items.length >= totalRecordCount;
+  if (items.length > pageSize) return items.length;
+  return isWholeList || items.length === 0 ? pageSize : Math.min(pageSize, items.length);
+}

@@ -1,0 +1,103 @@
+import type { ListDefinition, ResourceName } from '../contract/lists.ts';
+import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
+import { type ListObserver, syncList } from './list.ts';
+import type { Clock, ListOutcome, Mirror, PageSource, RunError, RunStatus, Trigger } from './ports.ts';
+import type { RemovalGuard } from './removal-guard.ts';
+
+export interface RunOptions {
+  readonly lists: readonly ListDefinition[];
+  readonly trigger: Trigger;
+  readonly docmirrorVersion: string;
+  /** What to ask for as `pageSize`; null finds the largest by itself. */
+  readonly pageSize: number | null;
+  readonly removals: RemovalGuard;
+}
+
+export interface RunWorld {
+  readonly source: PageSource;
+  readonly mirror: Mirror;
+  readonly clock: Clock;
+  readonly observer: ListObserver;
+  /** Aborted with a `CancelledError` to end the run early. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended; `runId` is null for a dry run, which stands in no record. */
+export interface RunSummary {
+  readonly runId: number | null;
+  readonly status: RunStatus;
+  readonly trigger: Trigger;
+  readonly startedAt: string;
+  readonly completedAt: string;
+  readonly durationMs: number;
+  readonly error: RunError | null;
+  /** In the order of the lists' definition. */
+  readonly resources: readonly ListOutcome[];
+}
+
+/**
+ * One run: each list is walked, proven and applied by itself, so that a list that fails leaves the others whole.
+ *
+ * The lists whose word on connection names counts most go first: what they give up, the others can take over in the same run.
+ */
+export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
+  const { source, mirror, clock, signal } = world;
+  const started = clock();
+  const { trigger, docmirrorVersion } = options;
+  const startedAt = started.toISOString();
+  const runId = mirror.beginRun({ trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion });
+
+  const resources = await syncLists(options, world).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    mirror.endRun('failed', clock().toISOString(), { code: 'internal', message });
+    throw error;
+  });
+  const status = statusOf(resources);
+  const error = errorOf(status, resources, signal);
+  const completed = clock();
+  mirror.endRun(status, completed.toISOString(), error);
+  return {
+    runId,
+    status,
+    trigger,
+    startedAt,
+    completedAt: completed.toISOString(),
+    durationMs: completed.getTime() - started.getTime(),
+    error,
+    resources,
+  };
+}
+
+async function syncLists(options: RunOptions, world: RunWorld): Promise<ListOutcome[]> {
+  const outcomes = new Map<ResourceName, ListOutcome>();
+  const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
+  for (const list of ordered) outcomes.set(list.resource, await syncList({ list, ...world, ...options }));
+  return options.lists.map(list => outcomes.get(list.resource) as ListOutcome);
+}
+
+function statusOf(resources: readonly ListOutcome[]): RunStatus {
+  const has = (status: RunStatus) => resources.some(resource => resource.status === status);
+  if (has('cancelled')) return 'cancelled';
+  if (resources.every(resource => resource.status === 'completed')) return 'completed';
+  return resources.every(resource => resource.status === 'failed') ? 'failed' : 'partial';
+}
+
+function errorOf(status: RunStatus, resources: readonly ListOutcome[], signal: AbortSignal): RunError | null {
+  if (status === 'cancelled') {
+    const { code, message } = signal.reason as DocmirrorError;
+    return { code, message };
+  }
+  return resources.find(resource => resource.error !== null)?.error ?? null;
+}
+
+/** What a process exits with after this run. */
+export function exitCodeOf(summary: RunSummary, signal: AbortSignal): number {
+  if (summary.status === 'completed') return exitCodes.done;
+  if (summary.status === 'partial') return exitCodes.partial;
+  if (summary.status === 'cancelled' && signal.reason instanceof CancelledError)
+    return signal.reason.exitCode;
+  const refused = (code: string | undefined) => code === 'unauthorized' || code === 'forbidden';
+  return summary.resources.every(({ error }) => refused(error?.code))
+    ? exitCodes.unauthorized
+    : exitCodes.failed;
+}

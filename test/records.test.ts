@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { expectExactMirror, expectSound } from './oracle.ts';
+import { sqlite } from './run-cli.ts';
+import { setScene } from './scene.ts';
+import { collection, documentExport, webhook } from './stand-in.ts';
+
+describe.concurrent('records', () => {
+  test('any text arrives byte for byte', async () => {
+    await using scene = await setScene();
+    const text = 'NUL \0 quote \' " backslash \\ tab\t line\n astral 😀 𝒟 e\u0301 \u2028 \uFEFF';
+    scene.service.lists['document-exports'].push(documentExport(700, { sourceDocumentTitle: text }));
+    scene.service.lists.webhooks.push(webhook(70, { description: text, events: [text] }));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const [row] = sqlite(
+      scene.database,
+      "SELECT source_document_title AS t FROM document_exports WHERE source_document_reference = 'DOC-700'",
+    );
+    expect(row?.t).toBe(text);
+    expectExactMirror(
+      scene.database,
+      { ...scene.service, lists: { ...scene.service.lists, webhooks: [] } } as never,
+      ['document-exports'],
+    );
+    expect(sqlite(scene.database, 'SELECT event FROM webhook_events WHERE webhook_id = 70')).toEqual([
+      { event: text },
+    ]);
+    expect((await scene.sync()).of('webhooks')).toMatchObject({ updated: 0, unchanged: 4 });
+  });
+
+  test('fields that no column names are kept in the order received, digit for digit', async () => {
+    await using scene = await setScene();
+    scene.service.lists.collections.push(
+      '{"zebra": {"b": 1, "2": [1, 2], "1": null}, "id": 71, "7": "seven", "big": 123456789012345678901234567890, "a": "\\u00e9"}' as never,
+      collection(72, { colour: 'red', sourceConnection: { id: 1, name: 'Connection 1', region: 'eu' } }),
+    );
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, 'SELECT _extra FROM collections WHERE id > 70 ORDER BY id')).toEqual([
+      {
+        _extra:
+          '{"zebra":{"b":1,"2":[1,2],"1":null},"7":"seven","big":123456789012345678901234567890,"a":"\\u00e9"}',
+      },
+      { _extra: '{"colour":"red"}' },
+    ]);
+    expect(sqlite(scene.database, 'SELECT _extra FROM connections WHERE id = 1')).toEqual([
+      { _extra: '{"region":"eu"}' },
+    ]);
+    expect(
+      sqlite(scene.database, 'SELECT count(*) AS n FROM collections WHERE id < 70 AND _extra IS NULL'),
+    ).toEqual([{ n: 7 }]);
+    expect((await scene.sync()).of('collections')).toMatchObject({ updated: 0, unchanged: 9 });
+  });
+
+  test('a record that can not be read is kept whole beside the others, and the run is partial', async () => {
+    await using scene = await setScene();
+    const broken = [
+      '{"id": "not a number", "name": "x"}',
+      '{"name": "no id"}',
+      '{"id": 1.5}',
+      '{"id":  9007199254740993 , "name":"beyond"}',
+      '{"id": 3000, "sourceConnection": {"id": 90071992547409931, "name": "beyond"}}',
+      '{"id": 3001, "name": 7}',
+      '{"id": 3002, "name": "half \\ud83d"}',
+      '17',
+      'null',
+      '[]',
+    ];
+    scene.service.lists.collections.unshift(...(broken as never[]));
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 3, status: 'partial' });
+    expect(synced.of('collections')).toMatchObject({
+      status: 'partial',
+      inserted: 7,
+      rejected: broken.length,
+    });
+    const rejected = sqlite(
+      scene.database,
+      'SELECT run_id, resource, page_no, position, reason, record FROM rejected_records ORDER BY position',
+    );
+    expect(rejected.map(row => row.record)).toEqual(broken);
+    expect(rejected.map(row => row.position)).toEqual(broken.map((_, at) => at));
+    expect(
+      rejected.every(row => row.run_id === 1 && row.resource === 'collections' && row.page_no === 1),
+    ).toBe(true);
+    expect(rejected.map(row => row.reason)).not.toContain('');
+    expectSound(scene.database);
+    scene.service.lists.collections.splice(0, broken.length);
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('the greatest exact id is kept exactly', async () => {
+    await using scene = await setScene();
+    scene.service.lists.collections.push('{"id": 9007199254740991, "name": "greatest"}' as never);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, "SELECT id FROM collections WHERE name = 'greatest'")).toEqual([
+      { id: 9007199254740991 },
+    ]);
+  });
+
+  test('an id that a list holds twice is stored once and said', async () => {
+    await using scene = await setScene();
+    scene.service.lists.collections.push(collection(3, { name: 'another' }));
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 3 });
+    expect(synced.of('collections')).toMatchObject({ inserted: 7, rejected: 1 });
+    expectSound(scene.database);
+  });
+
+  test('a connection without an id is kept beside the null', async () => {
+    await using scene = await setScene();
+    scene.service.lists['document-exports'].push(
+      documentExport(800, { sourceConnection: { name: 'Nameless' } }),
+    );
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const rows = sqlite(
+      scene.database,
+      "SELECT source_connection_id AS id, _extra FROM document_exports WHERE source_document_reference = 'DOC-800'",
+    );
+    expect(rows).toEqual([{ id: null, _extra: '{"sourceConnection":{"name":"Nameless"}}' }]);
+  });
+});
+
+describe.concurrent('connection names', () => {
+  const named = (id: number, name: string | null) => ({ id, name });
+  const nameOf = (database: string, id: number) =>
+    sqlite(database, `SELECT name FROM connections WHERE id = ${id}`)[0]?.name;
+
+  test('the newest export is believed, and a collection more than any export', async () => {
+    await using scene = await setScene();
+    const { lists } = scene.service;
+    lists['document-exports'].push(
+      documentExport(900, { sourceConnection: named(50, 'Newest'), exportedAt: '2030-01-01T00:00:00Z' }),
+      documentExport(901, { sourceConnection: named(50, 'Old'), exportedAt: '2029-12-31T23:59:59.999Z' }),
+      documentExport(902, { sourceConnection: named(51, 'In the log'), exportedAt: '2031-01-01T00:00:00Z' }),
+    );
+    lists.collections.push(collection(60, { sourceConnection: named(51, 'In a collection') }));
+    await scene.sync();
+    expect(nameOf(scene.database, 50)).toBe('Newest');
+    expect(nameOf(scene.database, 51)).toBe('In a collection');
+    lists['document-exports'].reverse();
+    await scene.sync();
+    expect(nameOf(scene.database, 50)).toBe('Newest');
+    expect(sqlite(scene.database, 'SELECT DISTINCT _changed_run_id AS run FROM connections')).toEqual([
+      { run: 1 },
+    ]);
+  });
+
+  test('a rename that only the names show is taken over, without touching the records', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    for (const list of Object.values(scene.service.lists)) {
+      for (const item of list as Record<string, { id: number; name: string } | undefined>[]) {
+        for (const ref of [
+          item.sourceConnection,
+          item.destinationConnection,
+          ...((item.connections as never) ?? []),
+        ]) {
+          if (ref?.id === 1) ref.name = 'Renamed';
+        }
+      }
+    }
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 0 });
+    expect(synced.of('document-exports')).toMatchObject({ updated: 0, completeness: 'count_matched' });
+    expect(nameOf(scene.database, 1)).toBe('Renamed');
+    expect(
+      sqlite(scene.database, "SELECT record_id, ended_by FROM record_history WHERE resource = 'connections'"),
+    ).toEqual([{ record_id: 1, ended_by: 'update' }]);
+  });
+
+  test("where the collection goes, the name is the log's again", async () => {
+    await using scene = await setScene();
+    const { lists } = scene.service;
+    lists['document-exports'].push(documentExport(902, { sourceConnection: named(51, 'In the log') }));
+    lists.collections.push(collection(60, { sourceConnection: named(51, 'In a collection') }));
+    await scene.sync();
+    lists.collections.pop();
+    await scene.sync();
+    expect(nameOf(scene.database, 51)).toBe('In the log');
+  });
+
+  test('a connection without a name is stored, and named when a name is known', async () => {
+    await using scene = await setScene();
+    const { lists } = scene.service;
+    lists.collections.push(collection(60, { sourceConnection: { id: 52 } }));
+    await scene.sync();
+    expect(nameOf(scene.database, 52)).toBe(null);
+    lists['document-exports'].push(documentExport(903, { sourceConnection: named(52, 'Known now') }));
+    await scene.sync();
+    expect(nameOf(scene.database, 52)).toBe('Known now');
+    await scene.sync();
+    expect(nameOf(scene.database, 52)).toBe('Known now');
+  });
+});

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { type CliResult, runCli, temporaryFolder } from './run-cli.ts';
+import {
+  collection,
+  documentExport,
+  type StandIn,
+  type StandInOptions,
+  startStandIn,
+  webhook,
+} from './stand-in.ts';
+
+/** A service, a folder with a mirror to be, and the command line that joins them. */
+export interface Scene extends AsyncDisposable {
+  readonly service: StandIn;
+  readonly folder: string;
+  readonly database: string;
+  readonly env: Record<string, string>;
+  run(...args: string[]): Promise<CliResult>;
+  sync(...args: string[]): Promise<Synced>;
+}
+
+export interface SyncedResource {
+  readonly [field: string]: unknown;
+  readonly status: string;
+  readonly completeness: string | null;
+  readonly requests: number;
+}
+
+/** What `sync --json` said. */
+export interface Synced {
+  readonly code: number | null;
+  readonly status: string;
+  readonly stderr: string;
+  readonly summary: Record<string, unknown>;
+  of(resource: string): SyncedResource;
+}
+
+export interface Sizes {
+  readonly exports?: number;
+  readonly collections?: number;
+  readonly webhooks?: number;
+}
+
+/** Sets a scene: a stand-in with some records, and no mirror yet. */
+export async function setScene(options: Partial<StandInOptions> = {}, sizes: Sizes = {}): Promise<Scene> {
+  const service = await startStandIn(options);
+  const folder = temporaryFolder();
+  service.lists['document-exports'] = make(sizes.exports ?? 130, documentExport);
+  service.lists.collections = make(sizes.collections ?? 7, collection);
+  service.lists.webhooks = make(sizes.webhooks ?? 3, webhook);
+  const database = join(folder.path, 'mirror.sqlite');
+  const env = {
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_TOKEN: service.options.token,
+    DOCMIRROR_DATABASE: database,
+    DOCMIRROR_LOG_LEVEL: 'warn',
+  };
+  const run = (...args: string[]) => runCli(args, { env });
+  return {
+    service,
+    folder: folder.path,
+    database,
+    env,
+    run,
+    sync: async (...args) => toSynced(await run('sync', '--json', ...args)),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function make<T>(count: number, one: (n: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => one(at + 1));
+}
+
+function toSynced({ code, stdout, stderr }: CliResult): Synced {
+  const summary: Record<string, unknown> = stdout === '' ? { resources: [] } : JSON.parse(stdout);
+  const resources = summary.resources as SyncedResource[];
+  return {
+    code,
+    stderr,
+    status: summary.status as string,
+    summary,
+    of(resource) {
+      const found = resources.find(entry => entry.resource === resource);
+      if (found === undefined) throw new Error(`no ${resource} in the summary; standard error: ${stderr}`);
+      return found;
+    },
+  };
+}

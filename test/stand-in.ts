@@ -1,0 +1,424 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { crc32, gzipSync } from 'node:zlib';
+
+/** An object is sent as its JSON; a string is sent verbatim, for malformed items and big numbers. */
+export type Item = SampleItem | string;
+export type SampleItem = Record<string, unknown>;
+
+export interface Lists {
+  'document-exports': Item[];
+  collections: Item[];
+  webhooks: Item[];
+}
+
+export type Resource = keyof Lists;
+
+export interface StandInOptions {
+  /** A wrong or missing bearer token is answered with 401. */
+  token: string;
+  basePath: string;
+  firstPage: 0 | 1;
+  defaultPageSize: number;
+  maxPageSize: number;
+  /**
+   * What happens to a greater `pageSize` than the largest: `honest` serves the largest and says so, `silent`
+   * serves the largest and echoes the asked size, `refuse` answers 400.
+   */
+  clamp: 'honest' | 'silent' | 'refuse';
+  /** The size by which a silent clamp computes `pageCount`. */
+  silentPageCount: 'asked' | 'effective';
+  /** The answer past the last page; `last` is the last page again, under its own number. */
+  beyond: 'empty' | '404' | 'last';
+  /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
+  pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
+  gzip: boolean;
+  /** A walk begins whenever the first page is asked for. */
+  order: 'stable' | 'reversed' | 'shuffled-per-walk' | 'shuffled-per-request';
+  /** Added to `totalRecordCount`. */
+  totalError: number;
+  /** Added to `pageCount`. */
+  extraPageCount: number;
+  /** Lists that answer every authorized request with that status. */
+  status: Partial<Record<Resource, number>>;
+  /** The wait between computing an answer and sending it. */
+  latencyMs: number;
+  /** The whole body of a 200, in place of the page. */
+  rawBody: ((resource: Resource, pageNo: number) => Buffer | string | undefined) | undefined;
+  /** What goes wrong with a request; comes before every other answer. */
+  faults: ((request: RecordedRequest) => Fault | undefined) | undefined;
+}
+
+export type Fault =
+  | { kind: 'status'; status: number; headers?: Record<string, string> }
+  | { kind: 'html' }
+  | { kind: 'redirect'; location: string }
+  | { kind: 'reset' }
+  /** Half of the body, then the connection ends: short of its `Content-Length`, or amid its chunks. */
+  | { kind: 'cut'; chunked?: boolean }
+  /** Half of the body, then nothing for so long, then the connection ends. */
+  | { kind: 'stall'; ms: number };
+
+export interface RecordedRequest {
+  /** Counted from 1, over all lists. */
+  n: number;
+  method: string;
+  /** One of the lists, or the whole path where it is none of them. */
+  resource: string;
+  /** `null` when omitted, `NaN` when not an integer. */
+  pageNo: number | null;
+  pageSize: number | null;
+  authorization: string | undefined;
+  headers: IncomingHttpHeaders;
+  /** Since the stand-in started. */
+  atMs: number;
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+const defaults: StandInOptions = {
+  token: 'secret-token',
+  basePath: '',
+  firstPage: 1,
+  defaultPageSize: 50,
+  maxPageSize: 1000,
+  clamp: 'honest',
+  silentPageCount: 'effective',
+  beyond: 'empty',
+  pageNo: 'honest',
+  gzip: false,
+  order: 'stable',
+  totalError: 0,
+  extraPageCount: 0,
+  status: {},
+  latencyMs: 0,
+  rawBody: undefined,
+  faults: undefined,
+};
+
+/** Starts a real HTTP server on a free loopback port that stands in for the Document Export Service. */
+export async function startStandIn(options: Partial<StandInOptions> = {}): Promise<StandIn> {
+  const standIn = new StandIn({ ...defaults, ...options });
+  await standIn.listen();
+  return standIn;
+}
+
+/** Everything public may be changed between and within requests. A hook that throws makes `close` reject. */
+export class StandIn implements AsyncDisposable {
+  readonly options: StandInOptions;
+  lists: Lists = { 'document-exports': [], collections: [], webhooks: [] };
+  requests: RecordedRequest[] = [];
+  /** Called before the answer is computed. */
+  onRequest: ((request: RecordedRequest) => void | Promise<void>) | undefined;
+  /** Called after the answer's content was computed, before it is sent. */
+  afterResponse: ((request: RecordedRequest) => void) | undefined;
+  /** The highest number of requests at once. */
+  maxInFlight = 0;
+
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+  readonly #startedAtMs = performance.now();
+  readonly #closing = new AbortController();
+  readonly #hookErrors: unknown[] = [];
+  readonly #walkSeeds = new Map<string, number>();
+  #requestCount = 0;
+  #inFlight = 0;
+
+  constructor(options: StandInOptions) {
+    this.options = options;
+    // A client that reuses a connection just as it expires would see a reset that no test asked for.
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  /** The base address, with the base path. */
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('The stand-in is not listening.');
+    return `http://127.0.0.1:${address.port}${this.options.basePath}`;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject).listen(0, '127.0.0.1', resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+    const errors = this.#hookErrors.splice(0);
+    if (errors.length > 0) throw new AggregateError(errors, `A hook of the stand-in threw: ${errors[0]}`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leave = this.#enter(response);
+    try {
+      const request = this.#record(incoming);
+      await this.onRequest?.(request);
+      const fault = this.options.faults?.(request);
+      const answer = this.#compress(request, faultAnswer(fault) ?? this.#answer(request));
+      this.afterResponse?.(request);
+      if (this.options.latencyMs > 0) await this.#pause(this.options.latencyMs);
+      await this.#send(response, answer, fault, leave);
+    } catch (error) {
+      this.#hookErrors.push(error);
+      response.destroy();
+    }
+  }
+
+  /** Counts a request in; the returned function counts it out, once. */
+  #enter(response: ServerResponse): () => void {
+    this.#inFlight += 1;
+    this.maxInFlight = Math.max(this.maxInFlight, this.#inFlight);
+    let inside = true;
+    const leave = () => {
+      if (inside) this.#inFlight -= 1;
+      inside = false;
+    };
+    response.once('close', leave);
+    return leave;
+  }
+
+  #record(incoming: IncomingMessage): RecordedRequest {
+    const url = new URL(incoming.url ?? '/', 'http://stand-in');
+    this.#requestCount += 1;
+    const request: RecordedRequest = {
+      n: this.#requestCount,
+      method: incoming.method ?? '',
+      resource: resourceAt(url.pathname, this.options.basePath),
+      pageNo: integerOf(url.searchParams.get('pageNo')),
+      pageSize: integerOf(url.searchParams.get('pageSize')),
+      authorization: incoming.headers.authorization,
+      headers: incoming.headers,
+      atMs: performance.now() - this.#startedAtMs,
+    };
+    this.requests.push(request);
+    return request;
+  }
+
+  #answer(request: RecordedRequest): Answer {
+    const { options, lists } = this;
+    const { resource } = request;
+    if (request.method !== 'GET') return refusal(405, 'method not allowed', { allow: 'GET' });
+    if (request.authorization !== `Bearer ${options.token}`) return refusal(401, 'unauthorized');
+    if (!isResource(resource, lists)) return refusal(404, 'not found');
+    const status = options.status[resource];
+    if (status !== undefined) return refusal(status, `status ${status}`);
+    const asked = {
+      pageNo: request.pageNo ?? options.firstPage,
+      pageSize: request.pageSize ?? options.defaultPageSize,
+    };
+    const complaint = complaintAbout(asked, options);
+    if (complaint !== undefined) return refusal(400, complaint);
+    const raw = options.rawBody?.(resource, asked.pageNo);
+    if (raw !== undefined) return json(200, raw);
+    return pageAnswer(inOrder(lists[resource], options.order, this.#seed(request, asked)), asked, options);
+  }
+
+  #seed({ n, resource }: RecordedRequest, asked: Asked): number {
+    if (this.options.order === 'shuffled-per-request') return n;
+    if (asked.pageNo === this.options.firstPage) this.#walkSeeds.set(resource, n);
+    return this.#walkSeeds.get(resource) ?? 0;
+  }
+
+  #compress(request: RecordedRequest, answer: Answer): Answer {
+    const accepted = String(request.headers['accept-encoding'] ?? '').includes('gzip');
+    if (!this.options.gzip || !accepted) return answer;
+    return {
+      ...answer,
+      headers: { ...answer.headers, 'content-encoding': 'gzip' },
+      body: gzipSync(answer.body),
+    };
+  }
+
+  async #send(response: ServerResponse, answer: Answer, fault: Fault | undefined, leave: () => void) {
+    if (response.destroyed) return;
+    if (fault?.kind === 'reset') {
+      response.socket?.resetAndDestroy();
+    } else if (fault?.kind === 'cut') {
+      await sendHalf(response, answer, fault.chunked === true);
+      response.destroy();
+    } else if (fault?.kind === 'stall') {
+      await sendHalf(response, answer, false);
+      await this.#pause(fault.ms);
+      response.destroy();
+    } else {
+      // A client may ask again before this side hears that the answer went out: count it out first.
+      leave();
+      response.writeHead(answer.status, withLength(answer)).end(answer.body);
+    }
+  }
+
+  /** Ends early when the stand-in closes. */
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    await wait(ms, undefined, { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+}
+
+interface Asked {
+  readonly pageNo: number;
+  readonly pageSize: number;
+}
+
+function complaintAbout({ pageNo, pageSize }: Asked, options: StandInOptions): string | undefined {
+  if (!Number.isSafeInteger(pageNo) || pageNo < options.firstPage) return 'invalid pageNo';
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1) return 'invalid pageSize';
+  if (options.clamp === 'refuse' && pageSize > options.maxPageSize) return 'pageSize too large';
+  return undefined;
+}
+
+function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOptions): Answer {
+  const size = Math.min(asked.pageSize, options.maxPageSize);
+  const lastIndex = Math.max(0, Math.ceil(items.length / size) - 1);
+  let { servedNo, echoedNo } = turnTo(asked.pageNo, options);
+  if (servedNo - options.firstPage > lastIndex) {
+    if (options.beyond === '404') return refusal(404, 'no such page');
+    if (options.beyond === 'last') servedNo = echoedNo = lastIndex + options.firstPage;
+  }
+  const offset = (servedNo - options.firstPage) * size;
+  const silent = options.clamp === 'silent';
+  const countSize = silent && options.silentPageCount === 'asked' ? asked.pageSize : size;
+  const pagination = {
+    pageCount: Math.max(0, Math.ceil(items.length / countSize) + options.extraPageCount),
+    pageNo: echoedNo,
+    pageSize: silent ? asked.pageSize : size,
+    totalRecordCount: Math.max(0, items.length + options.totalError),
+  };
+  const texts = items.slice(offset, offset + size).map(textOf);
+  return json(200, `{"items":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`);
+}
+
+function turnTo(asked: number, { pageNo, firstPage }: StandInOptions) {
+  if (pageNo === 'honest') return { servedNo: asked, echoedNo: asked };
+  if (pageNo === 'ignored') return { servedNo: firstPage, echoedNo: firstPage };
+  if (pageNo === 'ignored-lying-echo') return { servedNo: firstPage, echoedNo: asked };
+  const clamped = Math.min(asked, pageNo.clampTo);
+  return { servedNo: clamped, echoedNo: clamped };
+}
+
+/** A shuffle places an item by its content and the seed alone, so that changing a list moves no other item. */
+function inOrder(items: readonly Item[], order: StandInOptions['order'], seed: number): readonly Item[] {
+  if (order === 'stable') return items;
+  if (order === 'reversed') return items.toReversed();
+  return items
+    .map(item => ({ item, place: mixed(crc32(textOf(item)), seed) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+function mixed(value: number, seed: number): number {
+  const spread = Math.imul(value ^ Math.imul(seed, 0x9e3779b1), 0x85ebca6b);
+  const folded = Math.imul(spread ^ (spread >>> 13), 0xc2b2ae35);
+  return (folded ^ (folded >>> 16)) >>> 0;
+}
+
+function faultAnswer(fault: Fault | undefined): Answer | undefined {
+  if (fault?.kind === 'status') return refusal(fault.status, `status ${fault.status}`, fault.headers);
+  if (fault?.kind === 'redirect') return refusal(302, 'moved', { location: fault.location });
+  if (fault?.kind !== 'html') return undefined;
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: Buffer.from('<!doctype html><title>Sign in</title>'),
+  };
+}
+
+function refusal(status: number, error: string, headers: Record<string, string> = {}): Answer {
+  const answer = json(status, JSON.stringify({ error }));
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+function json(status: number, body: Buffer | string): Answer {
+  return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) };
+}
+
+async function sendHalf(response: ServerResponse, answer: Answer, chunked: boolean): Promise<void> {
+  response.writeHead(answer.status, chunked ? answer.headers : withLength(answer));
+  response.flushHeaders();
+  const half = answer.body.subarray(0, answer.body.length / 2);
+  await new Promise<void>(resolve => response.write(half, () => resolve()));
+}
+
+function withLength({ headers, body }: Answer): Record<string, string> {
+  return { ...headers, 'content-length': String(body.length) };
+}
+
+function resourceAt(path: string, basePath: string): string {
+  const prefix = `${basePath}/v2/`;
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+}
+
+function isResource(resource: string, lists: Lists): resource is Resource {
+  return Object.hasOwn(lists, resource);
+}
+
+function integerOf(text: string | null): number | null {
+  if (text === null) return null;
+  return /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function textOf(item: Item): string {
+  return typeof item === 'string' ? item : JSON.stringify(item);
+}
+
+/** The same item for the same number, a minute later than the one before; fields given as `over` replace its own. */
+export function documentExport(n: number, over: SampleItem = {}): SampleItem {
+  return {
+    sourceConnection: connection(1 + (n % 5)),
+    sourceDocumentTitle: titleOf(n),
+    sourceDocumentReference: `DOC-${n}`,
+    sourceDocumentVersion: `${1 + (n % 3)}.0`,
+    sourceDocumentKind: n % 2 === 0 ? 'invoice' : 'contract',
+    destinationConnection: connection(101 + (n % 3)),
+    destinationReference: `archive/${n}.pdf`,
+    exportedAt: minuteOf(n),
+    ...over,
+  };
+}
+
+export function collection(n: number, over: SampleItem = {}): SampleItem {
+  return {
+    id: n,
+    name: `Collection ${n}`,
+    sourceConnection: connection(1 + (n % 5)),
+    destinationConnection: connection(101 + (n % 3)),
+    ...over,
+  };
+}
+
+export function webhook(n: number, over: SampleItem = {}): SampleItem {
+  return {
+    id: n,
+    endpoint: `https://hooks.example.com/${n}?key=endpoint-secret-${n}`,
+    description: `Webhook ${n}`,
+    events: n % 2 === 0 ? ['document.exported'] : ['document.exported', 'collection.updated'],
+    connections: [connection(1 + (n % 5)), connection(101 + (n % 3))],
+    ...over,
+  };
+}
+
+export function connection(id: number): { id: number; name: string } {
+  return { id, name: `Connection ${id}` };
+}
+
+function titleOf(n: number): string {
+  if (n % 7 === 3) return `The "quoted" \\ document's title ${n}`;
+  if (n % 11 === 5) return `Ünïcode 🗂️ 𝒟ocument\n${n}`;
+  return `Document ${n}`;
+}
+
+function minuteOf(n: number): string {
+  return new Date(Date.UTC(2024, 0, 1) + n * 60_000).toISOString().replace('.000Z', 'Z');
+}
