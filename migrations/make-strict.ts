@@ -6,6 +6,8 @@ const folder = import.meta.dirname;
 for (const name of readdirSync(folder).filter(file => file.endsWith('.sql'))) {
   const path = join(folder, name);
   const before = readFileSync(path, 'utf8');
-  const after = before.replace(/^\);$/gm, ') STRICT;').replace(/^\);(?=--> statement-breakpoint)/gm, ') STRICT;');
+  const after = before
+    .replace(/^\);$/gm, ') STRICT;')
+    .replace(/^\);(?=--> statement-breakpoint)/gm, ') STRICT;');
   if (after !== before) writeFileSync(path, after);
 }

@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './commands/context.ts';
-import { registerAll } from './commands/index.ts';
+import { registerCommands } from './commands/index.ts';
 import { CancelledError, DocmirrorError, exitCodes } from './errors.ts';
+import { quickStart } from './quick-start.ts';
 import { version } from './version.ts';
+
+quickStart();
 
 const stopping = new AbortController();
 
@@ -35,9 +38,9 @@ const program = new Command('docmirror')
   .description('Keeps a complete, provable copy of a Document Export Service in one SQLite file.')
   .version(version)
   .exitOverride();
-registerAll(program, context);
 
 try {
+  await registerCommands(program, context, process.argv[2]);
   await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);

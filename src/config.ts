@@ -206,12 +206,12 @@ export function resolveService(flags: Flags, environment: Environment): ServiceC
 }
 
 /**
- * Checks a token that was read from a file.
+ * Checks a token that came from elsewhere than the settings, such as a file, and trims it.
  *
- * @throws UsageError that names the setting and never shows the token.
+ * @throws UsageError that names where it came from and never shows the token.
  */
-export function checkTokenOfFile(text: string): string {
-  return named('DOCMIRROR_TOKEN_FILE', () => parseToken(text));
+export function checkToken(from: string, text: string): string {
+  return named(from, () => parseToken(text));
 }
 
 /**

@@ -1,11 +1,22 @@
-import type { CommandRegistration } from './context.ts';
-import { registerRuns } from './runs.ts';
-import { registerStatus } from './status.ts';
-import { registerSync } from './sync.ts';
+import type { Command } from 'commander';
+import type { CommandContext, CommandRegistration } from './context.ts';
 
-const registrations: readonly CommandRegistration[] = [registerSync, registerStatus, registerRuns];
-
-/** Adds all commands to the program, in the order in which its help lists them. */
-export const registerAll: CommandRegistration = (program, context) => {
-  for (const register of registrations) register(program, context);
+/** The commands in the order in which the help lists them, each with how to load it. */
+const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
+  sync: async () => (await import('./sync.ts')).registerSync,
+  status: async () => (await import('./status.ts')).registerStatus,
+  runs: async () => (await import('./runs.ts')).registerRuns,
+  serve: async () => (await import('./serve.ts')).registerServe,
+  demo: async () => (await import('./demo.ts')).registerDemo,
 };
+
+/** Adds the command that is asked for to the program, or all where none is named: loading all takes several times as long. */
+export async function registerCommands(
+  program: Command,
+  context: CommandContext,
+  wanted: string | undefined,
+): Promise<void> {
+  const load = wanted === undefined ? undefined : commands[wanted];
+  const loads = load === undefined ? Object.values(commands) : [load];
+  for (const register of await Promise.all(loads.map(each => each()))) register(program, context);
+}

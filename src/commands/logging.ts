@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 export type { Logger };
 
@@ -8,10 +7,10 @@ const secretFields = ['token', 'authorization', 'endpoint'];
 const standardError = 2;
 
 /** Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. */
-export function createLogger(level: string, isTerminal: boolean): Logger {
+export async function createLogger(level: string, isTerminal: boolean): Promise<Logger> {
   const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
   const options = { level, redact, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return isTerminal
-    ? pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }))
-    : pino(options, pino.destination({ dest: standardError, sync: true }));
+  if (!isTerminal) return pino(options, pino.destination({ dest: standardError, sync: true }));
+  const { default: pretty } = await import('pino-pretty');
+  return pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Service } from '../api/service.ts';
-import { type Config, checkTokenOfFile, type ServiceConfig } from '../config.ts';
+import { type Config, checkToken, type ServiceConfig } from '../config.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import type { ChangeObserver } from '../store/apply.ts';
@@ -65,5 +65,5 @@ function readToken({ token }: ServiceConfig): string {
     const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
     throw new UsageError(`DOCMIRROR_TOKEN_FILE: ${token.file} can't be read (${code}).`);
   }
-  return checkTokenOfFile(text);
+  return checkToken('DOCMIRROR_TOKEN_FILE', text);
 }

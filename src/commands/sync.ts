@@ -54,7 +54,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment);
-  const logger = createLogger(config.logLevel, context.stderr.isTTY);
+  const logger = await createLogger(config.logLevel, context.stderr.isTTY);
   const planned = new PlannedChanges();
   const observer = observe(context, logger);
   const summary = await runOnce({

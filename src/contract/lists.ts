@@ -1,5 +1,3 @@
-import { type TSchema, Type } from 'typebox';
-
 /** A list of the service, by the service's own word. */
 export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 
@@ -27,8 +25,8 @@ export interface ListDefinition {
   readonly fields: readonly Field[];
 }
 
-const text = (name: string, column: string): Field => ({ kind: 'text', name, column });
-const connection = (name: string, column: string): Field => ({ kind: 'connection', name, column });
+const textField = (name: string, column: string): Field => ({ kind: 'text', name, column });
+const connectionField = (name: string, column: string): Field => ({ kind: 'connection', name, column });
 
 const documentExports: ListDefinition = {
   resource: 'document-exports',
@@ -50,14 +48,14 @@ const documentExports: ListDefinition = {
   },
   connectionNameRank: 1,
   fields: [
-    connection('sourceConnection', 'source_connection_id'),
-    text('sourceDocumentTitle', 'source_document_title'),
-    text('sourceDocumentReference', 'source_document_reference'),
-    text('sourceDocumentVersion', 'source_document_version'),
-    text('sourceDocumentKind', 'source_document_kind'),
-    connection('destinationConnection', 'destination_connection_id'),
-    text('destinationReference', 'destination_reference'),
-    text('exportedAt', 'exported_at'),
+    connectionField('sourceConnection', 'source_connection_id'),
+    textField('sourceDocumentTitle', 'source_document_title'),
+    textField('sourceDocumentReference', 'source_document_reference'),
+    textField('sourceDocumentVersion', 'source_document_version'),
+    textField('sourceDocumentKind', 'source_document_kind'),
+    connectionField('destinationConnection', 'destination_connection_id'),
+    textField('destinationReference', 'destination_reference'),
+    textField('exportedAt', 'exported_at'),
   ],
 };
 
@@ -70,9 +68,9 @@ const collections: ListDefinition = {
   identity: { by: 'id' },
   connectionNameRank: 3,
   fields: [
-    text('name', 'name'),
-    connection('sourceConnection', 'source_connection_id'),
-    connection('destinationConnection', 'destination_connection_id'),
+    textField('name', 'name'),
+    connectionField('sourceConnection', 'source_connection_id'),
+    connectionField('destinationConnection', 'destination_connection_id'),
   ],
 };
 
@@ -85,8 +83,8 @@ const webhooks: ListDefinition = {
   identity: { by: 'id' },
   connectionNameRank: 2,
   fields: [
-    text('endpoint', 'endpoint'),
-    text('description', 'description'),
+    textField('endpoint', 'endpoint'),
+    textField('description', 'description'),
     { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event' },
     { kind: 'connections', name: 'connections', table: 'webhook_connections', column: 'connection_id' },
   ],
@@ -104,41 +102,59 @@ export function listOf(resource: string): ListDefinition {
   return list;
 }
 
+/** A JSON schema, as far as this contract needs them. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
 /** Whole numbers that JavaScript and every JSON reader hold exactly. A greater id is rejected, never rounded. */
-const exactInteger = () =>
-  Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
+const exactInteger: JsonSchema = {
+  type: 'integer',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+const text: JsonSchema = { type: 'string' };
+const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
 
-const connectionSchema = Type.Object({
-  id: Type.Optional(orNull(exactInteger())),
-  name: Type.Optional(orNull(Type.String())),
-});
+const connectionSchema: JsonSchema = {
+  type: 'object',
+  properties: { id: orNull(exactInteger), name: orNull(text) },
+};
 
-const fieldSchemas: Record<Field['kind'], () => TSchema> = {
-  text: () => orNull(Type.String()),
-  connection: () => orNull(connectionSchema),
-  texts: () => orNull(Type.Array(Type.String())),
-  connections: () => orNull(Type.Array(orNull(connectionSchema))),
+const fieldSchemas: Record<Field['kind'], JsonSchema> = {
+  text: orNull(text),
+  connection: orNull(connectionSchema),
+  texts: orNull({ type: 'array', items: text }),
+  connections: orNull({ type: 'array', items: orNull(connectionSchema) }),
 };
 
 /** The JSON schema of a list's item as the service sends it: everything but an `id` may be null or missing. */
-export function itemSchema(list: ListDefinition): TSchema {
-  const properties: Record<string, TSchema> = list.identity.by === 'id' ? { id: exactInteger() } : {};
-  for (const field of list.fields) properties[field.name] = Type.Optional(fieldSchemas[field.kind]());
-  return Type.Object(properties);
+export function itemSchema(list: ListDefinition): JsonSchema {
+  const fields = list.fields.map(({ name, kind }) => [name, fieldSchemas[kind]]);
+  if (list.identity.by === 'content') return { type: 'object', properties: Object.fromEntries(fields) };
+  return {
+    type: 'object',
+    required: ['id'],
+    properties: { id: exactInteger, ...Object.fromEntries(fields) },
+  };
 }
 
+const countSchema: JsonSchema = { type: 'integer', minimum: 0 };
+
 /** The JSON schema of the `pagination` object in every answer. */
-export const paginationSchema = Type.Object({
-  pageCount: Type.Integer({ minimum: 0 }),
-  pageNo: Type.Integer(),
-  pageSize: Type.Integer({ minimum: 0 }),
-  totalRecordCount: Type.Integer({ minimum: 0 }),
-});
+export const paginationSchema: JsonSchema = {
+  type: 'object',
+  required: ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount'],
+  properties: {
+    pageCount: countSchema,
+    pageNo: { type: 'integer' },
+    pageSize: countSchema,
+    totalRecordCount: countSchema,
+  },
+};
 
 /** The JSON schema of an answer whose items are not looked at yet. */
-export const pageSchema = Type.Object({
-  items: Type.Array(Type.Unknown()),
-  pagination: paginationSchema,
-});
+export const pageSchema: JsonSchema = {
+  type: 'object',
+  required: ['items', 'pagination'],
+  properties: { items: { type: 'array' }, pagination: paginationSchema },
+};

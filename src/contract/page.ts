@@ -1,10 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { hash16 } from './fingerprint.ts';
-import { pageSchema, type paginationSchema } from './lists.ts';
+import { pageSchema } from './lists.ts';
+import { compile } from './validate.ts';
 
-export type Pagination = Static<typeof paginationSchema>;
+/** Where an answer stands in its list. */
+export interface Pagination {
+  readonly pageCount: number;
+  readonly pageNo: number;
+  /** Records on a full page. */
+  readonly pageSize: number;
+  readonly totalRecordCount: number;
+}
 
 /** An answer of the service, checked in its envelope; the items are still unknown. */
 export interface Page {
@@ -22,7 +28,7 @@ export class PageError extends Error {
   override readonly name = 'PageError';
 }
 
-const page = Compile(pageSchema);
+const isPage = compile<{ items: unknown[]; pagination: Pagination }>(pageSchema);
 
 /**
  * Reads an answer's envelope, `{items, pagination}`.
@@ -33,7 +39,7 @@ export function readPage(bytes: Buffer): Page {
   if (!isUtf8(bytes)) throw new PageError('the body is not valid UTF-8');
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
-  if (!page.Check(body)) throw new PageError(explain(body));
+  if (!isPage(body)) throw new PageError(explain());
   return {
     pagination: body.pagination,
     bytes,
@@ -56,10 +62,9 @@ function parse(text: string): unknown {
   }
 }
 
-function explain(body: unknown): string {
-  const [error] = page.Errors(body);
-  const where = error?.instancePath ? ` at ${error.instancePath}` : '';
-  return `the body is not a page of items: ${error?.message ?? 'unexpected shape'}${where}`;
+function explain(): string {
+  const { path, message } = isPage.why();
+  return `the body is not a page of items: ${[...path, message].join(' ')}`;
 }
 
 const paginationLast = /^"pagination"\s*:\s*\{[^{}]*\}\s*\}\s*$/;

@@ -1,8 +1,8 @@
-import { Compile } from 'typebox/compile';
 import { ExactItems, hasNumericKeys, hasUncertainNumbers } from './exact-json.ts';
 import { hash16 } from './fingerprint.ts';
 import { type Field, itemSchema, type ListDefinition } from './lists.ts';
 import type { Page } from './page.ts';
+import { type Check, compile } from './validate.ts';
 
 /** What a column holds. */
 export type Scalar = string | number | null;
@@ -62,7 +62,7 @@ export function arrayFields(list: ListDefinition): (Field & { kind: 'texts' | 'c
 
 /** Makes the reader of a list's pages. Making it compiles the list's schema, so make it once. */
 export function pageReader(list: ListDefinition): PageReader {
-  const schema = Compile(itemSchema(list));
+  const isItem = compile<Item>(itemSchema(list));
   const known = new Set(['id', ...list.fields.map(field => field.name)]);
   if (list.identity.by === 'content') known.delete('id');
   const scalars = scalarFields(list);
@@ -85,7 +85,7 @@ export function pageReader(list: ListDefinition): PageReader {
     const positions: number[] = [];
     const rejections: Rejection[] = [];
     page.items.forEach((item, position) => {
-      const reason = schema.Check(item) ? text.illFormed(item) : explain(schema.Errors(item), item);
+      const reason = isItem(item) ? text.illFormed(item) : explain(isItem, item);
       if (reason !== null) {
         rejections.push({ position, reason, record: text.exact.itemText(position) });
         return;
@@ -237,17 +237,11 @@ class Draft {
   }
 }
 
-function explain(errors: readonly { instancePath: string; message: string }[], item: unknown): string {
+function explain(check: Check<Item>, item: unknown): string {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) return 'the item is not an object';
-  const [error] = errors;
-  if (error === undefined) return 'the item does not have the shape of this list';
-  const where = error.instancePath.slice(1).replaceAll('/', '.') || 'the item';
-  const value = error.instancePath
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, name) => (at as Item)?.[name], item);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return `${where}: the number is beyond 2^53, so it can't be held exactly`;
-  }
-  return `${where}: ${error.message}`;
+  const { path, message } = check.why();
+  const value = path.reduce<unknown>((at, name) => (at as Item)?.[name], item);
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  const problem = isRounded ? "the number is beyond 2^53, so it can't be held exactly" : message;
+  return `${path.join('.') || 'the item'}: ${problem}`;
 }

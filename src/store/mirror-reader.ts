@@ -31,6 +31,36 @@ export interface RecordPage {
   readonly totalRecordCount: number;
 }
 
+/** A change of one record, by one run. */
+export interface Change {
+  readonly runId: number;
+  /** When the run had applied the list; null for connections, which belong to several. */
+  readonly changedAt: string | null;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly operation: 'insert' | 'update' | 'removal';
+  /** JSON text: the record after the change or, where it was removed, before it. */
+  readonly record: string;
+  /** JSON text: the record before an update; null otherwise. */
+  readonly before: string | null;
+}
+
+/** Which changes to read. */
+export interface ChangeQuery {
+  /** Changes of later runs than this. */
+  readonly sinceRunId: number;
+  /** One resource, or null for all. */
+  readonly resource: string | null;
+}
+
+const changesOfRun = `
+  SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId, c.operation, c.record,
+    iif(c.operation = 'update',
+      (SELECT h.record FROM record_history h
+       WHERE h.resource = c.resource AND h.record_id = c.record_id AND h.valid_to_run_id = c.run_id), NULL) AS before
+  FROM changes c
+  WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
+
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
 export class MirrorReader {
   readonly #file: MirrorFile;
@@ -93,6 +123,21 @@ export class MirrorReader {
         resources.filter(row => row.runId === run.id && row.resource === list.resource),
       ),
     }));
+  }
+
+  /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
+  *changes({ sinceRunId, resource }: ChangeQuery): Generator<Change> {
+    const select = this.#file.sqlite.prepare<{ runId: number; resource: string | null }, Change>(
+      changesOfRun,
+    );
+    for (const runId of this.#runsSince(sinceRunId)) yield* select.iterate({ runId, resource });
+  }
+
+  #runsSince(runId: number): number[] {
+    return this.#file.sqlite
+      .prepare<[number], number>('SELECT id FROM sync_runs WHERE id > ? ORDER BY id')
+      .pluck()
+      .all(runId);
   }
 
   /** How each list stands, in the order of their definition. */

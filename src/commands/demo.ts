@@ -1,0 +1,107 @@
+import { rmSync } from 'node:fs';
+import type { Command } from 'commander';
+import { resolveConfig } from '../config.ts';
+import { lists } from '../contract/lists.ts';
+import { changesText, type ShownChange } from '../render/changes.ts';
+import { summaryText } from '../render/run-summary.ts';
+import { changeSample } from '../sample/change.ts';
+import { generateSample } from '../sample/generate.ts';
+import { arraySource } from '../serve/record-source.ts';
+import { startServer } from '../serve/server.ts';
+import { stagingPath } from '../store/mirror.ts';
+import { MirrorReader } from '../store/mirror-reader.ts';
+import { exitCodeOf, type RunSummary } from '../sync/run.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags } from './flags.ts';
+import { createLogger } from './logging.ts';
+import { LogObserver } from './progress.ts';
+import { runOnce } from './run-once.ts';
+
+const demoFile = 'docmirror-demo.sqlite';
+const demoToken = 'demo-token';
+/** The sample ends here, so that every demo shows the same. */
+const sampleEnd = new Date('2026-11-01T12:00:00Z');
+const afternoon = new Date('2026-11-01T18:00:00Z');
+const shownChangesMax = 12;
+const widthWithoutTerminal = 120;
+
+export const registerDemo: CommandRegistration = (program, context) => {
+  const command = program
+    .command('demo')
+    .description(`Show it all with nothing set up: mirror a sample service into ${demoFile}, twice.`);
+  addSettingFlags(command, ['logLevel']).action(() => demo(command, context));
+};
+
+async function demo(command: Command, context: CommandContext): Promise<void> {
+  const { stdout } = context;
+  removeOldDemo();
+  let sample = generateSample({ now: sampleEnd });
+  const server = await startServer({
+    source: arraySource(() => sample),
+    host: '127.0.0.1',
+    port: 0,
+    token: demoToken,
+  });
+  try {
+    stdout.write(`A sample service answers at ${server.url}.\n\n$ docmirror sync\n`);
+    const first = await syncDemo(command, context, server.url);
+    stdout.write(summaryText(first));
+    stdout.write(
+      '\nSome hours go by at the service: exports are made, some things change, some go.\n\n$ docmirror sync\n',
+    );
+    sample = changeSample(sample, { now: afternoon });
+    const second = await syncDemo(command, context, server.url);
+    stdout.write(`${summaryText(second)}\n`);
+    stdout.write(`What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext}`);
+    context.setExitCode(Math.max(exitCodeOf(first, context.signal), exitCodeOf(second, context.signal)));
+  } finally {
+    await server.close();
+  }
+}
+
+/** The demo's file is its own, so it may begin anew; no other file is touched. */
+function removeOldDemo(): void {
+  for (const path of [demoFile, `${demoFile}-wal`, `${demoFile}-shm`, stagingPath(demoFile)]) {
+    rmSync(path, { force: true });
+  }
+}
+
+async function syncDemo(command: Command, context: CommandContext, url: string): Promise<RunSummary> {
+  const config = resolveConfig({ logLevel: 'warn', ...command.opts(), database: demoFile }, {});
+  const logger = await createLogger(config.logLevel, context.stderr.isTTY);
+  return runOnce({
+    config,
+    service: { baseUrl: url, token: { text: demoToken } },
+    lists,
+    trigger: 'manual',
+    allowMassRemoval: false,
+    logger,
+    observer: new LogObserver(logger),
+    signal: context.signal,
+  });
+}
+
+function describeChanges(first: RunSummary, { stdout }: CommandContext): string {
+  const reader = MirrorReader.open(demoFile);
+  try {
+    const changes: ShownChange[] = [...reader.changes({ sinceRunId: first.runId ?? 0, resource: null })];
+    // The rarer a kind of change, the more it shows.
+    const order = ['removal', 'update', 'insert'];
+    const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
+    return changesText(
+      shown.slice(0, shownChangesMax),
+      changes.length,
+      stdout.columns ?? widthWithoutTerminal,
+    );
+  } finally {
+    reader.close();
+  }
+}
+
+const whatNext = `The mirror is ${demoFile}. Try:
+  sqlite3 ${demoFile} "SELECT * FROM sync_status"
+  sqlite3 ${demoFile} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"
+  docmirror status --database ${demoFile}
+  docmirror serve --database ${demoFile}
+For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: docmirror sync
+`;

@@ -1,0 +1,126 @@
+import { destinations, flows, sources } from './connections.ts';
+import { exportsAt, moments } from './document-exports.ts';
+import { Random } from './random.ts';
+import type { Collection, ConnectionRef, DocumentExport, Sample, Webhook } from './shapes.ts';
+
+export interface SampleOptions {
+  /** The moment up to which the sample reaches. */
+  readonly now: Date;
+  readonly documentExports?: number;
+  readonly seed?: number;
+}
+
+const daysBack = 120;
+const collectionCount = 24;
+/** Where the second of the identical twins stands; both are on one page of any usual size. */
+const twinAt = 11;
+
+/** Generates what a service might list; the same options always give the same sample. */
+export function generateSample({ now, documentExports = 4_000, seed = 1 }: SampleOptions): Sample {
+  const random = new Random(seed);
+  return {
+    'document-exports': exportLog(random, now.getTime(), documentExports),
+    collections: Array.from({ length: collectionCount }, (_, at) => collection(at)),
+    webhooks: hooks.map((hook, at) => webhook(random, hook, at)),
+  };
+}
+
+/** Newest first, with one pair of identical twins: the same export, logged twice. */
+function exportLog(random: Random, nowMs: number, count: number): DocumentExport[] {
+  const log = exportsAt(random, moments(random, nowMs, daysBack, count)).reverse();
+  const twin = log[twinAt - 1];
+  return twin === undefined || count <= twinAt ? log : log.with(twinAt, { ...twin });
+}
+
+/** A name for each flow, in the order of the flows. */
+const collectionNames = [
+  'Supplier invoices',
+  'Umowy ramowe',
+  'Signed NDAs',
+  'Offers',
+  'Einkauf – Belege',
+  'Mietverträge',
+  'Personnel files',
+  'Payslips',
+  'Invoice index',
+  'Salle de données',
+];
+const sites = ['', ' (Zürich)', ' (Łódź)'];
+
+function collection(at: number): Collection {
+  const { source, destination } = flows[at % flows.length] ?? flows[0];
+  // A collection that is being set up has no destination yet.
+  const isUnfinished = at === collectionCount - 1;
+  return {
+    id: 101 + at * 3,
+    name: `${collectionNames[at % flows.length]}${sites[Math.floor(at / flows.length)]}`,
+    sourceConnection: source.connection,
+    destinationConnection: isUnfinished ? null : destination.connection,
+  };
+}
+
+interface Hook {
+  readonly path: string;
+  readonly description: string | null;
+  readonly events: readonly string[];
+  readonly connections: readonly ConnectionRef[];
+}
+
+const { contracts, people, sap, docusign, salesforce, mailroom, workday } = sources;
+const { archive, opentext, imanage, snowflake, dataRoom } = destinations;
+const refs = (...systems: readonly { connection: ConnectionRef }[]) =>
+  systems.map(system => system.connection);
+const exported = 'document.exported';
+const failed = 'document.export.failed';
+const renamed = 'connection.renamed';
+const created = 'collection.created';
+
+const hooks: readonly Hook[] = [
+  {
+    path: 'teams/finance',
+    description: 'Finance channel',
+    events: [exported, failed],
+    connections: refs(sap, archive),
+  },
+  {
+    path: 'teams/legal',
+    description: 'Legal: signed contracts',
+    events: [exported],
+    connections: refs(docusign, imanage),
+  },
+  {
+    path: 'pagerduty',
+    description: 'On call',
+    events: [failed],
+    connections: refs(sap, contracts, docusign, archive),
+  },
+  { path: 'bi/ingest', description: null, events: [exported, created], connections: refs(snowflake) },
+  {
+    path: 'crm/update',
+    description: 'Angebote zurück ins CRM',
+    events: [exported],
+    connections: refs(salesforce, opentext),
+  },
+  {
+    path: 'audit',
+    description: 'Audit trail',
+    events: [exported, failed, renamed, created],
+    connections: [],
+  },
+  {
+    path: 'hr/files',
+    description: 'Personnel files',
+    events: [exported, failed],
+    connections: refs(people, workday, archive),
+  },
+  {
+    path: 'dataroom',
+    description: 'Salle de données',
+    events: [exported],
+    connections: refs(contracts, mailroom, dataRoom),
+  },
+];
+
+function webhook(random: Random, { path, ...rest }: Hook, at: number): Webhook {
+  return { id: 11 + at * 2, endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`, ...rest };
+}

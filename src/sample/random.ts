@@ -1,0 +1,55 @@
+/** A seeded source of chance (mulberry32): the same seed gives the same draws on every machine. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to but not including 1. */
+  fraction(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** From `min` to `max`, both included. */
+  integer(min: number, max: number): number {
+    return min + Math.floor(this.fraction() * (max - min + 1));
+  }
+
+  chance(share: number): boolean {
+    return this.fraction() < share;
+  }
+
+  pick<T>(choices: readonly [T, ...T[]]): T {
+    return choices[this.integer(0, choices.length - 1)] ?? choices[0];
+  }
+
+  /** One choice, each as likely as its weight. */
+  weighted<T extends { readonly weight: number }>(choices: readonly [T, ...T[]]): T {
+    let left = this.fraction() * choices.reduce((sum, { weight }) => sum + weight, 0);
+    for (const choice of choices) {
+      left -= choice.weight;
+      if (left < 0) return choice;
+    }
+    return choices[0];
+  }
+
+  /** So many of the choices, or all where there are fewer, in their own order. */
+  some<T>(choices: readonly T[], count: number): T[] {
+    const chosen = new Set<number>();
+    while (chosen.size < Math.min(count, choices.length)) chosen.add(this.integer(0, choices.length - 1));
+    return choices.filter((_, at) => chosen.has(at));
+  }
+
+  hex(digits: number): string {
+    return Array.from({ length: digits }, () => this.integer(0, 15).toString(16)).join('');
+  }
+
+  uuid(): string {
+    return [8, 4, 4, 4, 12].map(digits => this.hex(digits)).join('-');
+  }
+}

@@ -1,0 +1,35 @@
+import type { FastifyReply } from 'fastify';
+
+const codes: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  404: 'not_found',
+  405: 'method_not_allowed',
+};
+
+/** A request that is refused; its message is for the client. */
+export class HttpError extends Error {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = 'HttpError';
+    this.statusCode = statusCode;
+    this.headers = headers;
+  }
+}
+
+/** Sends `{"error": {"code", "message"}}` under the error's status. */
+export function sendError(reply: FastifyReply, { statusCode, headers, message }: HttpError): FastifyReply {
+  const code = codes[statusCode] ?? (statusCode < 500 ? 'refused' : 'internal');
+  return reply.code(statusCode).headers(headers).send({ error: { code, message } });
+}
+
+/** What the client may learn of an error: all of a refusal, nothing of a fault. */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (status >= 400 && status < 500) return new HttpError(status, 'The request is malformed.');
+  return new HttpError(500, 'The server failed to answer; its log says why.');
+}

@@ -1,0 +1,30 @@
+import type { ListDefinition } from '../contract/lists.ts';
+import { HttpError } from './http-error.ts';
+import { paging } from './limits.ts';
+import type { RecordSource } from './record-source.ts';
+
+/** A query string, parsed; a parameter that is given twice is an array. */
+export type Query = Readonly<Record<string, unknown>>;
+
+/**
+ * The JSON text of one page of a list, in the service's own shape.
+ *
+ * @throws HttpError with status 400 that names the parameter that can't be served.
+ */
+export function listPage(source: RecordSource, list: ListDefinition, query: Query): string {
+  const pageNo = wholeNumber(query, 'pageNo', paging.pageNoFirst, paging.pageNoMax) ?? paging.pageNoFirst;
+  const pageSize = wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault;
+  const offset = (pageNo - paging.pageNoFirst) * pageSize;
+  const { records, totalRecordCount } = source.page(list, offset, pageSize);
+  const pageCount = Math.ceil(totalRecordCount / pageSize);
+  const pagination = JSON.stringify({ pageCount, pageNo, pageSize, totalRecordCount });
+  return `{"items":[${records.join(',')}],"pagination":${pagination}}`;
+}
+
+function wholeNumber(query: Query, name: string, min: number, max: number): number | null {
+  const text = query[name];
+  if (text === undefined) return null;
+  const value = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new HttpError(400, `${name} must be a whole number from ${min} to ${max}, given at most once.`);
+}

@@ -1,0 +1,64 @@
+import { lookup } from 'node:dns/promises';
+import type { FastifyInstance } from 'fastify';
+import { DocmirrorError } from '../errors.ts';
+import { type AppOptions, buildApp } from './app.ts';
+import { defaultLimits } from './limits.ts';
+
+export interface ServerOptions extends AppOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+export interface RunningServer {
+  /** Where it can be reached, without a slash at the end. */
+  readonly url: string;
+  /** Takes no more requests, leaves a moment to those that are being answered, and ends. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a source of records over HTTP until it is closed.
+ *
+ * @throws DocmirrorError where it can't listen at that address, such as a port that is in use.
+ */
+export async function startServer({ host, port, ...options }: ServerOptions): Promise<RunningServer> {
+  const app = await buildApp(options);
+  try {
+    // One address is bound, also for a name with several: the limits hold for one listener.
+    const { address } = await lookup(host);
+    await app.listen({ host: address, port });
+  } catch (error) {
+    await app.close();
+    throw explain(error, host, port);
+  }
+  const graceMs = options.limits?.closeGraceMs ?? defaultLimits.closeGraceMs;
+  return { url: urlOf(app), close: () => close(app, graceMs) };
+}
+
+async function close(app: FastifyInstance, graceMs: number): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  await app.close().finally(() => clearTimeout(cutOff));
+}
+
+function urlOf({ server }: FastifyInstance): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses that port. Choose another one, or 0 for any that is free',
+  EACCES: 'this user may not use that port',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host can not be looked up now',
+};
+
+function explain(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = reasons[code];
+  if (reason === undefined) return error;
+  return new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
+}
