@@ -75,6 +75,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
     lists,
     trigger: 'manual',
     allowMassRemoval: false,
+    mustProve: false,
     logger,
     observer: new LogObserver(logger),
     signal: context.signal,

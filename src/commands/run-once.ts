@@ -17,6 +17,7 @@ export interface RunRequest {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
   readonly allowMassRemoval: boolean;
+  readonly mustProve: boolean;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly logger: Logger;
@@ -47,6 +48,7 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
         docmirrorVersion: version,
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
+        mustProve: request.mustProve,
       },
       { source, mirror, clock: () => new Date(), observer, signal },
     );

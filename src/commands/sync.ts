@@ -13,6 +13,7 @@ import { runOnce } from './run-once.ts';
 interface SyncFlags {
   readonly resource?: string[];
   readonly full?: boolean;
+  readonly prove?: boolean;
   readonly dryRun?: boolean;
   readonly allowMassRemoval?: boolean;
   readonly json?: boolean;
@@ -43,6 +44,7 @@ export const registerSync: CommandRegistration = (program, context) => {
       ).argParser((name: string, names: string[] | undefined) => [...(names ?? []), checked(name)]),
     )
     .option('--full', 'walk the lists in full, also where an incremental sync would do')
+    .option('--prove', 'walk until two walks agree, also where one would do; takes twice the requests')
     .option('--dry-run', 'walk and compare, change nothing, and print what would change')
     .option('--allow-mass-removal', 'remove records even where they are more than --max-removals allows')
     .option('--json', "print the run's summary as one JSON object")
@@ -66,6 +68,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
         : lists.filter(({ resource }) => flags.resource?.includes(resource)),
     trigger: 'manual',
     allowMassRemoval: flags.allowMassRemoval ?? false,
+    mustProve: flags.prove ?? false,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     observer,

@@ -180,14 +180,18 @@ function lastPageOf({ firstPageNo, pageSize, pageCount, totalRecordCount }: Walk
 /**
  * Decides what the walks of a run come to. One walk is enough where every check on it agrees and it saw all that the mirror
  * knows. Otherwise two successive walks must have seen the same records under the same envelope.
+ *
+ * @param mustProve asks for two walks also where one would do: it finds what no single walk can, a deletion and an insertion
+ * between two requests that keep every count right.
  */
-export function judge(walks: readonly WalkReport[]): Verdict {
+export function judge(walks: readonly WalkReport[], mustProve = false): Verdict {
   const last = walks.at(-1) as WalkReport;
   const before = walks.at(-2);
   const agree = before !== undefined && sawTheSame(before, last);
-  if (isSound(last) && last.seenElsewhere === 0 && last.unseen === 0) return { kind: 'count_matched' };
   if (agree && isSound(before) && isSound(last)) return { kind: 'proven' };
-  const reason = reasonOf(last);
+  const isMatched = isSound(last) && last.seenElsewhere === 0 && last.unseen === 0;
+  if (isMatched && !mustProve) return { kind: 'count_matched' };
+  const reason = reasonOf(last) || 'two walks did not agree yet';
   // Two walks that agree on a contradiction would agree on it a third time.
   if (walks.length < walksMax && !agree) return { kind: 'again', reason };
   if (last.pageNoIgnored !== null) return { kind: 'pagination_ignored', reason };

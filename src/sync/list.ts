@@ -38,6 +38,8 @@ export interface ListTask {
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
   readonly removals: RemovalGuard;
+  /** Walk until two walks agree, also where one would do. */
+  readonly mustProve: boolean;
 }
 
 /** What was found out before a list ended, well or not. */
@@ -114,7 +116,7 @@ async function walkAndApply(
 async function walkUntilProven(task: ListTask, listMirror: ListMirror, progress: Progress): Promise<Verdict> {
   for (;;) {
     progress.walks.push(await walkOnce(task, listMirror, progress));
-    const verdict = judge(progress.walks);
+    const verdict = judge(progress.walks, task.mustProve);
     if (verdict.kind !== 'again') return verdict;
     task.observer.walkAgain(task.list, verdict.reason);
   }

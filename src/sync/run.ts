@@ -11,6 +11,8 @@ export interface RunOptions {
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
   readonly removals: RemovalGuard;
+  /** Walk until two walks agree, also where one would do. */
+  readonly mustProve: boolean;
 }
 
 export interface RunWorld {
