@@ -206,3 +206,31 @@ export const recordHistory = sqliteTable(
     index('record_history_valid_to_run_id').on(table.validToRunId),
   ],
 );
+
+/**
+ * Pages of the last sweep: a page with the same items' bytes holds the same rows, so it needs no parsing. What stands here can
+ * be forgotten at any time; the next sweep then reads every record.
+ */
+export const knownPages = sqliteTable(
+  '_known_pages',
+  {
+    resource: text('resource').notNull(),
+    pageNo: integer('page_no').notNull(),
+    /** 16 bytes over the items' bytes. */
+    digest: blob('digest', { mode: 'buffer' }).notNull(),
+    itemCount: integer('item_count').notNull(),
+    /** 16 bytes: the sum of the items' fingerprints. */
+    sum: blob('sum', { mode: 'buffer' }).notNull(),
+    /** The ids of its rows, packed as runs of neighbours. */
+    rowIds: blob('row_ids', { mode: 'buffer' }).notNull(),
+  },
+  table => [primaryKey({ columns: [table.resource, table.pageNo] })],
+);
+
+/** How the two ends of a list looked after the last run that was sure of them: where an incremental run starts from. */
+export const listEdges = sqliteTable('_list_edges', {
+  resource: text('resource').primaryKey(),
+  runId: runId(),
+  /** JSON of what the run saw of the list's first and last page. */
+  edges: text('edges').notNull(),
+});
