@@ -51,10 +51,21 @@ SELECT
   w._extra
 FROM webhooks w;
 --> statement-breakpoint
+-- A connection as the service writes it where it refers to one.
+CREATE VIEW _connection_refs AS
+SELECT id,
+  iif(_extra IS NULL, json_object('id', id, 'name', name),
+    '{"id":' || id || ',"name":' || json_quote(name) || ',' || substr(_extra, 2)) AS ref
+FROM connections;
+--> statement-breakpoint
 -- What was inserted, updated and removed, by run. A version that still stands is its row; one that ended is in record_history.
 CREATE VIEW changes AS
-SELECT v.run_id, r.completed_at AS changed_at, v.resource, v.record_id, v.operation,
-  iif(v.extra IS NULL, v.record, substr(v.record, 1, length(v.record) - 1) || ',' || substr(v.extra, 2)) AS record
+SELECT v.run_id, coalesce(r.completed_at, s.completed_at) AS changed_at, v.resource, v.record_id, v.operation,
+  -- A field that its columns could not hold stands whole among the extra ones, so it is left out of the others.
+  iif(v.extra IS NULL, v.record,
+    (SELECT substr(known, 1, length(known) - 1) FROM
+      (SELECT json_group_object(f.key, v.record -> ('$.' || f.key)) AS known FROM json_each(v.record) f
+       WHERE f.key NOT IN (SELECT key FROM json_each(v.extra)))) || ',' || substr(v.extra, 2)) AS record
 FROM (
   SELECT
     e._changed_run_id AS run_id,
@@ -62,14 +73,12 @@ FROM (
     e.id AS record_id,
     iif(e._first_seen_run_id = e._changed_run_id, 'insert', 'update') AS operation,
     json_object(
-      'sourceConnection', iif(e.source_connection_id IS NULL, NULL,
-        json_object('id', e.source_connection_id, 'name', (SELECT name FROM connections WHERE id = e.source_connection_id))),
+      'sourceConnection', json((SELECT ref FROM _connection_refs WHERE id = e.source_connection_id)),
       'sourceDocumentTitle', e.source_document_title,
       'sourceDocumentReference', e.source_document_reference,
       'sourceDocumentVersion', e.source_document_version,
       'sourceDocumentKind', e.source_document_kind,
-      'destinationConnection', iif(e.destination_connection_id IS NULL, NULL,
-        json_object('id', e.destination_connection_id, 'name', (SELECT name FROM connections WHERE id = e.destination_connection_id))),
+      'destinationConnection', json((SELECT ref FROM _connection_refs WHERE id = e.destination_connection_id)),
       'destinationReference', e.destination_reference,
       'exportedAt', e.exported_at
     ) AS record,
@@ -84,10 +93,8 @@ FROM (
     json_object(
       'id', c.id,
       'name', c.name,
-      'sourceConnection', iif(c.source_connection_id IS NULL, NULL,
-        json_object('id', c.source_connection_id, 'name', (SELECT name FROM connections WHERE id = c.source_connection_id))),
-      'destinationConnection', iif(c.destination_connection_id IS NULL, NULL,
-        json_object('id', c.destination_connection_id, 'name', (SELECT name FROM connections WHERE id = c.destination_connection_id)))
+      'sourceConnection', json((SELECT ref FROM _connection_refs WHERE id = c.source_connection_id)),
+      'destinationConnection', json((SELECT ref FROM _connection_refs WHERE id = c.destination_connection_id))
     ),
     c._extra
   FROM collections c
@@ -104,8 +111,8 @@ FROM (
       'events', json((SELECT json_group_array(event) FROM
         (SELECT event FROM webhook_events WHERE webhook_id = w.id ORDER BY position))),
       'connections', json((SELECT json_group_array(json(ref)) FROM
-        (SELECT iif(wc.connection_id IS NULL, 'null', json_object('id', wc.connection_id, 'name', c.name)) AS ref
-         FROM webhook_connections wc LEFT JOIN connections c ON c.id = wc.connection_id
+        (SELECT coalesce((SELECT ref FROM _connection_refs WHERE id = wc.connection_id), 'null') AS ref
+         FROM webhook_connections wc
          WHERE wc.webhook_id = w.id ORDER BY wc.position)))
     ),
     w._extra
@@ -133,6 +140,7 @@ FROM (
   FROM record_history h
   WHERE h.ended_by = 'removal'
 ) v
+LEFT JOIN sync_runs s ON s.id = v.run_id
 LEFT JOIN sync_run_resources r ON r.run_id = v.run_id AND r.resource = v.resource;
 --> statement-breakpoint
 -- How each list stands: its last completed run, its age, how many records it has, and the verdict of its last run.

@@ -42,6 +42,8 @@ const packageRooms: Record<string, readonly string[]> = {
   commander: ['cli', 'commands'],
   'cli-progress': ['commands'],
   'cli-table3': ['render'],
+  'csv-stringify': ['render'],
+  'hyparquet-writer': ['render'],
   ajv: ['contract'],
   'jsonc-parser': ['contract'],
   fastify: ['serve'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ListDefinition, lists } from '../src/contract/lists.ts';
-import { readPage } from '../src/contract/page.ts';
+import { readContent } from '../src/contract/page.ts';
 import { pageReader } from '../src/contract/record.ts';
 import { changeSample } from '../src/sample/change.ts';
 import { generateSample } from '../src/sample/generate.ts';
@@ -152,6 +152,6 @@ function namesById(of: Sample): Map<number, Set<string>> {
 function rejections(list: ListDefinition, of: Sample) {
   const items = of[list.resource];
   const pagination = { pageCount: 1, pageNo: 1, pageSize: items.length, totalRecordCount: items.length };
-  const page = readPage(Buffer.from(JSON.stringify({ items, pagination })));
-  return pageReader(list)(page).rejections;
+  const page = readContent(Buffer.from(JSON.stringify({ items, pagination })));
+  return pageReader(list).read(page).rejections;
 }

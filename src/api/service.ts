@@ -14,6 +14,8 @@ export interface ServiceOptions {
   readonly retries: number;
   readonly concurrency: number;
   readonly userAgent: string;
+  /** The first wait after a failed try, in milliseconds; `retryDelayMs` where it is left out. */
+  readonly retryDelayMs?: number;
   /** Told of each try that failed and will be made again. */
   readonly onRetry?: (error: ServiceError, tryNumber: number) => void;
 }
@@ -51,10 +53,16 @@ export class Service implements PageSource {
     return this.#pacer.concurrency;
   }
 
-  async getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
-    return pRetry(() => this.#try(list, request, signal), {
+  async getPage(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    isKnown?: (itemsDigest: string) => boolean,
+  ): Promise<Page> {
+    const read = (bytes: Buffer) => readAnswer(bytes, `${this.baseUrl}${list.path}`, isKnown);
+    return pRetry(() => this.#try(list, request, signal, read), {
       retries: this.#options.retries,
-      minTimeout: retryDelayMs,
+      minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
       maxTimeout: retryDelayMsMax,
       randomize: true,
       signal,
@@ -72,10 +80,15 @@ export class Service implements PageSource {
     await this.#client.close();
   }
 
-  async #try(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
+  async #try(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    read: (bytes: Buffer) => Page,
+  ): Promise<Page> {
     await this.#pacer.ready(signal);
     try {
-      const page = readAnswer(await this.#client.get(list.path, toQuery(request), signal), list);
+      const page = read(await this.#client.get(list.path, toQuery(request), signal));
       this.#pacer.noteAnswer();
       return page;
     } catch (error) {
@@ -92,12 +105,12 @@ function toQuery({ pageNo, pageSize }: PageRequest): Record<string, number> {
   return { ...(pageNo !== null && { pageNo }), ...(pageSize !== null && { pageSize }) };
 }
 
-function readAnswer(bytes: Buffer, list: ListDefinition): Page {
+function readAnswer(bytes: Buffer, address: string, isKnown?: (itemsDigest: string) => boolean): Page {
   try {
-    return readPage(bytes);
+    return readPage(bytes, isKnown);
   } catch (error) {
     if (!(error instanceof PageError)) throw error;
-    const message = `GET ${list.path} did not answer with a page: ${error.message}`;
+    const message = `GET ${address} did not answer with a page: ${error.message}`;
     throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
   }
 }

@@ -6,6 +6,7 @@ const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
   sync: async () => (await import('./sync.ts')).registerSync,
   status: async () => (await import('./status.ts')).registerStatus,
   runs: async () => (await import('./runs.ts')).registerRuns,
+  changes: async () => (await import('./changes.ts')).registerChanges,
   serve: async () => (await import('./serve.ts')).registerServe,
   demo: async () => (await import('./demo.ts')).registerDemo,
 };

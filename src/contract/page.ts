@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash16 } from './fingerprint.ts';
-import { pageSchema } from './lists.ts';
+import { pageSchema, paginationSchema } from './lists.ts';
 import { compile } from './validate.ts';
 
 /** Where an answer stands in its list. */
@@ -17,8 +17,13 @@ export interface Page {
   readonly pagination: Pagination;
   /** The answer's bytes, as received and decompressed. */
   readonly bytes: Buffer;
-  /** 16 bytes that change when any byte of the items does; the pagination is not in it. */
-  readonly itemsDigest: Buffer;
+  /** Hexadecimal digits that change when any byte of the items does; the pagination is not in it. */
+  readonly itemsDigest: string;
+  /** The answer's text and its items; null where the digest was known, so that nothing needed to be parsed. */
+  readonly content: PageContent | null;
+}
+
+export interface PageContent {
   readonly text: string;
   readonly items: readonly unknown[];
 }
@@ -28,25 +33,34 @@ export class PageError extends Error {
   override readonly name = 'PageError';
 }
 
+const isPagination = compile<Pagination>(paginationSchema);
 const isPage = compile<{ items: unknown[]; pagination: Pagination }>(pageSchema);
 
 /**
  * Reads an answer's envelope, `{items, pagination}`.
  *
+ * @param isKnown tells whether items with that digest were read before; they are then not parsed again.
  * @throws PageError where the bytes are not UTF-8, not JSON, or not such an envelope.
  */
-export function readPage(bytes: Buffer): Page {
+export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolean = () => false): Page {
+  const parts = splitParts(bytes);
+  if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, bytes, content: null };
+  const { pagination, content } = parseWhole(bytes);
+  const itemsDigest = parts?.itemsDigest ?? digestOf(JSON.stringify(content.items));
+  return { pagination, bytes, itemsDigest, content };
+}
+
+/** Reads a page that was read before, and is known to be one. */
+export function readContent(bytes: Buffer): PageContent {
+  return parseWhole(bytes).content;
+}
+
+function parseWhole(bytes: Buffer): { pagination: Pagination; content: PageContent } {
   if (!isUtf8(bytes)) throw new PageError('the body is not valid UTF-8');
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
   if (!isPage(body)) throw new PageError(explain());
-  return {
-    pagination: body.pagination,
-    bytes,
-    itemsDigest: digestItems(bytes, body.items),
-    text,
-    items: body.items,
-  };
+  return { pagination: body.pagination, content: { text, items: body.items } };
 }
 
 function parse(text: string): unknown {
@@ -67,16 +81,22 @@ function explain(): string {
   return `the body is not a page of items: ${[...path, message].join(' ')}`;
 }
 
-const paginationLast = /^"pagination"\s*:\s*\{[^{}]*\}\s*\}\s*$/;
+const paginationLast = /^"pagination"\s*:\s*(\{[^{}]*\})\s*\}\s*$/;
 const paginationTailBytes = 1024;
 
 /**
- * Digests the items' bytes. The envelope is left out, for one new record changes `totalRecordCount` on every page.
- * Where the pagination does not stand last, the parsed items are digested instead.
+ * Takes an answer apart without parsing its items, where its pagination stands last; null where it does not. The digest is
+ * of the items alone, for one new record changes `totalRecordCount` on every page.
  */
-function digestItems(bytes: Buffer, items: readonly unknown[]): Buffer {
+function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: string } | null {
   const at = bytes.lastIndexOf('"pagination"');
-  const isLast =
-    at >= 0 && bytes.length - at <= paginationTailBytes && paginationLast.test(bytes.toString('latin1', at));
-  return isLast ? hash16(bytes.subarray(0, at)) : hash16(JSON.stringify(items));
+  if (at < 0 || bytes.length - at > paginationTailBytes) return null;
+  const tail = paginationLast.exec(bytes.toString('latin1', at))?.[1];
+  if (tail === undefined) return null;
+  const pagination = parse(tail);
+  return isPagination(pagination) ? { pagination, itemsDigest: digestOf(bytes.subarray(0, at)) } : null;
+}
+
+function digestOf(data: string | Buffer): string {
+  return hash16(data).toString('hex');
 }

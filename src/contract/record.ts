@@ -1,7 +1,7 @@
 import { ExactItems, hasNumericKeys, hasUncertainNumbers } from './exact-json.ts';
-import { hash16 } from './fingerprint.ts';
+import { hashBytes, writeHash16 } from './fingerprint.ts';
 import { type Field, itemSchema, type ListDefinition } from './lists.ts';
-import type { Page } from './page.ts';
+import type { PageContent } from './page.ts';
 import { type Check, compile } from './validate.ts';
 
 /** What a column holds. */
@@ -46,8 +46,21 @@ export interface PageRecords {
   readonly rejections: readonly Rejection[];
 }
 
+/** Who some of a page's records are and what they say, as it was found out before. */
+export interface KnownIdentities {
+  /** Positions of the records on the page. */
+  readonly positions: readonly number[];
+  /** 32 bytes a record, in the order of `positions`: its key, or zeros where it has an id, and its fingerprint. */
+  readonly identities: Buffer;
+}
+
 /** Reads the items of one list's pages: unknown in, typed records out. */
-export type PageReader = (page: Page) => PageRecords;
+export interface PageReader {
+  /** Reads all items of a page. */
+  read(page: PageContent): PageRecords;
+  /** Reads only items that were read before, without hashing them again. */
+  readAgain(page: PageContent, known: KnownIdentities): MirrorRecord[];
+}
 
 type Item = { readonly [name: string]: unknown };
 type Connection = { readonly id?: number | null; readonly name?: string | null };
@@ -60,8 +73,16 @@ export function arrayFields(list: ListDefinition): (Field & { kind: 'texts' | 'c
   return list.fields.filter(field => field.kind === 'texts' || field.kind === 'connections');
 }
 
-/** Makes the reader of a list's pages. Making it compiles the list's schema, so make it once. */
+const readers = new WeakMap<ListDefinition, PageReader>();
+
+/** The reader of a list's pages; it is made once, for that compiles the list's schema. */
 export function pageReader(list: ListDefinition): PageReader {
+  const reader = readers.get(list) ?? makeReader(list);
+  readers.set(list, reader);
+  return reader;
+}
+
+function makeReader(list: ListDefinition): PageReader {
   const isItem = compile<Item>(itemSchema(list));
   const known = new Set(['id', ...list.fields.map(field => field.name)]);
   if (list.identity.by === 'content') known.delete('id');
@@ -69,32 +90,85 @@ export function pageReader(list: ListDefinition): PageReader {
   const arrays = arrayFields(list);
   const identify = identifier(list);
 
-  const readItem = (page: PageText, item: Item, position: number): MirrorRecord => {
+  const byId = list.identity.by === 'id';
+
+  const readItem = (
+    page: PageText,
+    item: Item,
+    position: number,
+    identity: Identity | null,
+  ): MirrorRecord => {
     const draft = new Draft(page, position);
     const scalarValues = scalars.map(field => draft.scalar(field, item[field.name]));
     const arrayValues = arrays.map(field => draft.array(field, item[field.name]));
     const extra = draft.extra(item, known);
-    const id = list.identity.by === 'id' ? (item.id as number) : null;
-    const identity = identify(id, scalarValues, arrayValues, extra);
-    return { id, ...identity, scalars: scalarValues, arrays: arrayValues, extra, mentions: draft.mentions };
+    const id = byId ? (item.id as number) : null;
+    const { key, fingerprint } = identity ?? identify(id, scalarValues, arrayValues, extra);
+    return {
+      id,
+      key,
+      fingerprint,
+      scalars: scalarValues,
+      arrays: arrayValues,
+      extra,
+      mentions: draft.mentions,
+    };
   };
 
-  return page => {
-    const text = new PageText(page.text);
-    const records: MirrorRecord[] = [];
-    const positions: number[] = [];
-    const rejections: Rejection[] = [];
-    page.items.forEach((item, position) => {
-      const reason = isItem(item) ? text.illFormed(item) : explain(isItem, item);
-      if (reason !== null) {
-        rejections.push({ position, reason, record: text.exact.itemText(position) });
-        return;
+  return {
+    read(page) {
+      const text = new PageText(page.text);
+      const records: MirrorRecord[] = [];
+      const positions: number[] = [];
+      const rejections: Rejection[] = [];
+      for (const [position, item] of page.items.entries()) {
+        const reason = isItem(item) ? text.illFormed(item) : explain(isItem, item);
+        if (reason === null) {
+          records.push(readItem(text, item as Item, position, null));
+          positions.push(position);
+        } else {
+          rejections.push({ position, reason, record: text.exact.itemText(position) });
+        }
       }
-      records.push(readItem(text, item as Item, position));
-      positions.push(position);
-    });
-    return { records, positions, rejections };
+      return { records, positions, rejections };
+    },
+
+    readAgain(page, { positions, identities }) {
+      const text = new PageText(page.text);
+      return positions.map((position, at) =>
+        readItem(text, page.items[position] as Item, position, identityAt(identities, at, byId)),
+      );
+    },
   };
+}
+
+/** Bytes of an identity in a page's buffer: the key, or zeros where the record has an id, then the fingerprint. */
+const identityBytes = 2 * hashBytes;
+
+function identityAt(identities: Buffer, at: number, byId: boolean): Identity {
+  const start = at * identityBytes;
+  const middle = start + hashBytes;
+  return {
+    key: byId ? null : identities.subarray(start, middle),
+    fingerprint: identities.subarray(middle, start + identityBytes),
+  };
+}
+
+interface Identity {
+  readonly key: Buffer | null;
+  readonly fingerprint: Buffer;
+}
+
+const noKey = Buffer.alloc(hashBytes);
+
+/** Packs who records are and what they say, for `readAgain`. */
+export function packIdentities(records: readonly MirrorRecord[]): Buffer {
+  const identities = Buffer.allocUnsafe(records.length * identityBytes);
+  for (const [at, { key, fingerprint }] of records.entries()) {
+    identities.set(key ?? noKey, at * identityBytes);
+    identities.set(fingerprint, at * identityBytes + hashBytes);
+  }
+  return identities;
 }
 
 /**
@@ -112,14 +186,15 @@ export function identifier(list: ListDefinition) {
     scalarValues: readonly Scalar[],
     arrayValues: readonly (readonly Scalar[])[],
     extra: string | null,
-  ): { key: Buffer | null; fingerprint: Buffer } => {
+  ): Identity => {
+    const identities = Buffer.allocUnsafe(identityBytes);
     const parts = scalarValues.map(canonical);
     let text = id === null ? '' : canonical(id);
     for (const part of parts) text += part;
     for (const values of arrayValues) text += `a${values.length}:${values.map(canonical).join('')}`;
-    text += canonical(extra);
-    const key = timeAt < 0 ? null : timedKey(keyAt.map(at => parts[at]).join(''), scalarValues[timeAt]);
-    return { key, fingerprint: hash16(text) };
+    writeHash16(text + canonical(extra), identities, hashBytes);
+    if (timeAt >= 0) writeTimedKey(keyAt.map(at => parts[at]).join(''), scalarValues[timeAt], identities);
+    return identityAt(identities, 0, timeAt < 0);
   };
 }
 
@@ -136,24 +211,27 @@ const timeBytes = 6;
 const timeMax = 2 ** (8 * timeBytes) - 1;
 
 /** A key that sorts by time first: records arrive in time order, so neighbours share index pages. */
-function timedKey(text: string, time: Scalar | undefined): Buffer {
-  const key = hash16(text);
+function writeTimedKey(text: string, time: Scalar | undefined, target: Buffer): void {
+  writeHash16(text, target, 0);
   const ms = typeof time === 'string' ? Date.parse(time) : 0;
-  key.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, 0, timeBytes);
-  return key;
+  target.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, 0, timeBytes);
 }
 
 /** A page's text and what is known of it as a whole; the costly exact reading is made when first asked for. */
 class PageText {
   readonly #text: string;
   readonly #hasSurrogateEscapes: boolean;
-  readonly hasUncertainNumbers: boolean;
+  #hasUncertainNumbers: boolean | undefined;
   #exact: ExactItems | undefined;
 
   constructor(text: string) {
     this.#text = text;
     this.#hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
-    this.hasUncertainNumbers = hasUncertainNumbers(text);
+  }
+
+  get hasUncertainNumbers(): boolean {
+    this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#text);
+    return this.#hasUncertainNumbers;
   }
 
   get exact(): ExactItems {

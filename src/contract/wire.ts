@@ -68,6 +68,14 @@ export function wireConnection(connection: StoredConnection): string {
   return withExtra([`"id":${connection.id}`, `"name":${JSON.stringify(connection.name)}`], connection.extra);
 }
 
+/** Reads a connection reference back that `wireConnection` wrote. */
+export function readWireConnection(json: string): StoredConnection {
+  const { id, name }: StoredConnection = JSON.parse(json);
+  // The rest is kept as text, for JavaScript may not hold its numbers.
+  const rest = json.slice(wireConnection({ id, name, extra: null }).length, -1);
+  return { id, name, extra: rest === '' ? null : `{${rest}}` };
+}
+
 function withExtra(members: readonly string[], extra: string | null): string {
   const rest = extra === null || extra === '{}' ? '' : `,${extra.slice(1, -1)}`;
   return `{${members.join(',')}${rest}}`;

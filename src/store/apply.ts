@@ -1,7 +1,13 @@
 import type Database from 'better-sqlite3';
 import type { FingerprintSum } from '../contract/fingerprint.ts';
-import type { Page } from '../contract/page.ts';
-import type { MirrorRecord, PageReader, Rejection } from '../contract/record.ts';
+import type { PageContent } from '../contract/page.ts';
+import {
+  type KnownIdentities,
+  type MirrorRecord,
+  type PageReader,
+  type Rejection,
+  scalarFields,
+} from '../contract/record.ts';
 import { type WireWriter, wireWriter } from '../contract/wire.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { History } from './history.ts';
@@ -24,6 +30,12 @@ export interface TakenRows {
   add(id: number): unknown;
 }
 
+/** What storing a page came to: the rows that its records stand in now, and the records that had to be turned away. */
+export interface StoredPage {
+  readonly rowIds: readonly number[];
+  readonly turnedAway: readonly Rejection[];
+}
+
 /** What a list's rows came to by an `Application`. */
 export interface ApplicationCounts {
   readonly inserted: number;
@@ -41,12 +53,13 @@ export class Application {
   readonly #sqlite: Database.Database;
   readonly #table: ListTable;
   readonly #connections: ConnectionTable;
-  readonly #read: PageReader;
+  readonly #reader: PageReader;
   readonly #runId: number;
   readonly #history: History;
   readonly #observe: ChangeObserver | undefined;
   readonly #write: WireWriter;
   readonly #wasEmpty: boolean;
+  readonly #claimsAreComplete: boolean;
   readonly #reject: Database.Statement;
   /** Connections that a row referred to before and may not any more. */
   readonly #released = new Set<number>();
@@ -62,18 +75,21 @@ export class Application {
     sqlite: Database.Database;
     table: ListTable;
     connections: ConnectionTable;
-    read: PageReader;
+    reader: PageReader;
     runId: number;
     wasEmpty: boolean;
+    /** Whether all that the list says of connections was read. */
+    claimsAreComplete: boolean;
     sum: FingerprintSum;
     observe: ChangeObserver | undefined;
   }) {
     this.#sqlite = options.sqlite;
     this.#table = options.table;
     this.#connections = options.connections;
-    this.#read = options.read;
+    this.#reader = options.reader;
     this.#runId = options.runId;
     this.#wasEmpty = options.wasEmpty;
+    this.#claimsAreComplete = options.claimsAreComplete;
     this.#sum = options.sum;
     this.#observe = options.observe;
     this.#history = new History(this.#sqlite, this.#table.list, this.#connections, this.#runId);
@@ -102,29 +118,28 @@ export class Application {
   }
 
   /**
-   * Stores a page's records.
+   * Stores those of a page's records that were found to be new or changed.
    *
-   * @param positions which of its items to store; null for all of them.
    * @param taken the rows that other records stand for already; rows that are stored here are added.
-   * @param keepsRejections whether its rejected records are recorded.
    */
-  storePage(
-    pageNo: number,
-    page: Page,
-    positions: readonly number[] | null,
-    taken: TakenRows,
-    keepsRejections: boolean,
-  ): void {
-    const isWanted = positions === null ? null : new Set(positions);
-    const read = this.#read(page);
-    read.records.forEach((record, at) => {
-      const position = read.positions[at] as number;
-      if (isWanted !== null && !isWanted.has(position)) return;
-      if (this.#store(record, taken) || !keepsRejections) return;
-      const reason = `id ${record.id}: the list holds this id more than once`;
-      this.#rejectRecord(pageNo, { position, reason, record: JSON.stringify(page.items[position]) });
-    });
-    if (keepsRejections) for (const rejection of read.rejections) this.#rejectRecord(pageNo, rejection);
+  storeNews(page: PageContent, news: KnownIdentities, taken: TakenRows): StoredPage {
+    const records = this.#reader.readAgain(page, news);
+    return this.#storeAll(page, records, news.positions, taken);
+  }
+
+  /** Stores all of a page's records; `taken` as above. */
+  storePage(page: PageContent, taken: TakenRows): StoredPage {
+    const { records, positions } = this.#reader.read(page);
+    return this.#storeAll(page, records, positions, taken);
+  }
+
+  /** Records a page's items that can't be read, and those that storing it turned away. */
+  reject(pageNo: number, rejections: readonly Rejection[]): void {
+    const { resource } = this.#table.list;
+    for (const { position, reason, record } of rejections) {
+      this.#reject.run(this.#runId, resource, pageNo, position, reason, record);
+      this.#rejected++;
+    }
   }
 
   /** Removes the rows that no record stands for, unless they are more than `removalsMax`: then they are withheld, all of them. */
@@ -145,6 +160,7 @@ export class Application {
       });
       this.#history.endRecord(row, 'removal');
       this.#release(row);
+      this.#unclaimNames(row);
       this.#table.remove(id);
       this.#removed++;
     }
@@ -153,29 +169,51 @@ export class Application {
   /** Removes the connections that nothing refers to any more. */
   dropReleasedConnections(): void {
     this.#history.endConnections(this.#connections.removeUnreferenced(this.#released));
+    this.#history.saveSums();
   }
 
-  /** Inserts or updates a record; false where its row is taken already, in a list that allows no twins. */
-  #store(record: MirrorRecord, taken: TakenRows): boolean {
-    if (this.#wasEmpty) {
-      const id = this.#table.insert(record, 0, this.#runId);
+  #storeAll(
+    page: PageContent,
+    records: readonly MirrorRecord[],
+    positions: readonly number[],
+    taken: TakenRows,
+  ): StoredPage {
+    const rowIds: number[] = [];
+    const turnedAway: Rejection[] = [];
+    for (const [at, record] of records.entries()) {
+      const id = this.#store(record, taken);
       if (id !== null) {
-        this.#noteInsert(id, record, taken);
-        return true;
+        rowIds.push(id);
+        continue;
       }
+      const position = positions[at] as number;
+      const reason = `id ${record.id}: the list holds this id more than once`;
+      turnedAway.push({ position, reason, record: JSON.stringify(page.items[position]) });
     }
-    const free = this.#table.find(record).filter(row => !taken.has(row.id));
-    const row = free.find(({ fingerprint }) => fingerprint.equals(record.fingerprint)) ?? free[0];
-    if (row !== undefined) {
-      taken.add(row.id);
-      if (!row.fingerprint.equals(record.fingerprint)) this.#update(row.id, record);
-      return true;
+    return { rowIds, turnedAway };
+  }
+
+  /** Inserts or updates a record and returns its row; null where that is taken already, in a list that allows no twins. */
+  #store(record: MirrorRecord, taken: TakenRows): number | null {
+    if (this.#wasEmpty) {
+      const id = this.#insert(record, 0, taken);
+      if (id !== null) return id;
     }
-    const occurrence = record.key === null ? 0 : this.#table.freeOccurrence(record.key);
+    const isFree = (id: number) => !taken.has(id);
+    const same = this.#table.findSame(record, isFree);
+    const row = same ?? this.#table.find(record).find(isFree);
+    if (row === undefined) {
+      return this.#insert(record, record.key === null ? 0 : this.#table.freeOccurrence(record.key), taken);
+    }
+    taken.add(row);
+    if (same === undefined) this.#update(row, record);
+    return row;
+  }
+
+  #insert(record: MirrorRecord, occurrence: number, taken: TakenRows): number | null {
     const id = this.#table.insert(record, occurrence, this.#runId);
-    if (id === null) return false;
-    this.#noteInsert(id, record, taken);
-    return true;
+    if (id !== null) this.#noteInsert(id, record, taken);
+    return id;
   }
 
   #noteInsert(id: number, record: MirrorRecord, taken: TakenRows): void {
@@ -209,13 +247,21 @@ export class Application {
     }
   }
 
-  #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
-    return { resource: this.#table.list.resource, recordId };
+  /** Where not every record was read, the one that goes may have been the one that gave a connection its name. */
+  #unclaimNames({ record }: StoredRow): void {
+    if (this.#claimsAreComplete) return;
+    const { identity, connectionNameRank } = this.#table.list;
+    const timeAt =
+      identity.by === 'id'
+        ? -1
+        : scalarFields(this.#table.list).findIndex(field => field.name === identity.timeField);
+    const time = timeAt < 0 ? null : (record.scalars[timeAt] as string | null);
+    for (const value of [...record.scalars, ...record.arrays.flat()]) {
+      if (typeof value === 'number') this.#connections.unclaim(value, connectionNameRank, time);
+    }
   }
 
-  #rejectRecord(pageNo: number, rejection: Rejection): void {
-    const { position, reason, record } = rejection;
-    this.#reject.run(this.#runId, this.#table.list.resource, pageNo, position, reason, record);
-    this.#rejected++;
+  #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
+    return { resource: this.#table.list.resource, recordId };
   }
 }

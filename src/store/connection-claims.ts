@@ -14,7 +14,10 @@ export interface ConnectionClaim {
  * new ones the name that sorts last: so the outcome does not depend on the order in which pages arrive.
  */
 export class ConnectionClaims {
-  readonly #claims = new Map<number, ConnectionClaim>();
+  readonly #claims = new Map<
+    number,
+    { -readonly [Field in keyof ConnectionClaim]: ConnectionClaim[Field] }
+  >();
   readonly #conflicts = new Set<number>();
 
   /** How many connections have more than one name in this walk. */
@@ -34,14 +37,13 @@ export class ConnectionClaims {
     const known = this.#claims.get(mention.id);
     if (known === undefined) {
       this.#claims.set(mention.id, { ...mention, time });
-      return;
+    } else if (known.name === mention.name && known.extra === mention.extra) {
+      if (compareTimes(time, known.time) > 0) known.time = time;
+    } else {
+      if (known.name !== null && mention.name !== null && known.name !== mention.name)
+        this.#conflicts.add(mention.id);
+      if (isStronger({ ...mention, time }, known)) this.#claims.set(mention.id, { ...mention, time });
     }
-    const isSame = known.name === mention.name && known.extra === mention.extra;
-    if (isSame && known.time === time) return;
-    if (!isSame && known.name !== null && mention.name !== null && known.name !== mention.name) {
-      this.#conflicts.add(mention.id);
-    }
-    if (isStronger({ ...mention, time }, known)) this.#claims.set(mention.id, { ...mention, time });
   }
 
   /** Adds what another walk said; where both are equally new, the later walk is believed. */
@@ -64,6 +66,9 @@ function isStronger(claim: ConnectionClaim, known: ConnectionClaim): boolean {
 /** Orders two points in time as the service wrote them; none, or one that can't be read, is the oldest. */
 export function compareTimes(left: string | null, right: string | null): number {
   if (left === right) return 0;
+  // In one fixed notation of UTC, texts sort as their times do.
+  if (left?.length === right?.length && left?.endsWith('Z') && right?.endsWith('Z'))
+    return left < right ? -1 : 1;
   return toMs(left) - toMs(right) || 0;
 }
 

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { lists } from '../contract/lists.ts';
 import type { StoredConnection } from '../contract/wire.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
+import { ContentSum, connectionFingerprint } from './content-sums.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
 export interface ConnectionRow extends StoredConnection {
@@ -17,6 +18,9 @@ export interface EndedConnection {
   readonly endedBy: 'update' | 'removal';
 }
 
+const rowColumns = `id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
+  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime`;
+
 /** The connections by prepared statements, and the rule whose word on a name counts. */
 export class ConnectionTable {
   readonly #sqlite: Database.Database;
@@ -27,20 +31,18 @@ export class ConnectionTable {
   readonly #remove: Database.Statement;
   readonly #claimedBy: Database.Statement<[number], number>;
   readonly #references: readonly Database.Statement<[number]>[];
+  readonly #sum: ContentSum;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#read = sqlite.prepare(
-      `SELECT id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId, _changed_run_id AS changedRunId,
-              _name_rank AS nameRank, _name_time AS nameTime
-       FROM connections WHERE id = ?`,
-    );
+    this.#sum = new ContentSum(sqlite, 'connections', 'connections');
+    this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
     this.#insert = sqlite.prepare(
-      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id, _fingerprint)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#update = sqlite.prepare(
-      'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ? WHERE id = ?',
+      'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ?, _fingerprint = ? WHERE id = ?',
     );
     this.#setSource = sqlite.prepare('UPDATE connections SET _name_rank = ?, _name_time = ? WHERE id = ?');
     this.#remove = sqlite.prepare('DELETE FROM connections WHERE id = ?');
@@ -56,9 +58,12 @@ export class ConnectionTable {
     return this.#read.get(id);
   }
 
-  *all(): Generator<StoredConnection> {
+  /** Every row in the order of its id. */
+  *rows(): Generator<ConnectionRow & { readonly fingerprint: Buffer | null }> {
     yield* this.#sqlite
-      .prepare<[], StoredConnection>('SELECT id, name, _extra AS extra FROM connections ORDER BY id')
+      .prepare<[], ConnectionRow & { fingerprint: Buffer | null }>(
+        `SELECT ${rowColumns}, _fingerprint AS fingerprint FROM connections ORDER BY id`,
+      )
       .iterate();
   }
 
@@ -71,11 +76,10 @@ export class ConnectionTable {
     for (const claim of claims) {
       const row = this.read(claim.id);
       if (row === undefined) {
-        const [claimRank, time] = claim.name === null ? [0, null] : [rank, claim.time];
-        this.#insert.run(claim.id, claim.name, claim.extra, claimRank, time, runId, runId);
+        this.#insertClaim(claim, rank, runId);
       } else if (isBelieved(claim, row, rank, isComplete)) {
         if (row.name !== claim.name || row.extra !== claim.extra) {
-          this.#update.run(claim.name, claim.extra, runId, claim.id);
+          this.#updateToClaim(row, claim, runId);
           ended.push({ row, endedBy: 'update' });
         }
         const isSourceOfName = claim.name !== null;
@@ -85,7 +89,20 @@ export class ConnectionTable {
       }
     }
     if (isComplete) this.#giveUp(claims, rank);
+    this.#sum.save();
     return ended;
+  }
+
+  /** True where a connection has a name that no list is known to give: every page must then be read to find one that does. */
+  hasUnclaimedName(): boolean {
+    const unclaimed = 'SELECT 1 FROM connections WHERE _name_rank = 0 AND name IS NOT NULL LIMIT 1';
+    return this.#sqlite.prepare(unclaimed).get() !== undefined;
+  }
+
+  /** Notes that the record which gave a connection its name may be gone. */
+  unclaim(id: number, rank: number, time: string | null): void {
+    const row = this.read(id);
+    if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#setSource.run(0, null, id);
   }
 
   /** Removes those of the connections that no record refers to any more, and returns them. */
@@ -95,9 +112,32 @@ export class ConnectionTable {
       const row = this.read(id);
       if (row === undefined || this.#references.some(reference => reference.get(id) !== undefined)) continue;
       this.#remove.run(id);
+      this.#sum.subtract(connectionFingerprint(row));
       ended.push({ row, endedBy: 'removal' });
     }
+    this.#sum.save();
     return ended;
+  }
+
+  #insertClaim({ id, name, extra, time }: ConnectionClaim, rank: number, runId: number): void {
+    const fingerprint = connectionFingerprint({
+      id,
+      name,
+      extra,
+      firstSeenRunId: runId,
+      changedRunId: runId,
+    });
+    const [nameRank, nameTime] = name === null ? [0, null] : [rank, time];
+    this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, fingerprint);
+    this.#sum.add(fingerprint);
+  }
+
+  #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
+    const { firstSeenRunId } = row;
+    const fingerprint = connectionFingerprint({ id, name, extra, firstSeenRunId, changedRunId: runId });
+    this.#update.run(name, extra, runId, fingerprint, id);
+    this.#sum.subtract(connectionFingerprint(row));
+    this.#sum.add(fingerprint);
   }
 
   /** A name that this list gave and gives no more is free for the next list that knows one. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type Database from 'better-sqlite3';
 import { FingerprintSum } from '../contract/fingerprint.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import { type Page, readPage } from '../contract/page.ts';
+import { type Page, type PageContent, readContent } from '../contract/page.ts';
 import { type PageReader, pageReader } from '../contract/record.ts';
 import { MirrorFileError } from '../errors.ts';
 import type {
@@ -14,14 +14,17 @@ import type {
   PageFindings,
   WalkEnvelope,
 } from '../sync/ports.ts';
-import { Application, type ChangeObserver } from './apply.ts';
+import { Application, type ChangeObserver, type StoredPage } from './apply.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
+import { packIds, unpackIds } from './id-runs.ts';
+import type { IdSet } from './id-set.ts';
+import { KnownPages } from './known-pages.ts';
 import { ListTable } from './list-table.ts';
 import type { MirrorFile } from './open.ts';
 import type { RunRecords } from './run-records.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
-import type { Staging, WalkOrigin } from './staging.ts';
+import type { StagedPage, Staging, WalkOrigin } from './staging.ts';
 import { WalkComparison } from './walk-comparison.ts';
 
 /** The run that works on the mirror. In a dry run every transaction is rolled back, and `id` stands nowhere. */
@@ -41,6 +44,8 @@ const lockWaitMsMax = 30_000;
 const lockPollMs = 100;
 /** How long writing goes on before signals and timers get their turn, in milliseconds. */
 const turnMs = 50;
+/** Lists of so few pages are read whole in every sweep. */
+const pagesReadAlwaysMax = 10;
 
 /** One list's part of a run: compares pages on arrival, stages what is new, and writes it all in one transaction. */
 export class SqliteListMirror implements ListMirror {
@@ -52,9 +57,10 @@ export class SqliteListMirror implements ListMirror {
   readonly #records: RunRecords;
   readonly #run: CurrentRun;
   readonly #table: ListTable;
-  readonly #read: PageReader;
+  readonly #reader: PageReader;
   readonly #observe: ChangeObserver | undefined;
   readonly #lastDigest: string | null;
+  readonly #knownPages: KnownPages;
   readonly #walks: WalkComparison[] = [];
 
   constructor(options: {
@@ -72,15 +78,17 @@ export class SqliteListMirror implements ListMirror {
     this.#run = options.run;
     this.#observe = options.observe;
     this.#table = new ListTable(this.#file.sqlite, this.#list);
-    this.#read = pageReader(this.#list);
+    this.#reader = pageReader(this.#list);
     this.recordCount = this.#table.count();
+    this.#knownPages = new KnownPages(this.#file.sqlite, this.#list.resource);
+    if (new ConnectionTable(this.#file.sqlite).hasUnclaimedName()) this.#knownPages.distrust();
     const last = this.#records.lastApplied(this.#list.resource);
     this.#lastDigest = last?.digest ?? null;
     this.pageSizeThatWorked = last?.baseUrl === this.#run.baseUrl ? last.pageSize : null;
   }
 
   beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[] {
-    const walk = new WalkComparison(this.#table, this.#read, this.recordCount > 0);
+    const walk = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
     this.#walks.push(walk);
     const taken = this.#walks.length === 1 ? this.#takeUp(walk, envelope, firstPage) : [];
     if (taken.length > 0) return taken;
@@ -92,13 +100,24 @@ export class SqliteListMirror implements ListMirror {
   }
 
   takeIn(facts: PageFacts, page: Page): PageFindings {
-    const staged = this.#current.compare(facts, page);
-    this.#explained(() => this.#staging.add(this.#list.resource, this.#walks.length, staged));
-    return staged.findings;
+    return this.#explained(() => {
+      // One read transaction a page: without it each look-up takes and drops the file's locks by itself.
+      const staged = this.#file.sqlite.transaction(() => this.#compare(facts, page))();
+      this.#staging.add(this.#list.resource, this.#walks.length, staged);
+      return staged.findings;
+    });
+  }
+
+  knownItemCount(itemsDigest: string): number | null {
+    return this.#knownPages.get(itemsDigest)?.itemCount ?? null;
   }
 
   unseenCount(): number {
-    return this.recordCount - this.#current.rowsSeen;
+    const unseen = this.recordCount - this.#current.rowsSeen;
+    if (unseen >= 0) return unseen;
+    // Known pages name rows that are gone: someone else has written to the file. The next walk reads every record.
+    this.#knownPages.distrust();
+    return -unseen;
   }
 
   async apply(
@@ -114,12 +133,19 @@ export class SqliteListMirror implements ListMirror {
       const isEveryRowSeen = seen.some(ids => ids.size === this.recordCount + application.counts.inserted);
       if (!isEveryRowSeen) application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
       application.dropReleasedConnections();
+      this.#keepPages(application, order);
       const result = this.#summarize(application);
       this.#records.endList(this.#run.id, outcome(result), result);
       return result;
     });
     this.#staging.clear(this.#list.resource);
     return applied;
+  }
+
+  #compare(facts: PageFacts, page: Page): StagedPage {
+    const known = page.content === null ? this.#knownPages.get(facts.itemsDigest) : undefined;
+    if (known !== undefined) return this.#current.enterKnown(facts, known);
+    return this.#current.compare(facts, page.content ?? readContent(page.bytes), page.bytes);
   }
 
   get #current(): WalkComparison {
@@ -135,13 +161,13 @@ export class SqliteListMirror implements ListMirror {
     const findings: PageFindings[] = [];
     for (const staged of this.#staging.pages(resource, 1)) {
       const isFirst = staged.findings.pageNo === envelope.firstPageNo;
-      if (isFirst && staged.findings.itemsDigest !== firstPage.itemsDigest.toString('hex')) break;
-      walk.takeUp(staged, staged.news && readPage(staged.news.bytes));
+      if (isFirst && staged.findings.itemsDigest !== firstPage.itemsDigest) break;
+      walk.takeUp(staged, staged.news && readContent(staged.news.bytes));
       findings.push(staged.findings);
     }
     const hasFirst = findings.some(({ pageNo }) => pageNo === envelope.firstPageNo);
     if (hasFirst) return findings;
-    this.#walks[0] = new WalkComparison(this.#table, this.#read, this.recordCount > 0);
+    this.#walks[0] = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
     return [];
   }
 
@@ -166,6 +192,7 @@ export class SqliteListMirror implements ListMirror {
     return table.takeOver(claims, this.#list.connectionNameRank, isComplete, this.#run.id);
   }
 
+  /** Stores what a walk found to be new or changed, page by page, and writes down which pages hold which rows. */
   async #storeWalk(
     application: Application,
     walk: number,
@@ -174,23 +201,46 @@ export class SqliteListMirror implements ListMirror {
   ): Promise<void> {
     const { seen } = this.#walks[walk - 1] as WalkComparison;
     const isLast = walk === this.#walks.length;
-    let turnEndsAt = Date.now() + turnMs;
-    for (const { findings, news } of this.#staging.pagesWithNews(this.#list.resource, walk)) {
-      const page = readPage(news.bytes);
-      if (order.walks === 'last') {
-        application.storePage(findings.pageNo, page, news.positions, seen, true);
-      } else {
-        // Where no walk can be trusted as a whole, a page still can: it was one answer. So only twins on one page count.
-        const onPage = new Set<number>();
-        application.storePage(findings.pageNo, page, null, onPage, isLast);
-        for (const id of onPage) seen.add(id);
+    const turn = new Turn();
+    for (const staged of this.#staging.pagesWithNews(this.#list.resource, walk)) {
+      const { findings, news } = staged;
+      const content = readContent(news.bytes);
+      const stored =
+        order.walks === 'last'
+          ? application.storeNews(content, news, seen)
+          : storeWhole(application, content, seen);
+      if (isLast) application.reject(findings.pageNo, stored.turnedAway);
+      if (isLast && findings.rejected > 0) {
+        application.reject(findings.pageNo, this.#reader.read(content).rejections);
       }
-      if (Date.now() > turnEndsAt) {
-        await nextTurn();
-        signal.throwIfAborted();
-        turnEndsAt = Date.now() + turnMs;
-      }
+      if (order.walks === 'last' && stored.turnedAway.length === 0) this.#keepPage(staged, stored.rowIds);
+      await turn.next(signal);
     }
+  }
+
+  /** Brings the known pages in line with what the last walk saw; where nothing has changed, they stand as they are. */
+  #keepPages(application: Application, order: ApplyOrder): void {
+    const { inserted, updated, removed } = application.counts;
+    if (inserted + updated + removed === 0 && this.#knownPages.size > 0) return;
+    if (order.walks === 'all') {
+      this.#knownPages.forget();
+      return;
+    }
+    const pageNos = new Set<number>();
+    for (const staged of this.#staging.pages(this.#list.resource, this.#walks.length)) {
+      if (staged.news === null) this.#keepPage(staged, []);
+      pageNos.add(staged.findings.pageNo);
+    }
+    this.#knownPages.keepOnly(pageNos);
+  }
+
+  #keepPage({ findings, rowIds }: StagedPage, storedRowIds: readonly number[]): void {
+    const { pageNo, itemCount, itemsDigest, sum } = findings;
+    // Short lists are read whole each time: it costs nothing, and shows every connection's name.
+    const isWorthIt = findings.pagination.pageCount > pagesReadAlwaysMax;
+    if (!isWorthIt || findings.rejected > 0 || findings.mayRepeat) return;
+    const all = storedRowIds.length === 0 ? rowIds : packIds([...unpackIds(rowIds), ...storedRowIds]);
+    this.#knownPages.keep(itemsDigest, { pageNo, itemCount, sum, rowIds: all });
   }
 
   #summarize(application: Application): Applied {
@@ -217,9 +267,10 @@ export class SqliteListMirror implements ListMirror {
         sqlite,
         table: this.#table,
         connections: new ConnectionTable(sqlite),
-        read: this.#read,
+        reader: this.#reader,
         runId: this.#run.id,
         wasEmpty: this.recordCount === 0,
+        claimsAreComplete: this.#current.claimsAreComplete,
         sum: this.#sumBefore(),
         observe: this.#observe,
       });
@@ -247,6 +298,26 @@ export class SqliteListMirror implements ListMirror {
     } catch (error) {
       throw explainSqliteError(error, this.#file.path);
     }
+  }
+}
+
+/** Where no walk can be trusted as a whole, a page still can: it was one answer. So only twins on one page count as two. */
+function storeWhole(application: Application, page: PageContent, seen: IdSet): StoredPage {
+  const onPage = new Set<number>();
+  const stored = application.storePage(page, onPage);
+  for (const id of onPage) seen.add(id);
+  return stored;
+}
+
+/** Lets signals and timers have their turn now and then while there is much to write. */
+class Turn {
+  #endsAt = Date.now() + turnMs;
+
+  async next(signal: AbortSignal): Promise<void> {
+    if (Date.now() < this.#endsAt) return;
+    await nextTurn();
+    signal.throwIfAborted();
+    this.#endsAt = Date.now() + turnMs;
   }
 }
 

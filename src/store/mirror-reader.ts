@@ -2,6 +2,7 @@ import { desc, eq, inArray } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../contract/wire.ts';
 import { ConnectionTable } from './connection-table.ts';
+import { EndedRuns } from './ended-runs.ts';
 import { ListTable } from './list-table.ts';
 import { type MirrorFile, openForReading } from './open.ts';
 import { syncRunResources, syncRuns } from './schema.ts';
@@ -34,7 +35,7 @@ export interface RecordPage {
 /** A change of one record, by one run. */
 export interface Change {
   readonly runId: number;
-  /** When the run had applied the list; null for connections, which belong to several. */
+  /** When the run had applied the list or, for connections, which belong to several, when it had ended. */
   readonly changedAt: string | null;
   readonly resource: string;
   readonly recordId: number;
@@ -47,7 +48,7 @@ export interface Change {
 
 /** Which changes to read. */
 export interface ChangeQuery {
-  /** Changes of later runs than this. */
+  /** Changes of later runs than this, as far as they have ended. */
   readonly sinceRunId: number;
   /** One resource, or null for all. */
   readonly resource: string | null;
@@ -63,6 +64,7 @@ const changesOfRun = `
 
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
 export class MirrorReader {
+  readonly endedRuns: EndedRuns;
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
 
@@ -73,6 +75,7 @@ export class MirrorReader {
 
   private constructor(file: MirrorFile) {
     this.#file = file;
+    this.endedRuns = new EndedRuns(file.sqlite);
     const connections = new ConnectionTable(file.sqlite);
     this.#lists = new Map(
       lists.map(list => [
@@ -84,6 +87,11 @@ export class MirrorReader {
 
   close(): void {
     this.#file.close();
+  }
+
+  /** From here on everything is read from one state of the file, whatever a run writes meanwhile; until `close`. */
+  holdStill(): void {
+    this.#file.sqlite.exec('BEGIN');
   }
 
   /** Some of a list's records in the order of their ids. */
@@ -130,14 +138,7 @@ export class MirrorReader {
     const select = this.#file.sqlite.prepare<{ runId: number; resource: string | null }, Change>(
       changesOfRun,
     );
-    for (const runId of this.#runsSince(sinceRunId)) yield* select.iterate({ runId, resource });
-  }
-
-  #runsSince(runId: number): number[] {
-    return this.#file.sqlite
-      .prepare<[number], number>('SELECT id FROM sync_runs WHERE id > ? ORDER BY id')
-      .pluck()
-      .all(runId);
+    for (const runId of this.endedRuns.since(sinceRunId)) yield* select.iterate({ runId, resource });
   }
 
   /** How each list stands, in the order of their definition. */

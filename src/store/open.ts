@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { MirrorFileError, UsageError } from '../errors.ts';
+import { connectToRead } from './read-connection.ts';
 import * as schema from './schema.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 
@@ -66,20 +67,22 @@ export function openForReading(path: string): MirrorFile {
   }
   assertIsMirrorOrNew(path);
   return opening(path, () => {
-    // Not opened as read-only: the last such connection would leave an empty log beside the file.
-    const sqlite = new Database(path, { fileMustExist: true, timeout: busyTimeoutMs * 10 });
+    const { sqlite, close } = connectToRead(path, busyTimeoutMs * 10);
     try {
       sqlite.pragma('query_only = ON');
       assertNotForeign(path, sqlite);
+      if (sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
+        throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
+      }
       if (appliedMigration(sqlite) < newestMigration()) {
         throw new MirrorFileError(
           `${path} was made by an older docmirror. Run "docmirror sync" once; it brings the file up to date.`,
         );
       }
       sqlite.pragma(`cache_size = -${cacheKib}`);
-      return { path, sqlite, orm: drizzle(sqlite, { schema }), close: () => sqlite.close() };
+      return { path, sqlite, orm: drizzle(sqlite, { schema }), close };
     } catch (error) {
-      sqlite.close();
+      close();
       throw error;
     }
   });
@@ -103,11 +106,18 @@ export function assertIsMirrorOrNew(path: string): void {
     throw new UsageError(`DOCMIRROR_DATABASE: ${path} is a folder. Name a file in it.`);
   }
   const header = opening(path, () => readHeader(path));
-  if (header !== '' && header !== 'SQLite format 3\0') {
+  if (header !== '' && header !== sqliteHeader) {
     throw new MirrorFileError(
       `${path} is not an SQLite database. It was left as it is; name another file for the mirror.`,
     );
   }
+}
+
+const sqliteHeader = 'SQLite format 3\0';
+
+/** True where a file begins as an SQLite database does. */
+export function hasSqliteHeader(path: string): boolean {
+  return opening(path, () => readHeader(path)) === sqliteHeader;
 }
 
 function readHeader(path: string): string {

@@ -20,6 +20,8 @@ export const connections = sqliteTable(
     nameRank: integer('_name_rank').notNull().default(0),
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),
+    /** Says what the row says, so that an audit finds what others changed. */
+    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
@@ -199,6 +201,8 @@ export const recordHistory = sqliteTable(
       .references(() => syncRuns.id),
     endedBy: text('ended_by').notNull(),
     record: text('record').notNull(),
+    /** Says what the row says, so that an audit finds what others changed. */
+    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
   },
   table => [
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
@@ -234,3 +238,16 @@ export const listEdges = sqliteTable('_list_edges', {
   /** JSON of what the run saw of the list's first and last page. */
   edges: text('edges').notNull(),
 });
+
+/** How many rows the connections and each list's part of the history have, and the sum over their fingerprints. */
+export const contentSums = sqliteTable(
+  '_content_sums',
+  {
+    tableName: text('table_name').notNull(),
+    resource: text('resource').notNull(),
+    recordCount: integer('record_count').notNull(),
+    /** 32 hexadecimal digits. */
+    digest: text('digest').notNull(),
+  },
+  table => [primaryKey({ columns: [table.tableName, table.resource] })],
+);

@@ -1,6 +1,7 @@
 import { rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Pagination } from '../contract/page.ts';
+import type { KnownIdentities } from '../contract/record.ts';
 import { MirrorBusyError } from '../errors.ts';
 import type { PageFindings, WalkEnvelope } from '../sync/ports.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
@@ -8,10 +9,15 @@ import { explainSqliteError } from './sqlite-errors.ts';
 /** A page of a walk as it is staged: what it showed, which rows of the mirror it holds, and its bytes where something is new. */
 export interface StagedPage {
   readonly findings: PageFindings;
-  /** Ids of the mirror's rows that the page holds unchanged. */
-  readonly rowIds: readonly number[];
-  /** Positions of the records that are not in the mirror as they stand here; null when the page brings nothing. */
-  readonly news: { readonly positions: readonly number[]; readonly bytes: Buffer } | null;
+  /** Ids of the mirror's rows that the page holds unchanged, packed. */
+  readonly rowIds: Buffer;
+  /** What is not in the mirror as it stands here; null when the page brings nothing. */
+  readonly news: PageNews | null;
+}
+
+/** The records of a page that are new or changed, with the page's bytes. */
+export interface PageNews extends KnownIdentities {
+  readonly bytes: Buffer;
 }
 
 /** Which service and which state of the mirror a staged walk belongs to: it can be taken up again only where both still fit. */
@@ -25,7 +31,7 @@ const pagesPerCommit = 8;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 1;
+const layoutVersion = 2;
 
 const layout = `
   DROP TABLE IF EXISTS walks;
@@ -36,7 +42,7 @@ const layout = `
   ) STRICT;
   CREATE TABLE pages (
     resource TEXT NOT NULL, walk INTEGER NOT NULL, page_no INTEGER NOT NULL,
-    findings TEXT NOT NULL, sum BLOB NOT NULL, row_ids BLOB NOT NULL, positions BLOB, bytes BLOB,
+    findings TEXT NOT NULL, sum BLOB NOT NULL, row_ids BLOB NOT NULL, positions BLOB, identities BLOB, bytes BLOB,
     PRIMARY KEY (resource, walk, page_no)
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${layoutVersion};
@@ -115,8 +121,9 @@ export class Staging {
       findings.pageNo,
       JSON.stringify(findings),
       sum,
-      packRuns(page.rowIds),
+      page.rowIds,
       page.news && packPositions(page.news.positions),
+      page.news?.identities ?? null,
       page.news?.bytes ?? null,
     );
     this.#pagesInTransaction++;
@@ -136,12 +143,9 @@ export class Staging {
   }
 
   /** Those of a walk's pages that bring something new. */
-  pagesWithNews(
-    resource: string,
-    walk: number,
-  ): Generator<StagedPage & { news: NonNullable<StagedPage['news']> }> {
+  pagesWithNews(resource: string, walk: number): Generator<StagedPage & { news: PageNews }> {
     return this.#each(this.#statements.nextPageWithNews, resource, walk) as Generator<
-      StagedPage & { news: NonNullable<StagedPage['news']> }
+      StagedPage & { news: PageNews }
     >;
   }
 
@@ -183,16 +187,20 @@ interface PageRow {
   sum: Buffer;
   row_ids: Buffer;
   positions: Buffer | null;
+  identities: Buffer | null;
   bytes: Buffer | null;
 }
 
 function toStagedPage(row: PageRow): StagedPage {
   const findings = JSON.parse(row.findings) as Omit<PageFindings, 'sum'> & { pagination: Pagination };
-  const { bytes, positions } = row;
+  const { bytes, positions, identities } = row;
   return {
     findings: { ...findings, sum: row.sum },
-    rowIds: unpackRuns(row.row_ids),
-    news: bytes === null || positions === null ? null : { positions: unpackPositions(positions), bytes },
+    rowIds: row.row_ids,
+    news:
+      bytes === null || positions === null || identities === null
+        ? null
+        : { positions: unpackPositions(positions), identities, bytes },
   };
 }
 
@@ -206,7 +214,7 @@ function prepare(sqlite: Database.Database) {
     lastWalk: sqlite.prepare<[string], { walk: number; begun_at: number; origin: string }>(
       'SELECT walk, begun_at, origin FROM walks WHERE resource = ? ORDER BY walk DESC LIMIT 1',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     nextPage: sqlite.prepare<[string, number, number], PageRow>(
       `SELECT * FROM pages WHERE ${one} AND page_no > ? ORDER BY page_no LIMIT 1`,
     ),
@@ -246,32 +254,10 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith(code);
 }
 
-/** Ids as runs of neighbours, `[first, count]` each, in doubles: pages mostly hold rows that were inserted together. */
-export function packRuns(ids: readonly number[]): Buffer {
-  const runs: number[] = [];
-  for (const id of ids) {
-    const last = runs.length - 2;
-    if (last >= 0 && id === (runs[last] as number) + (runs[last + 1] as number))
-      runs[last + 1] = (runs[last + 1] as number) + 1;
-    else runs.push(id, 1);
-  }
-  return Buffer.from(Float64Array.from(runs).buffer);
-}
-
-export function unpackRuns(bytes: Buffer): number[] {
-  const ids: number[] = [];
-  for (let at = 0; at < bytes.length; at += 16) {
-    const first = bytes.readDoubleLE(at);
-    const count = bytes.readDoubleLE(at + 8);
-    for (let offset = 0; offset < count; offset++) ids.push(first + offset);
-  }
-  return ids;
-}
-
 function packPositions(positions: readonly number[]): Buffer {
   return Buffer.from(Uint32Array.from(positions).buffer);
 }
 
 function unpackPositions(bytes: Buffer): number[] {
-  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readUInt32LE(at * 4));
+  return Array.from(new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)));
 }

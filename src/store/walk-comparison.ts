@@ -1,11 +1,13 @@
 import { FingerprintSum, hash16 } from '../contract/fingerprint.ts';
-import type { Page } from '../contract/page.ts';
-import { type MirrorRecord, type PageReader, scalarFields } from '../contract/record.ts';
+import type { PageContent } from '../contract/page.ts';
+import { type MirrorRecord, type PageReader, packIdentities, scalarFields } from '../contract/record.ts';
 import type { PageFacts } from '../sync/ports.ts';
 import { ConnectionClaims } from './connection-claims.ts';
+import { packIds, unpackIds } from './id-runs.ts';
 import { IdSet } from './id-set.ts';
 import { KeySet } from './key-set.ts';
-import type { ListTable, RowIdentity } from './list-table.ts';
+import type { KnownPage } from './known-pages.ts';
+import type { ListTable } from './list-table.ts';
 import type { StagedPage } from './staging.ts';
 
 /**
@@ -19,17 +21,17 @@ export class WalkComparison {
   /** Rows that were first taken for a changed twin, and then seen as they are. */
   changedThenSeen = 0;
   readonly claims = new ConnectionClaims();
-  /** False where pages were taken up from an interrupted run, whose records are not read again. */
+  /** False where pages were known or taken up from an interrupted run, whose records are not read again. */
   claimsAreComplete = true;
   readonly #table: ListTable;
-  readonly #read: PageReader;
+  readonly #reader: PageReader;
   readonly #hasRows: boolean;
   readonly #news: NewRecords;
   readonly #timeAt: number;
 
-  constructor(table: ListTable, read: PageReader, hasRows: boolean) {
+  constructor(table: ListTable, reader: PageReader, hasRows: boolean) {
     this.#table = table;
-    this.#read = read;
+    this.#reader = reader;
     this.#hasRows = hasRows;
     const { identity } = table.list;
     this.#news = identity.by === 'id' ? new NewIds() : new NewKeys();
@@ -40,8 +42,8 @@ export class WalkComparison {
   }
 
   /** Compares a page's records with the mirror. */
-  compare(facts: PageFacts, page: Page): StagedPage {
-    const { records, positions, rejections } = this.#read(page);
+  compare(facts: PageFacts, content: PageContent, bytes: Buffer): StagedPage {
+    const { records, positions, rejections } = this.#reader.read(content);
     const onPage = new PageComparison(this.#table, this.#hasRows, this, this.#news);
     const sum = new FingerprintSum();
     records.forEach((record, at) => {
@@ -58,12 +60,23 @@ export class WalkComparison {
         seenElsewhere: onPage.seenElsewhere,
         rejected: rejections.length,
       },
-      rowIds: onPage.rowIds,
+      rowIds: packIds(onPage.rowIds),
       news:
         onPage.newPositions.length + rejections.length > 0
-          ? { positions: onPage.newPositions, bytes: page.bytes }
+          ? { positions: onPage.newPositions, identities: packIdentities(onPage.newRecords), bytes }
           : null,
     };
+  }
+
+  /** Enters a page whose bytes are those of the last sweep: its rows are known without reading it. */
+  enterKnown(facts: PageFacts, { sum, rowIds }: KnownPage): StagedPage {
+    this.claimsAreComplete = false;
+    let seenElsewhere = 0;
+    for (const id of unpackIds(rowIds)) {
+      if (this.seen.has(id) || this.changed.has(id)) seenElsewhere++;
+      this.noteSeen(id);
+    }
+    return { findings: { ...facts, sum, seenElsewhere, rejected: 0 }, rowIds, news: null };
   }
 
   /** How many of the mirror's rows the walk has seen, as they are or changed. */
@@ -72,14 +85,14 @@ export class WalkComparison {
   }
 
   /** Takes a page up again that an interrupted run has staged; `page` is its content where something in it was new. */
-  takeUp(staged: StagedPage, page: Page | null): void {
-    for (const id of staged.rowIds) this.noteSeen(id);
+  takeUp(staged: StagedPage, page: PageContent | null): void {
+    for (const id of unpackIds(staged.rowIds)) this.noteSeen(id);
     if (page === null) {
       this.claimsAreComplete = false;
       return;
     }
     const isNew = new Set(staged.news?.positions);
-    const { records, positions } = this.#read(page);
+    const { records, positions } = this.#reader.read(page);
     records.forEach((record, at) => {
       this.#noteConnections(record);
       if (!isNew.has(positions[at] as number)) return;
@@ -89,9 +102,9 @@ export class WalkComparison {
   }
 
   /** Notes a row as changed for a record that has none of its own content. */
-  noteChanged(rows: readonly RowIdentity[]): void {
-    const row = rows.find(({ id }) => !this.seen.has(id) && !this.changed.has(id));
-    if (row !== undefined) this.changed.add(row.id);
+  noteChanged(rows: readonly number[]): void {
+    const row = rows.find(id => !this.seen.has(id) && !this.changed.has(id));
+    if (row !== undefined) this.changed.add(row);
   }
 
   /** Notes a row as seen as it is. */
@@ -149,8 +162,9 @@ class PageComparison {
   readonly #hasRows: boolean;
   readonly #walk: WalkComparison;
   readonly #news: NewRecords;
-  readonly #newOnPage: MirrorRecord[] = [];
+  readonly newRecords: MirrorRecord[] = [];
   readonly #rowsOnPage = new Set<number>();
+  readonly #isUnseen = (id: number): boolean => !this.#walk.seen.has(id);
 
   constructor(table: ListTable, hasRows: boolean, walk: WalkComparison, news: NewRecords) {
     this.#table = table;
@@ -160,28 +174,28 @@ class PageComparison {
   }
 
   add(record: MirrorRecord, position: number): void {
-    const rows = this.#hasRows ? this.#table.find(record) : [];
     const isOnOtherPage = this.#news.size > 0 && this.#news.has(record);
-    const { seen } = this.#walk;
-    const row = rows.find(({ id, fingerprint }) => !seen.has(id) && fingerprint.equals(record.fingerprint));
-    if (row === undefined) {
-      this.newPositions.push(position);
-      this.#newOnPage.push(record);
-      this.#walk.noteChanged(rows);
-    } else {
-      this.#walk.noteSeen(row.id);
-      this.#rowsOnPage.add(row.id);
-      this.rowIds.push(row.id);
+    const row = this.#hasRows ? this.#table.findSame(record, this.#isUnseen) : undefined;
+    if (row !== undefined) {
+      this.#walk.noteSeen(row);
+      this.#rowsOnPage.add(row);
+      this.rowIds.push(row);
+      if (isOnOtherPage) this.seenElsewhere++;
+      return;
     }
-    if (isOnOtherPage || (row === undefined && this.#standsOnOtherPage(rows))) this.seenElsewhere++;
+    const rows = this.#hasRows ? this.#table.find(record) : [];
+    this.newPositions.push(position);
+    this.newRecords.push(record);
+    this.#walk.noteChanged(rows);
+    if (isOnOtherPage || this.#standsOnOtherPage(rows)) this.seenElsewhere++;
   }
 
   /** Counts the page's new records as seen; not before its end, for twins on one page are real. */
   finish(): void {
-    for (const record of this.#newOnPage) this.#news.add(record);
+    for (const record of this.newRecords) this.#news.add(record);
   }
 
-  #standsOnOtherPage(rows: readonly RowIdentity[]): boolean {
-    return rows.some(({ id }) => this.#walk.seen.has(id) && !this.#rowsOnPage.has(id));
+  #standsOnOtherPage(rows: readonly number[]): boolean {
+    return rows.some(id => this.#walk.seen.has(id) && !this.#rowsOnPage.has(id));
   }
 }

@@ -135,7 +135,7 @@ async function walkOnce(task: ListTask, listMirror: ListMirror, progress: Progre
     known.add(findings.pageNo);
   }
   observer.walkStarted(list, progress.walksBegun, ledger.lastPageNo - envelope.firstPageNo + 1, known.size);
-  for await (const { pageNo, page } of allPages(task, first, ledger, known)) {
+  for await (const { pageNo, page } of allPages(task, first, ledger, known, listMirror)) {
     enter(ledger, listMirror, list, pageNo, page);
     observer.pageDone(list, pageNo, ledger.lastPageNo - envelope.firstPageNo + 1);
     if (ledger.isPointless) break;
@@ -155,19 +155,29 @@ function enter(
     ledger.addMissing(pageNo);
     return;
   }
-  const { pagination, items } = page;
+  const { pagination, itemsDigest, content } = page;
+  const items = content?.items ?? [];
   const facts: PageFacts = {
     pageNo,
     pagination,
-    itemCount: items.length,
-    itemsDigest: page.itemsDigest.toString('hex'),
-    mayRepeat: list.identity.by === 'content' && items.every(item => isDeepStrictEqual(item, items[0])),
+    itemCount: content === null ? (listMirror.knownItemCount(itemsDigest) ?? 0) : items.length,
+    itemsDigest,
+    mayRepeat:
+      list.identity.by === 'content' &&
+      items.length > 0 &&
+      items.every(item => isDeepStrictEqual(item, items[0])),
   };
   if (ledger.admit(facts)) ledger.add(listMirror.takeIn(facts, page));
 }
 
 /** The first page, unless it is known already, then all others that are not, as far as the ledger says that there are pages. */
-async function* allPages(task: ListTask, first: FirstPage, ledger: Ledger, known: ReadonlySet<number>) {
+async function* allPages(
+  task: ListTask,
+  first: FirstPage,
+  ledger: Ledger,
+  known: ReadonlySet<number>,
+  listMirror: ListMirror,
+) {
   const { firstPageNo } = first.envelope;
   if (!known.has(firstPageNo)) yield { pageNo: firstPageNo, page: first.page };
   let pageNo = firstPageNo;
@@ -180,7 +190,8 @@ async function* allPages(task: ListTask, first: FirstPage, ledger: Ledger, known
       return null;
     },
   };
-  yield* walkPages(task.source, task.list, first.asked, plan, task.signal);
+  const isKnown = (itemsDigest: string) => listMirror.knownItemCount(itemsDigest) !== null;
+  yield* walkPages(task.source, task.list, first.asked, plan, isKnown, task.signal);
 }
 
 type Ending = Pick<

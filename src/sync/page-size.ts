@@ -61,7 +61,8 @@ function describe(page: Page, asked: number | null): FirstPage {
 }
 
 /** How many records a full page holds, by what the first one says and by what it holds. */
-function sizeOf({ items, pagination }: Page): number {
+function sizeOf({ content, pagination }: Page): number {
+  const items = content?.items ?? [];
   const { pageSize, totalRecordCount } = pagination;
   const isWholeList = items.length >= totalRecordCount;
   if (items.length > pageSize) return items.length;

@@ -26,9 +26,15 @@ export interface PageSource {
   /**
    * Gets one page, with all its retries.
    *
+   * @param isKnown tells whether items with that digest need no parsing.
    * @throws ServiceError when the retries are spent or another try can't help.
    */
-  getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
+  getPage(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    isKnown?: (itemsDigest: string) => boolean,
+  ): Promise<Page>;
 }
 
 /** What one page shows before anything is compared. */
@@ -92,6 +98,8 @@ export interface ListMirror {
    * taken up again, and what its pages showed is returned.
    */
   beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[];
+  /** How many items pages with that digest hold, where their rows are known from the last sweep; null where they are not. */
+  knownItemCount(itemsDigest: string): number | null;
   /** Compares a page of the walk with the mirror, and stages what is new in it. */
   takeIn(facts: PageFacts, page: Page): PageFindings;
   /** Records of the mirror that this walk has not seen so far. */

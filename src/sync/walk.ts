@@ -26,6 +26,7 @@ export async function* walkPages(
   list: ListDefinition,
   pageSize: number | null,
   plan: PagePlan,
+  isKnown: (itemsDigest: string) => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<WalkedPage> {
   const walk = new AbortController();
@@ -38,7 +39,7 @@ export async function* walkPages(
       while (inFlight.size < source.concurrency) {
         const pageNo = plan.next();
         if (pageNo === null) break;
-        inFlight.set(pageNo, getOrMissing(source, list, pageNo, pageSize, walk.signal));
+        inFlight.set(pageNo, getOrMissing(source, list, pageNo, pageSize, isKnown, walk.signal));
       }
       if (inFlight.size === 0) return;
       const walked = await Promise.race(inFlight.values());
@@ -57,10 +58,11 @@ async function getOrMissing(
   list: ListDefinition,
   pageNo: number,
   pageSize: number | null,
+  isKnown: (itemsDigest: string) => boolean,
   signal: AbortSignal,
 ): Promise<WalkedPage> {
   try {
-    return { pageNo, page: await source.getPage(list, { pageNo, pageSize }, signal) };
+    return { pageNo, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') return { pageNo, page: null };
     throw error;

@@ -1,0 +1,30 @@
+// Pulls all pages by docmirror's own HTTP client and throws them away, or parses them first: what any sync must at least take.
+import { HttpClient } from '../src/api/http-client.ts';
+
+const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] = process.argv.slice(2);
+
+const client = new HttpClient({
+  baseUrl,
+  token: 'bench',
+  timeoutMs: 60_000,
+  connections: Number(concurrency),
+  userAgent: 'bench',
+});
+const { signal } = new AbortController();
+
+async function get(pageNo: number): Promise<Buffer> {
+  return client.get('/v2/document-exports', { pageNo, pageSize: Number(pageSize) }, signal);
+}
+
+const first = JSON.parse((await get(1)).toString());
+let next = 2;
+
+async function drain(): Promise<void> {
+  while (next <= first.pagination.pageCount) {
+    const body = await get(next++);
+    if (then === 'parse') JSON.parse(body.toString());
+  }
+}
+
+await Promise.all(Array.from({ length: Number(concurrency) }, drain));
+await client.close();

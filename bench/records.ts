@@ -1,0 +1,29 @@
+/** One document export of the bench's service, as JSON text; the same `n` always gives the same text. */
+export function exportText(n: number, title = 'Quarterly report'): string {
+  const source = 1 + (n % 7);
+  const destination = 101 + (n % 5);
+  const at = new Date(1_600_000_000_000 + n * 1000).toISOString();
+  return (
+    `{"sourceConnection":{"id":${source},"name":"Source ${source}"},"sourceDocumentTitle":"${title} ${n}",` +
+    `"sourceDocumentReference":"DOC-${n}","sourceDocumentVersion":"${1 + (n % 3)}.0","sourceDocumentKind":"report",` +
+    `"destinationConnection":{"id":${destination},"name":"Destination ${destination}"},` +
+    `"destinationReference":"archive/2026/${n % 97}/${n}.pdf","exportedAt":"${at}"}`
+  );
+}
+
+/** How the bench's list stands; each is a state that a sync is measured against. */
+export type ListState = 'base' | 'changed' | 'appended' | 'shifted' | 'hundred-new';
+
+/**
+ * The list in a state: which records, in which order. `changed` has another title on 1 % of the records, spread evenly;
+ * `appended` 1 % more at the end; `shifted` one new record at the front; `hundred-new` 100 more at the end.
+ */
+export function listIn(state: ListState, count: number): { length: number; textAt(at: number): string } {
+  if (state === 'changed') {
+    return { length: count, textAt: at => exportText(at, at % 100 === 50 ? 'Corrected report' : undefined) };
+  }
+  if (state === 'appended') return { length: count + Math.floor(count / 100), textAt: at => exportText(at) };
+  if (state === 'shifted') return { length: count + 1, textAt: at => exportText(at === 0 ? count : at - 1) };
+  if (state === 'hundred-new') return { length: count + 100, textAt: at => exportText(at) };
+  return { length: count, textAt: at => exportText(at) };
+}

@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+import { resolveConfig } from '../config.ts';
+import { type ChangeFormat, changeFeed, changeFormats } from '../render/change-feed.ts';
+import { type Change, MirrorReader } from '../store/mirror-reader.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags, mirrorFlags } from './flags.ts';
+import { instantOf, resourceOption, runOf } from './run-flags.ts';
+import { streamOut } from './stream-out.ts';
+
+interface ChangesFlags {
+  readonly sinceRun?: string;
+  readonly since?: string;
+  readonly resource?: readonly string[];
+  readonly format: ChangeFormat;
+}
+
+const widthWithoutTerminal = 120;
+
+const examples = `
+Examples:
+  $ docmirror changes                                     what the last run changed
+  $ docmirror changes --since-run 7 --format ndjson       all that later runs changed, for a program
+  $ docmirror changes --since 2026-11-20 --resource webhooks
+
+Only runs that have ended count. --since-run 0 tells everything from the beginning.`;
+
+export const registerChanges: CommandRegistration = (program, context) => {
+  const command = program
+    .command('changes')
+    .description('Show what was inserted, updated and removed: by the last run, or since a run or a time.')
+    .addOption(new Option('--since-run <N>', 'changes of later runs than this one').conflicts('since'))
+    .option('--since <TIME>', 'changes of runs that ended after this date or time; UTC where it has no zone')
+    .addOption(resourceOption())
+    .addOption(new Option('--format <FORMAT>', 'how to print them').choices(changeFormats).default('table'))
+    .addHelpText('after', examples);
+  addSettingFlags(command, mirrorFlags).action(() => changes(command, context));
+};
+
+async function changes(command: Command, { environment, stdout, signal }: CommandContext): Promise<void> {
+  const flags = command.opts<ChangesFlags>();
+  const config = resolveConfig(command.opts(), environment);
+  const reader = MirrorReader.open(config.database);
+  try {
+    reader.holdStill();
+    const sinceRunId = lastRunLeftOut(flags, reader);
+    const found = changesOf(reader, sinceRunId, flags.resource);
+    const feed = changeFeed(found, flags.format, stdout.columns ?? widthWithoutTerminal);
+    const textCount = await streamOut(stdout, feed, signal);
+    if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, sinceRunId));
+  } finally {
+    reader.close();
+  }
+}
+
+function lastRunLeftOut({ sinceRun, since }: ChangesFlags, { endedRuns }: MirrorReader): number {
+  if (sinceRun !== undefined) return runOf('--since-run', sinceRun, endedRuns, 0);
+  if (since !== undefined) return endedRuns.newestBy(instantOf('--since', since)) ?? 0;
+  return Math.max(0, (endedRuns.newest() ?? 0) - 1);
+}
+
+function* changesOf(
+  reader: MirrorReader,
+  sinceRunId: number,
+  resources: readonly string[] | undefined,
+): Generator<Change> {
+  const resource = resources?.length === 1 ? (resources[0] as string) : null;
+  for (const change of reader.changes({ sinceRunId, resource })) {
+    if (resources === undefined || resources.includes(change.resource)) yield change;
+  }
+}
+
+function nothingChanged({ endedRuns }: MirrorReader, sinceRunId: number): string {
+  const newest = endedRuns.newest();
+  if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
+  if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;
+  return newest === sinceRunId + 1
+    ? `Run ${newest} changed nothing.\n`
+    : `Nothing changed since run ${sinceRunId}.\n`;
+}

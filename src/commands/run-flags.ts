@@ -1,0 +1,50 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { wholeNumber } from '../config.ts';
+import { resourceNames } from '../contract/lists.ts';
+import { UsageError } from '../errors.ts';
+import type { EndedRuns } from '../store/ended-runs.ts';
+
+/** Everything whose changes are kept: the lists and the connections. */
+export const changingResources: readonly string[] = [...resourceNames, 'connections'];
+
+/** `--resource` for one or, repeated, several of the lists and connections. */
+export function resourceOption(): Option {
+  const help = `only this; repeat it for more (${changingResources.join(', ')})`;
+  return new Option('--resource <NAME>', help).argParser((name: string, names: string[] | undefined) => {
+    if (!changingResources.includes(name)) {
+      throw new InvalidArgumentError(`Expected one of ${changingResources.join(', ')}.`);
+    }
+    return [...(names ?? []), name];
+  });
+}
+
+/**
+ * The run that a flag names, 0 for the time before the first.
+ *
+ * @throws UsageError where there is no such run, or it has not ended.
+ */
+export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
+  const runId = wholeNumber(flag, text, min, Number.MAX_SAFE_INTEGER);
+  if (runId === 0 || runs.has(runId)) return runId;
+  const newest = runs.newest();
+  const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;
+  throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
+}
+
+const dateAndTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
+
+/**
+ * A point in time as docmirror records it; without a zone it is UTC.
+ *
+ * @throws UsageError that names the flag.
+ */
+export function instantOf(flag: string, text: string): string {
+  const [, date, time = '00:00', zone = 'Z'] = dateAndTime.exec(text.trim()) ?? [];
+  const ms = date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zone.toUpperCase()}`);
+  if (Number.isNaN(ms)) {
+    throw new UsageError(
+      `${flag}: expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
+    );
+  }
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Texts are gathered up to this length before they are written: a call a line costs more than the line. */
+const chunkLength = 64 * 1024;
+
+/**
+ * Writes texts as fast as they are taken, however many they are: what waits to be written never grows.
+ *
+ * @returns how many texts there were.
+ */
+export async function streamOut(
+  stream: NodeJS.WriteStream,
+  texts: Iterable<string>,
+  signal: AbortSignal,
+): Promise<number> {
+  let chunk = '';
+  let textCount = 0;
+  for (const text of texts) {
+    chunk += text;
+    textCount++;
+    if (chunk.length < chunkLength) continue;
+    // A pipe that nobody reads may wait for ever; a signal ends that.
+    if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
+    else await nextTurn();
+    signal.throwIfAborted();
+    chunk = '';
+  }
+  if (chunk !== '') stream.write(chunk);
+  return textCount;
+}

@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { type Config, durationMs, resolveConfig, resolveService, type ServiceConfig } from '../config.ts';
+import { lists } from '../contract/lists.ts';
+import { CancelledError, DocmirrorError } from '../errors.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
+import { createLogger, type Logger } from './logging.ts';
+import { LogObserver } from './progress.ts';
+import { runOnce } from './run-once.ts';
+import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
+import { type Monitor, parseEndpoint, startMonitor } from './watch-monitor.ts';
+import { removeWatchNote, writeWatchNote } from './watch-note.ts';
+
+interface WatchFlags {
+  readonly runNow?: boolean;
+  readonly jitter: string;
+  readonly http?: string;
+  readonly maxAge?: string;
+}
+
+/** Everything a watch needs, complete and checked before it begins. */
+interface WatchPlan {
+  readonly config: Config;
+  readonly service: ServiceConfig;
+  readonly schedule: Schedule;
+  readonly runNow: boolean;
+  readonly jitterMs: number;
+  readonly http: { readonly host: string; readonly port: number } | null;
+  readonly maxAgeMs: number | null;
+}
+
+const dayMs = 86_400_000;
+
+const examples = `
+Examples:
+  $ docmirror watch                                              every full hour
+  $ docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now
+  $ docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h
+
+Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch.
+SIGTERM and SIGINT end it cleanly, with 143 and 130; a run in progress is recorded as cancelled.
+All its runs are recorded with the trigger "schedule", the one of --run-now as well.`;
+
+export const registerWatch: CommandRegistration = (program, context) => {
+  const command = program
+    .command('watch')
+    .description('Sync on a cron schedule, never two runs at once, until SIGTERM or SIGINT.')
+    .option('--run-now', 'also sync once at the start')
+    .option('--jitter <TIME>', 'start each run up to this much later, by chance', '0')
+    .option('--http <HOST:PORT>', 'answer /healthz and /metrics there')
+    .option('--max-age <TIME>', '/healthz answers 503 where a list has had no completed run for longer')
+    .addHelpText('after', examples);
+  const flags = [...serviceFlags, 'schedule', 'timezone', ...mirrorFlags] as const;
+  addSettingFlags(command, flags).action(() => watch(command, context));
+};
+
+async function watch(command: Command, context: CommandContext): Promise<void> {
+  const plan = planOf(command, context);
+  const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY);
+  const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
+  if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
+  try {
+    await keepWatch(plan, { logger, monitor, signal: context.signal });
+  } finally {
+    removeWatchNote(plan.config.database);
+    await monitor?.close();
+  }
+  const reason: unknown = context.signal.reason;
+  if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
+}
+
+function planOf(command: Command, { environment }: CommandContext): WatchPlan {
+  const flags = command.opts<WatchFlags>();
+  const config = resolveConfig(command.opts(), environment);
+  const schedule = { expression: config.schedule, timezone: config.timezone };
+  checkSchedule(schedule);
+  return {
+    config,
+    service: resolveService(command.opts(), environment),
+    schedule,
+    runNow: flags.runNow ?? false,
+    jitterMs: Math.min(durationMs('--jitter', flags.jitter), dayMs),
+    http: flags.http === undefined ? null : parseEndpoint('--http', flags.http),
+    maxAgeMs: flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge),
+  };
+}
+
+interface WatchWorld {
+  readonly logger: Logger;
+  readonly monitor: Monitor | null;
+  readonly signal: AbortSignal;
+}
+
+async function keepWatch(plan: WatchPlan, { logger, monitor, signal }: WatchWorld): Promise<void> {
+  const { config, schedule } = plan;
+  signal.addEventListener('abort', () => logger.info({ reason: String(signal.reason) }, 'watch is ending'), {
+    once: true,
+  });
+  await onSchedule(schedule, () => runAndLog(plan, logger, signal), {
+    startNow: plan.runNow,
+    signal,
+    observer: {
+      tickSkipped: at => {
+        logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
+        monitor?.tickSkipped();
+      },
+      nextTick: at => {
+        if (at === null) return;
+        const nextRunAt = at.toISOString();
+        logger.info({ nextRunAt, schedule: schedule.expression, timezone: schedule.timezone }, 'next run');
+        monitor?.nextTick(at);
+        writeWatchNote(config.database, {
+          schedule: schedule.expression,
+          timezone: schedule.timezone,
+          nextRunAt,
+        });
+      },
+    },
+  });
+}
+
+/** One run of the watch. Whatever becomes of it is logged and never thrown: the next tick tries again. */
+async function runAndLog(plan: WatchPlan, logger: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    await delayByChance(plan.jitterMs, logger, signal);
+    const { config, service } = plan;
+    logger.info('run started');
+    const { runId, status, durationMs, error } = await runOnce({
+      config,
+      service,
+      lists,
+      trigger: 'schedule',
+      allowMassRemoval: false,
+      mustProve: false,
+      logger,
+      observer: new LogObserver(logger),
+      signal,
+    });
+    logger[status === 'completed' ? 'info' : 'warn']({ runId, status, durationMs, error }, `run ${status}`);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof DocmirrorError) {
+      logger.error({ error: { code: error.code, message: error.message } }, 'run failed');
+    } else {
+      logger.error({ err: error }, 'run failed: this is a fault of docmirror itself, please report it');
+    }
+  }
+}
+
+async function delayByChance(jitterMs: number, logger: Logger, signal: AbortSignal): Promise<void> {
+  if (jitterMs < 1) return;
+  const delayMs = randomInt(Math.floor(jitterMs) + 1);
+  logger.debug({ delayMs }, 'run delayed by --jitter');
+  await wait(delayMs, undefined, { signal });
+}

@@ -1,0 +1,51 @@
+import { stringify } from 'csv-stringify/sync';
+import type { Change } from '../store/mirror-reader.ts';
+import { changesText } from './changes.ts';
+import { instant } from './numbers.ts';
+
+export const changeFormats = ['table', 'ndjson', 'csv'] as const;
+export type ChangeFormat = (typeof changeFormats)[number];
+
+/** A stream of changes as text, piece by piece; `width` is the terminal's. */
+export function* changeFeed(
+  changes: Iterable<Change>,
+  format: ChangeFormat,
+  width: number,
+): Generator<string> {
+  if (format === 'ndjson') for (const change of changes) yield ndjsonLine(change);
+  else if (format === 'csv') yield* csvLines(changes);
+  else yield* tableLines(changes, width);
+}
+
+/** One change as a line of JSON; the records' own text is kept as it is. */
+export function ndjsonLine({
+  runId,
+  changedAt,
+  resource,
+  recordId,
+  operation,
+  record,
+  before,
+}: Change): string {
+  const head = JSON.stringify({ runId, changedAt, resource, recordId, operation });
+  return `${head.slice(0, -1)},"record":${record},"before":${before ?? 'null'}}\n`;
+}
+
+function* csvLines(changes: Iterable<Change>): Generator<string> {
+  yield 'run_id,changed_at,resource,record_id,operation,record,before\n';
+  for (const { runId, changedAt, resource, recordId, operation, record, before } of changes) {
+    yield stringify([[runId, changedAt, resource, recordId, operation, record, before]]);
+  }
+}
+
+function* tableLines(changes: Iterable<Change>, width: number): Generator<string> {
+  let runId: number | null = null;
+  for (const change of changes) {
+    if (change.runId !== runId) {
+      const ended = change.changedAt === null ? '' : `, ${instant(change.changedAt)}`;
+      yield `${runId === null ? '' : '\n'}Run ${change.runId}${ended}\n`;
+      runId = change.runId;
+    }
+    yield changesText([change], 1, width);
+  }
+}

@@ -1,0 +1,43 @@
+/** When the last completed run of a list ended; null where none has. */
+export interface ListAge {
+  readonly resource: string;
+  readonly lastCompletedAt: string | null;
+}
+
+/** How the lists stand in time. */
+export interface HealthSource {
+  /** @throws where it can't be found out; the answer is then that the mirror can't be read. */
+  ages(): readonly ListAge[];
+  /** A list without a completed run for longer than this is stale, in milliseconds; null where none is. */
+  readonly maxAgeMs: number | null;
+}
+
+/** What `/healthz` answers. */
+export interface Health {
+  readonly statusCode: 200 | 503;
+  readonly body: {
+    readonly status: 'ok' | 'stale' | 'unreadable';
+    readonly lists?: readonly (ListAge & { readonly ageSeconds: number | null })[];
+  };
+}
+
+/** Whether the mirror is as fresh as it should be; without a source, that the process answers. */
+export function healthOf(source: HealthSource | undefined, nowMs: number): Health {
+  if (source === undefined) return { statusCode: 200, body: { status: 'ok' } };
+  const { maxAgeMs } = source;
+  let ages: readonly ListAge[];
+  try {
+    ages = source.ages();
+  } catch {
+    return { statusCode: 503, body: { status: 'unreadable' } };
+  }
+  const lists = ages.map(age => ({ ...age, ageSeconds: ageSeconds(age, nowMs) }));
+  const isStale = maxAgeMs !== null && lists.some(list => (list.ageSeconds ?? Infinity) * 1000 > maxAgeMs);
+  return isStale
+    ? { statusCode: 503, body: { status: 'stale', lists } }
+    : { statusCode: 200, body: { status: 'ok', lists } };
+}
+
+function ageSeconds({ lastCompletedAt }: ListAge, nowMs: number): number | null {
+  return lastCompletedAt === null ? null : Math.max(0, (nowMs - Date.parse(lastCompletedAt)) / 1000);
+}

@@ -1,0 +1,209 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+
+/** The numbers of a list that are shown as metrics. */
+export interface ListNumbers {
+  readonly resource: string;
+  readonly recordCount: number | null;
+  readonly lastCompletedAt: string | null;
+  readonly last: {
+    readonly completeness: string | null;
+    readonly pages: number;
+    readonly durationMs: number;
+    readonly rejected: number;
+    readonly removalsWithheld: number;
+  } | null;
+  readonly totals: {
+    readonly inserted: number;
+    readonly updated: number;
+    readonly removed: number;
+    readonly rejected: number;
+    readonly requests: number;
+    readonly retries: number;
+    readonly bytes: number;
+    readonly durationMs: number;
+  };
+}
+
+/** The numbers of a mirror that are shown as metrics. */
+export interface MirrorNumbers {
+  readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
+  readonly lists: readonly ListNumbers[];
+}
+
+/** Metrics in the text form of Prometheus. */
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** The metrics that only a watch has. */
+export interface WatchMetrics extends Metrics {
+  tickSkipped(): void;
+  nextTick(at: Date): void;
+}
+
+const completenesses = ['proven', 'count_matched', 'incremental', 'unproven'];
+
+/**
+ * Makes the metrics of a mirror. They come from the record of runs, so they stay right when a process starts anew and are the
+ * same wherever they are asked for.
+ *
+ * @param read is asked at each scrape; null where there is no mirror yet, or it can't be read.
+ */
+export function mirrorMetrics(version: string, read: () => MirrorNumbers | null): Metrics {
+  return textOf(registryOf(version, read));
+}
+
+/** Makes the metrics of a watch: those of its mirror, and those of its clock. */
+export function watchMetrics(version: string, read: () => MirrorNumbers | null): WatchMetrics {
+  const registry = registryOf(version, read);
+  const registers = [registry];
+  const skipped = new Counter({
+    name: 'docmirror_watch_ticks_skipped_total',
+    help: 'Ticks that were left out because the run before them was still going, since the watch started.',
+    registers,
+  });
+  const next = new Gauge({
+    name: 'docmirror_watch_next_run_timestamp_seconds',
+    help: 'When the next run is due, in seconds since 1970.',
+    registers,
+  });
+  return {
+    ...textOf(registry),
+    tickSkipped: () => skipped.inc(),
+    nextTick: at => next.set(at.getTime() / 1000),
+  };
+}
+
+function textOf(registry: Registry): Metrics {
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+function registryOf(version: string, read: () => MirrorNumbers | null): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'docmirror_build_info',
+    help: 'Always 1; the label is the version of docmirror.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version }, 1);
+  const updates = [runMetrics(registry), ...listMetrics.map(metric => metric(registry))];
+  // One gauge reads for all of them, so that all show one state of the mirror.
+  new Gauge({
+    name: 'docmirror_mirror_readable',
+    help: '1 where the mirror can be read, 0 where there is none yet or it can not.',
+    registers: [registry],
+    collect() {
+      const numbers = read();
+      this.set(numbers === null ? 0 : 1);
+      for (const update of updates) update(numbers ?? { runs: [], lists: [] });
+    },
+  });
+  return registry;
+}
+
+type Update = (numbers: MirrorNumbers) => void;
+
+function runMetrics(registry: Registry): Update {
+  const runs = new Counter({
+    name: 'docmirror_runs_total',
+    help: 'Runs in the record of the mirror, by how they ended and what started them.',
+    labelNames: ['status', 'trigger'],
+    registers: [registry],
+  });
+  const running = new Gauge({
+    name: 'docmirror_runs_in_progress',
+    help: 'Runs that are recorded as going on.',
+    registers: [registry],
+  });
+  return numbers => {
+    runs.reset();
+    const ended = numbers.runs.filter(({ status }) => status !== 'running');
+    for (const { status, trigger, count } of ended) runs.inc({ status, trigger }, count);
+    running.set(numbers.runs.find(({ status }) => status === 'running')?.count ?? 0);
+  };
+}
+
+/** A gauge with a value a list; a list whose value is null is left out. */
+function gauge(name: string, help: string, valueOf: (list: ListNumbers) => number | null) {
+  return (registry: Registry): Update => {
+    const metric = new Gauge({
+      name: `docmirror_list_${name}`,
+      help,
+      labelNames: ['resource'],
+      registers: [registry],
+    });
+    return ({ lists }) => {
+      metric.reset();
+      for (const list of lists) {
+        const value = valueOf(list);
+        if (value !== null) metric.set({ resource: list.resource }, value);
+      }
+    };
+  };
+}
+
+function counter(name: string, help: string, valueOf: (totals: ListNumbers['totals']) => number) {
+  return (registry: Registry): Update => {
+    const metric = new Counter({
+      name: `docmirror_list_${name}_total`,
+      help,
+      labelNames: ['resource'],
+      registers: [registry],
+    });
+    return ({ lists }) => {
+      metric.reset();
+      for (const { resource, totals } of lists) metric.inc({ resource }, valueOf(totals));
+    };
+  };
+}
+
+function completenessGauge(registry: Registry): Update {
+  const metric = new Gauge({
+    name: 'docmirror_list_completeness',
+    help: "1 for what the list's last run could say of its completeness, 0 for the rest.",
+    labelNames: ['resource', 'completeness'],
+    registers: [registry],
+  });
+  return ({ lists }) => {
+    metric.reset();
+    for (const { resource, last } of lists) {
+      for (const completeness of completenesses) {
+        metric.set({ resource, completeness }, last?.completeness === completeness ? 1 : 0);
+      }
+    }
+  };
+}
+
+const seconds = (ms: number): number => Math.max(0, ms) / 1000;
+
+const listMetrics: readonly ((registry: Registry) => Update)[] = [
+  gauge(
+    'last_completed_timestamp_seconds',
+    "When the list's last completed run ended, in seconds since 1970.",
+    ({ lastCompletedAt }) => (lastCompletedAt === null ? null : Date.parse(lastCompletedAt) / 1000),
+  ),
+  gauge('records', 'Records of the list in the mirror.', list => list.recordCount),
+  gauge('last_run_duration_seconds', "How long the list's last run took.", ({ last }) =>
+    last === null ? null : seconds(last.durationMs),
+  ),
+  gauge('last_run_pages_per_second', "Pages that the list's last run walked, a second.", ({ last }) =>
+    last === null || last.durationMs <= 0 ? null : last.pages / seconds(last.durationMs),
+  ),
+  gauge('last_run_rejected', "Records that the list's last run could not read.", ({ last }) =>
+    last === null ? null : last.rejected,
+  ),
+  gauge('last_run_removals_withheld', "Removals that the list's last run withheld.", ({ last }) =>
+    last === null ? null : last.removalsWithheld,
+  ),
+  completenessGauge,
+  counter('inserted', 'Records inserted by all runs.', totals => totals.inserted),
+  counter('updated', 'Records updated by all runs.', totals => totals.updated),
+  counter('removed', 'Records removed by all runs.', totals => totals.removed),
+  counter('rejected', 'Records that could not be read, by all runs.', totals => totals.rejected),
+  counter('requests', 'Requests sent by all runs, retries included.', totals => totals.requests),
+  counter('retries', 'Requests that were sent again, by all runs.', totals => totals.retries),
+  counter('received_bytes', 'Bytes received by all runs.', totals => totals.bytes),
+  counter('run_seconds', 'Time that all runs took for the list.', totals => seconds(totals.durationMs)),
+];

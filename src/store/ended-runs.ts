@@ -1,0 +1,75 @@
+import type Database from 'better-sqlite3';
+
+/** How a run dealt with one list; `status` is null where the run left the list alone. */
+export interface ListInRun {
+  readonly resource: string;
+  readonly status: string | null;
+  /** The last run up to this one that wrote the list; null where none had. */
+  readonly writtenByRunId: number | null;
+}
+
+// A run whose process died has no end of its own: it ended with the last of its lists.
+const endOfRun = `coalesce(r.completed_at,
+  (SELECT max(l.completed_at) FROM sync_run_resources l WHERE l.run_id = r.id), r.started_at)`;
+
+/** Finds runs by number and by time. A run counts when it has ended: until then it is not known what it comes to. */
+export class EndedRuns {
+  readonly #sqlite: Database.Database;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  /** The newest run; null where there is none. */
+  newest(): number | null {
+    return this.#one('SELECT max(id) FROM sync_runs WHERE status <> ?', 'running');
+  }
+
+  has(runId: number): boolean {
+    return this.#one("SELECT id FROM sync_runs WHERE id = ? AND status <> 'running'", runId) !== null;
+  }
+
+  /** The newest run that had ended by then; null where none had. */
+  newestBy(instant: string): number | null {
+    return this.#one(
+      `SELECT max(r.id) FROM sync_runs r WHERE r.status <> 'running' AND ${endOfRun} <= ?`,
+      instant,
+    );
+  }
+
+  /** Later runs than this, the oldest first. */
+  since(runId: number): number[] {
+    return this.#sqlite
+      .prepare<[number], number>("SELECT id FROM sync_runs WHERE id > ? AND status <> 'running' ORDER BY id")
+      .pluck()
+      .all(runId);
+  }
+
+  endOf(runId: number): string | null {
+    return this.#one(`SELECT ${endOfRun} FROM sync_runs r WHERE r.id = ?`, runId);
+  }
+
+  /** How a run dealt with a list. */
+  list(runId: number, resource: string): ListInRun {
+    const status = this.#one<string>(
+      'SELECT status FROM sync_run_resources WHERE run_id = ? AND resource = ?',
+      runId,
+      resource,
+    );
+    const writtenByRunId = this.#one<number>(
+      'SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND digest IS NOT NULL',
+      runId,
+      resource,
+    );
+    return { resource, status, writtenByRunId };
+  }
+
+  #one<T extends number | string>(sql: string, ...values: (number | string)[]): T | null {
+    return (
+      this.#sqlite
+        .prepare<(number | string)[], T | null>(sql)
+        .pluck()
+        .get(...values) ?? null
+    );
+  }
+}

@@ -1,0 +1,34 @@
+import { type MirrorFile, openForReading } from './open.ts';
+import { type ReportData, readReport } from './report-data.ts';
+import { type RunFigures, readFigures, readRevision } from './run-figures.ts';
+
+/** Reads what a mirror comes to: its numbers and its report. It never writes. */
+export class ReportReader {
+  readonly #file: MirrorFile;
+
+  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  static open(path: string): ReportReader {
+    return new ReportReader(openForReading(path));
+  }
+
+  private constructor(file: MirrorFile) {
+    this.#file = file;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** A short text that changes whenever a run has changed what the mirror holds, and only then. */
+  revision(): string {
+    return readRevision(this.#file.sqlite);
+  }
+
+  figures(): RunFigures {
+    return readFigures(this.#file.sqlite);
+  }
+
+  report(): ReportData {
+    return readReport(this.#file.sqlite);
+  }
+}

@@ -1,0 +1,337 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { expectExactMirror, expectSound, listed, mirrored } from './oracle.ts';
+import { spawnCli, sqlite } from './run-cli.ts';
+import { make, type Scene, setScene } from './scene.ts';
+import { collection, documentExport, type Lists, type Resource, type StandIn, webhook } from './stand-in.ts';
+
+const resource = 'document-exports';
+const resources: readonly Resource[] = [resource, 'collections', 'webhooks'];
+
+/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+type Snapshot = Record<Resource, string[]>;
+
+/** What the service lists, as `mirrored` writes it. */
+function snapshotOf(lists: Lists): Snapshot {
+  return Object.fromEntries(resources.map(name => [name, listed(lists[name], name)])) as Snapshot;
+}
+
+let nextN = 1_000;
+
+/** Changes every list a little: so that a list that is half written is neither as before nor as after. */
+function change(service: StandIn, random: () => number): void {
+  const { lists } = service;
+  const at = (length: number) => Math.floor(random() * length);
+  const exports = lists[resource];
+  exports.push(...make(1 + at(8), () => documentExport(nextN++)));
+  exports.splice(at(exports.length), 1 + at(3));
+  exports[at(exports.length)] = documentExport(nextN++);
+  lists.collections.push(collection(nextN++));
+  lists.collections.splice(at(lists.collections.length), 1);
+  lists.webhooks.push(webhook(nextN++));
+  lists.webhooks[0] = webhook(1, { description: `changed ${nextN}` });
+}
+
+/** Starts a sync and kills it after so long; tells whether the kill came before its end. */
+async function syncAndKill(scene: Scene, afterMs: number): Promise<boolean> {
+  await using cli = spawnCli(['sync', '--json'], { env: scene.env });
+  const exit = once(cli.child, 'exit');
+  const isOver = await Promise.race([exit.then(() => true), wait(afterMs, false)]);
+  cli.child.kill('SIGKILL');
+  await exit;
+  return !isOver;
+}
+
+function expectOldOrNew(scene: Scene, before: Snapshot, after: Snapshot): void {
+  expectSound(scene.database);
+  for (const name of resources) {
+    const records = mirrored(scene.database, name);
+    const isOld = JSON.stringify(records) === JSON.stringify(before[name]);
+    const isNew = JSON.stringify(records) === JSON.stringify(after[name]);
+    expect(isOld || isNew, `${name} is neither as before nor as after`).toBe(true);
+  }
+}
+
+function runsOf(scene: Scene): Record<string, unknown>[] {
+  return sqlite(scene.database, 'SELECT id, status FROM sync_runs ORDER BY id');
+}
+
+describe.concurrent('a run that is killed', () => {
+  test.each([1, 2, 3])(
+    'at random moments leaves every list as before or as after, and the next run makes all exact (seed %i)',
+    async seed => {
+      const random = randomNumbers(seed);
+      await using scene = await setScene(
+        { maxPageSize: 15, latencyMs: 8 },
+        { exports: 150, collections: 40 },
+      );
+      expect(await scene.sync()).toMatchObject({ code: 0 });
+      const startMs = 250;
+      let kills = 0;
+      for (let round = 0; round < 10; round++) {
+        const before = Object.fromEntries(
+          resources.map(name => [name, mirrored(scene.database, name)]),
+        ) as Snapshot;
+        change(scene.service, random);
+        const runsBefore = runsOf(scene).length;
+        const wasKilled = await syncAndKill(scene, startMs + random() * 450);
+        expectOldOrNew(scene, before, snapshotOf(scene.service.lists));
+        if (wasKilled && runsOf(scene).length > runsBefore) kills++;
+      }
+      expect(kills, 'the kills came too early or too late to show anything').toBeGreaterThan(2);
+      const last = await scene.sync();
+      expect(last).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(scene.database, scene.service);
+      const statuses = runsOf(scene).map(({ status }) => status);
+      expect(statuses.filter(status => status === 'interrupted').length).toBeGreaterThan(0);
+      expect(statuses).not.toContain('running');
+      const again = await scene.sync();
+      for (const name of resources)
+        expect(again.of(name)).toMatchObject({ inserted: 0, updated: 0, removed: 0, rejected: 0 });
+    },
+  );
+
+  test('in the midst of writing many records leaves none of them, and the next run takes up what was read', async () => {
+    await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 60 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const { service } = scene;
+    const before = mirrored(scene.database, resource);
+    service.lists[resource].push(...make(30_000, n => documentExport(1_000 + n)));
+    const after = listed(service.lists[resource], resource);
+    let lastAnswer = Promise.withResolvers<void>();
+    service.afterResponse = request => {
+      if (request.resource === resource && request.pageNo === 31) lastAnswer.resolve();
+    };
+    const kept: boolean[] = [];
+    for (const afterMs of [0, 30, 80, 150, 250, 400]) {
+      lastAnswer = Promise.withResolvers<void>();
+      await using cli = spawnCli(['sync', '--resource', resource, '--concurrency', '1'], { env: scene.env });
+      const exit = once(cli.child, 'exit');
+      await Promise.race([lastAnswer.promise, exit]);
+      await wait(afterMs);
+      cli.child.kill('SIGKILL');
+      await exit;
+      const rows = mirrored(scene.database, resource);
+      expect([before.length, after.length]).toContain(rows.length);
+      kept.push(rows.length === before.length);
+      if (rows.length === after.length) break;
+      lastAnswer = Promise.withResolvers<void>();
+    }
+    expect(kept).toContain(true);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, service);
+    const statuses = runsOf(scene).map(({ status }) => status);
+    expect(statuses).toEqual(['completed', ...kept.map(() => 'interrupted'), 'completed']);
+  });
+});
+
+/** Kills a walk of 100 pages as it asks for page 70. */
+async function killAtPage70(scene: Scene, name: Resource = resource): Promise<void> {
+  const { service } = scene;
+  service.options.latencyMs = 4;
+  await using cli = spawnCli(['sync', '--json', '--resource', name], { env: scene.env });
+  service.onRequest = request => {
+    if (request.resource === name && request.pageNo === 70) cli.child.kill('SIGKILL');
+  };
+  await once(cli.child, 'exit');
+  service.onRequest = undefined;
+  service.options.latencyMs = 0;
+  service.requests = [];
+}
+
+const pagesAsked = ({ requests }: StandIn) =>
+  requests.filter(({ resource: name }) => name === resource).length;
+
+describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
+  const setLongScene = () => setScene({ maxPageSize: 10 }, { exports: 1_000 });
+
+  test('is taken up again on a first sync: the next run asks for fewer than 60 pages, and is exact', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ recordsSeen: 1_000, inserted: 1_000 });
+    expect(pagesAsked(scene.service)).toBeLessThan(60);
+    expectExactMirror(scene.database, scene.service);
+    expect(runsOf(scene)).toEqual([
+      { id: 1, status: 'interrupted' },
+      { id: 2, status: 'completed' },
+    ]);
+  });
+
+  test('is taken up again over a mirror with changes in every part of the list, and is exact', async () => {
+    await using scene = await setLongScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const exports = scene.service.lists[resource];
+    for (const at of [15, 300, 650, 720, 950])
+      exports[at] = documentExport(at + 1, { sourceDocumentTitle: 'new' });
+    exports.push(...make(10, n => documentExport(2_000 + n)));
+    await killAtPage70(scene);
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ inserted: 10, updated: 5, removed: 0 });
+    expect(pagesAsked(scene.service)).toBeLessThan(60);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is taken up again twice, when the next run is killed, too', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    await using cli = spawnCli(['sync', '--resource', resource], { env: scene.env });
+    scene.service.options.latencyMs = 4;
+    scene.service.onRequest = ({ pageNo }) => {
+      if (pageNo === 90) cli.child.kill('SIGKILL');
+    };
+    await once(cli.child, 'exit');
+    scene.service.onRequest = undefined;
+    scene.service.requests = [];
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expect(pagesAsked(scene.service)).toBeLessThan(40);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  const changes: [name: string, change: (service: StandIn) => void][] = [
+    ['where the total changed meanwhile', ({ lists }) => lists[resource].push(documentExport(5_000))],
+    ['where records went meanwhile', ({ lists }) => lists[resource].splice(500, 3)],
+    [
+      'where the first page changed under the same total',
+      ({ lists }) => {
+        lists[resource].splice(100, 1);
+        lists[resource].unshift(documentExport(5_000));
+      },
+    ],
+    [
+      'where a record on the first page changed',
+      ({ lists }) => {
+        lists[resource][3] = documentExport(4, { sourceDocumentTitle: 'changed' });
+      },
+    ],
+    [
+      'where the pages have another size',
+      ({ options }) => {
+        options.maxPageSize = 9;
+      },
+    ],
+  ];
+
+  test.each(changes)('is begun anew %s, and is exact', async (_name, changeService) => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    changeService(scene.service);
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expect(pagesAsked(scene.service)).toBeGreaterThanOrEqual(100);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is begun anew for another service at another address', async () => {
+    await using scene = await setLongScene();
+    await using other = await setLongScene();
+    other.service.lists[resource][700] = documentExport(7_000);
+    await killAtPage70(scene);
+    scene.env.DOCMIRROR_BASE_URL = other.service.url;
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expect(pagesAsked(other.service)).toBeGreaterThanOrEqual(100);
+    expectExactMirror(scene.database, other.service);
+  });
+
+  test('where records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    const exports = scene.service.lists[resource];
+    exports.splice(300, 1);
+    exports.push(documentExport(5_000));
+    await scene.sync();
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+describe.concurrent('a reader', () => {
+  test('that counts during a run sees the old count or the new one, nothing between, and no error', async () => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports: 500 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    scene.service.lists[resource].push(...make(20_000, n => documentExport(1_000 + n)));
+    let isOver = false;
+    const synced = scene.sync().finally(() => {
+      isOver = true;
+    });
+    const counts = new Set<unknown>();
+    let polls = 0;
+    const held = new Database(scene.database, { readonly: true });
+    while (!isOver) {
+      const sql = 'SELECT count(*) AS n FROM document_exports';
+      counts.add(held.prepare(sql).pluck().get());
+      // A reader of its own each time, too: one that comes while the writer opens, commits or closes the file.
+      counts.add(sqlite(scene.database, sql)[0]?.n);
+      polls++;
+      await wait(4);
+    }
+    held.close();
+    expect(await synced).toMatchObject({ code: 0 });
+    expect(polls).toBeGreaterThan(30);
+    expect([...counts].sort()).toEqual([20_500, 500]);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('that comes and goes while runs open and close the file never sees an error', async () => {
+    await using scene = await setScene({}, { exports: 30 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    let isOver = false;
+    const runs = (async () => {
+      for (let n = 0; n < 4; n++) {
+        scene.service.lists[resource].push(documentExport(500 + n));
+        expect(await scene.sync()).toMatchObject({ code: 0 });
+      }
+    })().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')[0]?.n).toBeGreaterThan(29);
+      await wait(1);
+    }
+    await runs;
+  });
+
+  test('that holds a read transaction through whole runs neither fails them nor sees them', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const reader = new Database(scene.database, { readonly: true });
+    const count = reader.prepare('SELECT count(*) FROM document_exports').pluck();
+    reader.exec('BEGIN');
+    expect(count.get()).toBe(130);
+    for (const n of [501, 502]) {
+      scene.service.lists[resource].push(documentExport(n));
+      scene.service.lists[resource].shift();
+      expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+      expect(count.get()).toBe(130);
+    }
+    reader.exec('COMMIT');
+    expect(count.get()).toBe(130);
+    reader.close();
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('finds the whole mirror in the one file when a run is over', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const copy = join(scene.folder, 'copy.sqlite');
+    const { copyFileSync, existsSync, statSync } = await import('node:fs');
+    for (const end of ['-wal', '-journal'])
+      expect(existsSync(scene.database + end) ? statSync(scene.database + end).size : 0).toBe(0);
+    copyFileSync(scene.database, copy);
+    expectExactMirror(copy, scene.service);
+  });
+});

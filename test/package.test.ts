@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqlite, temporaryFolder } from './run-cli.ts';
+
+const root = join(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+/** Installing from the registry may be slow. */
+const installMsMax = 180_000;
+
+describe('the package, installed in an empty folder', () => {
+  const folder = temporaryFolder();
+  const copy = join(folder.path, 'copy');
+  const installed = join(folder.path, 'installed', 'node_modules');
+
+  beforeAll(async () => {
+    const tarball = await pack(copy, folder.path);
+    const empty = join(folder.path, 'installed');
+    mkdirSync(empty);
+    writeFileSync(join(empty, 'package.json'), '{ "private": true }\n');
+    await npm(empty, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball);
+  }, installMsMax);
+
+  afterAll(() => folder[Symbol.asyncDispose]());
+
+  test('holds the program, its migrations and its papers, and nothing else', () => {
+    expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
+      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'migrations', 'package.json'].sort(),
+    );
+    const programs = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
+    const sources = readdirSync(join(copy, 'src'), { recursive: true, encoding: 'utf8' });
+    const compiled = sources.map(name => name.replace(/\.ts$/, '.js'));
+    expect(programs.sort()).toEqual(compiled.sort());
+  });
+
+  test('needs nothing that only development needs', () => {
+    const { devDependencies } = manifest();
+    const packages = readdirSync(installed);
+    expect(Object.keys(devDependencies).filter(name => packages.includes(name))).toEqual([]);
+  });
+
+  test('says its version', async () => {
+    const { stdout } = await docmirror(folder.path, '--version');
+    expect(stdout).toBe(`${manifest().version}\n`);
+  });
+
+  test('runs the demo', async () => {
+    const { stdout, stderr } = await docmirror(folder.path, 'demo');
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^Run 2 completed in /m);
+    const statuses = sqlite(join(folder.path, 'docmirror-demo.sqlite'), 'SELECT status FROM sync_runs');
+    expect(statuses).toEqual([{ status: 'completed' }, { status: 'completed' }]);
+  });
+
+  function docmirror(cwd: string, ...args: string[]) {
+    const { PATH, HOME } = process.env;
+    const program = join(installed, '.bin', 'docmirror');
+    return run(process.execPath, [program, ...args], { cwd, env: { PATH, HOME } });
+  }
+});
+
+/** Packs a copy of the repository, so that what others build or test in it meanwhile is left alone. */
+async function pack(copy: string, destination: string): Promise<string> {
+  const leftOut = new Set(['node_modules', '.git', 'dist', 'coverage']);
+  const isPacked = (path: string) => !leftOut.has(basename(path)) && !/\.(sqlite|tgz)/.test(path);
+  cpSync(root, copy, { recursive: true, filter: path => path === root || isPacked(path) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  await npm(copy, 'pack', '--pack-destination', destination);
+  const tarballs = readdirSync(destination).filter(name => name.endsWith('.tgz'));
+  expect(tarballs).toHaveLength(1);
+  return join(destination, tarballs.join());
+}
+
+/** Runs npm on the Node that runs the tests. */
+async function npm(cwd: string, ...args: string[]): Promise<void> {
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  await run('npm', args, { cwd, env: { ...process.env, PATH } });
+}
+
+function manifest(): { version: string; devDependencies: Record<string, string> } {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}

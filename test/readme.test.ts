@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { settings } from '../src/config.ts';
+import { exitCodes } from '../src/errors.ts';
+import { type Row, runCli, sqlite, temporaryFolder } from './run-cli.ts';
+
+const root = join(import.meta.dirname, '..');
+const readmePath = join(root, 'README.md');
+const readme = readFileSync(readmePath, 'utf8');
+
+/** A question and its answer: an SQL block and the text block after it. */
+const questions = /(```sql\n(.*?)```\n\n```text\n)(.*?)(```\n)/gs;
+
+describe('the README', () => {
+  test('shows what the demo prints, and the answers that its file gives', async () => {
+    await using folder = temporaryFolder();
+    const demo = await runCli(['demo'], { cwd: folder.path });
+    expect(demo).toMatchObject({ code: 0, stderr: '' });
+    const database = join(folder.path, 'docmirror-demo.sqlite');
+    const fresh = withTranscript(readme, demo.stdout).replace(
+      questions,
+      (_, before: string, sql: string, _answer, after: string) =>
+        before + inColumns(sqlite(database, sql)) + after,
+    );
+    // `npm test -- test/readme.test.ts -u` writes what differs into the README.
+    await expect(fresh).toMatchFileSnapshot(readmePath);
+  });
+
+  test('answers each of its ten questions', () => {
+    expect([...readme.matchAll(questions)]).toHaveLength(10);
+    expect(readme.match(/```sql/g)).toHaveLength(10);
+  });
+
+  test('lists each setting with its default', () => {
+    const shown = tableIn('Settings').map(([variable, value]) => [plain(variable), codeIn(value)]);
+    expect(shown).toEqual(Object.values(settings).map(({ variable, default: value }) => [variable, value]));
+  });
+
+  test('names no setting that there is not, and says rightly how a flag is called', () => {
+    const variables = Object.values(settings).map(({ variable }): string => variable);
+    const named = readme.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+    expect(named.filter(name => !variables.includes(name))).toEqual([]);
+    const flags = variables.map(
+      name => `--${name.slice('DOCMIRROR_'.length).toLowerCase().replaceAll('_', '-')}`,
+    );
+    expect(Object.values(settings).map(({ flag }) => flag)).toEqual(flags);
+  });
+
+  test('lists each exit code', () => {
+    const shown = tableIn('Exit codes').map(([code]) => Number(plain(code)));
+    expect(shown).toEqual(Object.values(exitCodes));
+  });
+
+  test('shows the rooms and files of src', () => {
+    const shown = [...section('Project structure').matchAll(/^ {2}([\w.-]+)\/? /gm)].map(([, name]) => name);
+    expect(shown.sort()).toEqual(readdirSync(join(root, 'src')).sort());
+  });
+
+  test('names only scripts that there are', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const named = [...readme.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name);
+    expect(named.filter(name => !(String(name) in scripts))).toEqual([]);
+  });
+});
+
+describe('the commands of the README', () => {
+  let commands: string[];
+
+  beforeAll(async () => {
+    const { stdout } = await runCli(['--help']);
+    const [, list = ''] = stdout.split('Commands:\n');
+    commands = [...list.matchAll(/^ {2}(\w\S*)/gm)].map(([, name]) => name as string);
+    commands = commands.filter(name => name !== 'help');
+  });
+
+  test('are those that the help lists', () => {
+    expect(tableIn('Commands').map(([command]) => plain(command))).toEqual(commands);
+  });
+
+  test('are real wherever one is shown', () => {
+    const code = [...readme.matchAll(/```\w+\n.*?```|`[^`\n]+`/gs)].join('\n');
+    const named = [...code.matchAll(/\bdocmirror(?: --)? ([a-z]\w*)/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(name => !commands.includes(String(name)))).toEqual([]);
+  });
+
+  test('have the flags that they are said to have, and no others of their own', async () => {
+    const rows = tableIn('Commands').map(async ([command, , flags]) => {
+      const { stdout } = await runCli([plain(command), '--help']);
+      const options = stdout.split('Options:\n')[1]?.split('\n\n')[0] ?? '';
+      expect([...flagsOf(options)], plain(command)).toEqual((flags ?? '').match(/--[\w-]+/g) ?? []);
+    });
+    await Promise.all(rows);
+  });
+});
+
+/** The flags of a help text that are no settings; a setting's line names its variable. */
+function* flagsOf(options: string): Generator<string> {
+  for (const entry of options.split(/\n(?= {2}-)/)) {
+    const flag = /^ {2}(--[\w-]+)/.exec(entry)?.[1];
+    if (flag !== undefined && !entry.includes('DOCMIRROR_')) yield flag;
+  }
+}
+
+/** The README with this transcript of the demo in it, if more than ports and durations differ. */
+function withTranscript(text: string, transcript: string): string {
+  return text.replace(
+    /(## What you see\n\n```text\n)(.*?)(```\n)/s,
+    (whole, before: string, shown: string, after: string) =>
+      steady(shown) === steady(transcript) ? whole : before + transcript + after,
+  );
+}
+
+function steady(transcript: string): string {
+  return transcript.replace(/127\.0\.0\.1:\d+/g, 'ADDRESS').replace(/ in [\d.]+ m?s\./g, ' in TIME.');
+}
+
+/** Rows as `sqlite3 -header -column` shows them. */
+function inColumns(rows: Row[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = rows.map(row => names.map(name => String(row[name] ?? '')));
+  const widths = names.map((name, at) => Math.max(...[name, ...cells.map(row => row[at])].map(lengthOf)));
+  const lines = [names, widths.map(width => '-'.repeat(width)), ...cells].map(row =>
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell)))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map(line => `${line}\n`).join('');
+}
+
+function lengthOf(text = ''): number {
+  return [...text].length;
+}
+
+/** What stands under a heading, up to the next one. */
+function section(title: string): string {
+  const [, text] = new RegExp(`^##+ ${title}\n(.*?)(?=^##+ |(?![^]))`, 'ms').exec(readme) ?? [];
+  if (text === undefined) throw new Error(`README.md has no section "${title}".`);
+  return text;
+}
+
+/** The rows of a section's table, without its head. */
+function tableIn(title: string): string[][] {
+  const lines = section(title).match(/^\|.*\|$/gm) ?? [];
+  return lines.slice(2).map(line =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map(cell => cell.trim()),
+  );
+}
+
+function plain(cell = ''): string {
+  return cell.replaceAll('`', '');
+}
+
+/** What a cell says in code; null where it says it in words. */
+function codeIn(cell = ''): string | null {
+  return /^`(.+)`$/.exec(cell)?.[1] ?? null;
+}
