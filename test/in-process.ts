@@ -23,6 +23,8 @@ export interface InProcessOptions {
   readonly resources?: readonly ResourceName[];
   readonly pageSize?: number | null;
   readonly mustProve?: boolean;
+  /** In milliseconds; every sweep is full when it is left out. */
+  readonly fullEveryMs?: number;
   /** From 0 to 1; any number of records may be removed when it is left out. */
   readonly maxRemovals?: number;
 }
@@ -43,6 +45,7 @@ export async function run(
         pageSize: options.pageSize ?? null,
         removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
         mustProve: options.mustProve ?? false,
+        fullEveryMs: options.fullEveryMs ?? 0,
       },
       { source, mirror, clock: () => new Date(), observer: silent, signal: new AbortController().signal },
     );

@@ -30,6 +30,8 @@ export class MovingList implements PageSource {
   entries: Entry[];
   /** The list as it stood at each instant of the run. */
   instants: Entry[][] = [];
+  /** What the next run is to meet, for those who play it later. */
+  script: Script = [];
   #script: Script = [];
   #requests = 0;
   #nextUid = 1_000;

@@ -76,6 +76,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
     trigger: 'manual',
     allowMassRemoval: false,
     mustProve: false,
+    isFull: false,
     logger,
     observer: new LogObserver(logger),
     signal: context.signal,

@@ -7,6 +7,8 @@ const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
   status: async () => (await import('./status.ts')).registerStatus,
   runs: async () => (await import('./runs.ts')).registerRuns,
   changes: async () => (await import('./changes.ts')).registerChanges,
+  verify: async () => (await import('./verify.ts')).registerVerify,
+  backup: async () => (await import('./backup.ts')).registerBackup,
   serve: async () => (await import('./serve.ts')).registerServe,
   demo: async () => (await import('./demo.ts')).registerDemo,
 };

@@ -18,6 +18,8 @@ export interface RunRequest {
   readonly trigger: Trigger;
   readonly allowMassRemoval: boolean;
   readonly mustProve: boolean;
+  /** Sweep in full, also where an incremental sync would do. */
+  readonly isFull: boolean;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly logger: Logger;
@@ -28,18 +30,11 @@ export interface RunRequest {
 /** Wires the rooms together for one run, and takes them apart again however it ends. */
 export async function runOnce(request: RunRequest): Promise<RunSummary> {
   const { config, service, logger, observer, signal } = request;
-  const token = readToken(service);
+  const source = openService(service, config, logger);
   const mirror =
     request.onPlannedChange === undefined
       ? SqliteMirror.open(config.database)
       : SqliteMirror.openDry(config.database, request.onPlannedChange);
-  const source = new Service({
-    ...config,
-    baseUrl: service.baseUrl,
-    token,
-    userAgent: `docmirror/${version}`,
-    onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
-  });
   try {
     return await runSync(
       {
@@ -49,6 +44,7 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
         mustProve: request.mustProve,
+        fullEveryMs: request.isFull ? 0 : config.fullEveryMs,
       },
       { source, mirror, clock: () => new Date(), observer, signal },
     );
@@ -56,6 +52,17 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
     await source.close();
     mirror.close();
   }
+}
+
+/** The service as a source of pages. */
+export function openService(service: ServiceConfig, config: Config, logger: Logger): Service {
+  return new Service({
+    ...config,
+    baseUrl: service.baseUrl,
+    token: readToken(service),
+    userAgent: `docmirror/${version}`,
+    onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
+  });
 }
 
 function readToken({ token }: ServiceConfig): string {

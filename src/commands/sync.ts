@@ -69,6 +69,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
     trigger: 'manual',
     allowMassRemoval: flags.allowMassRemoval ?? false,
     mustProve: flags.prove ?? false,
+    isFull: flags.full ?? false,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     observer,

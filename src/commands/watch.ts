@@ -134,6 +134,7 @@ async function runAndLog(plan: WatchPlan, logger: Logger, signal: AbortSignal): 
       trigger: 'schedule',
       allowMassRemoval: false,
       mustProve: false,
+      isFull: false,
       logger,
       observer: new LogObserver(logger),
       signal,

@@ -5,6 +5,13 @@ export function count(value: number): string {
   return grouped.format(value);
 }
 
+/** A size for people: `1.4 MB`. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  return at === 0 ? `${bytes} bytes` : `${(bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
+}
+
 /** A length of time for people, by its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

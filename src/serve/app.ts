@@ -1,25 +1,59 @@
 import compress from '@fastify/compress';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { lists } from '../contract/lists.ts';
-import { checkRequest, tokenCheck } from './guards.ts';
+import { etagOf, isKnown } from './etag.ts';
+import { basicOrBearerCheck, bearerCheck, checkRequest } from './guards.ts';
+import { type HealthSource, healthOf } from './health.ts';
 import { HttpError, sendError, toHttpError } from './http-error.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
-import { listPage, type Query } from './list-page.ts';
+import { listPage, type Query, turnTo } from './list-page.ts';
+import type { Metrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
 import type { RecordSource } from './record-source.ts';
 
-export interface AppOptions {
-  readonly source: RecordSource;
-  /** What clients must send as their bearer token. */
-  readonly token: string;
+/** What holds no record data, and so needs no token. */
+export interface MonitorOptions {
+  readonly health?: HealthSource;
+  readonly metrics?: Metrics;
   /** Told of each error that was answered with 500; the client learns nothing of it. */
   readonly onFault?: (error: unknown) => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
+/** A page for people, complete in itself. */
+export interface ServedReport {
+  /** Changes whenever the page does. */
+  revision(): string;
+  /** The page and the content security policy that lets it show itself and nothing else. */
+  page(): Promise<{ readonly html: string; readonly contentSecurityPolicy: string }>;
+}
+
+export interface AppOptions extends MonitorOptions {
+  readonly source: RecordSource;
+  /** What clients must send as their bearer token. */
+  readonly token: string;
+  readonly report?: ServedReport;
+}
+
 const json = 'application/json; charset=utf-8';
 
 /** Builds the read-only HTTP server over a source of records; it does not listen yet. */
-export async function buildApp({ source, token, onFault, limits }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { source, token, report } = options;
+  const app = await buildMonitorApp(options);
+  const document = JSON.stringify(openApiDocument({ ...options, hasReport: report !== undefined }));
+  app.get('/openapi.json', async (_request, reply) => {
+    reply.type(json);
+    return document;
+  });
+  await app.register(async scope => addListRoutes(scope, source, token));
+  if (report !== undefined) await app.register(async scope => addReportRoute(scope, report, token));
+  return app;
+}
+
+/** Builds a server that answers how things stand and nothing else; it does not listen yet. */
+export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyInstance> {
+  const { health, metrics, onFault, limits } = options;
   const { compressedBytesMin, ...bounds } = { ...defaultLimits, ...limits };
   const app = boundedServer(bounds);
   app.addHook('onRequest', async (request, reply) => {
@@ -39,21 +73,63 @@ export async function buildApp({ source, token, onFault, limits }: AppOptions): 
     threshold: compressedBytesMin,
     globalDecompression: false,
   });
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  await app.register(async scope => addListRoutes(scope, source, token));
+  app.get('/livez', async () => ({ status: 'ok' }));
+  app.get('/healthz', async (_request, reply) => {
+    const { statusCode, body } = healthOf(health, Date.now());
+    reply.code(statusCode);
+    return body;
+  });
+  if (metrics !== undefined) {
+    app.get('/metrics', async (_request, reply) => {
+      reply.type(metrics.contentType);
+      return metrics.text();
+    });
+  }
   return app;
 }
 
-/** The three list endpoints; they alone need the token. */
+/** The three list endpoints: each needs the token, and need not be sent again while the client knows it. */
 function addListRoutes(app: FastifyInstance, source: RecordSource, token: string): void {
-  const checkToken = tokenCheck(token);
+  const checkToken = bearerCheck(token);
   app.addHook('onRequest', async request => checkToken(request));
   for (const list of lists) {
     app.get<{ Querystring: Query }>(list.path, async (request, reply) => {
+      const place = turnTo(request.query);
+      // Taken before the records: where a run ends between the two, the client asks once too often, never too seldom.
+      if (isKnownTo(request.headers['if-none-match'], reply, source.revision?.())) return reply.send();
       reply.type(json);
-      return listPage(source, list, request.query);
+      return listPage(source, list, place);
     });
   }
+}
+
+/** The report, for a browser: that sends the token as the password that it asks for. */
+function addReportRoute(app: FastifyInstance, report: ServedReport, token: string): void {
+  const checkToken = basicOrBearerCheck(token);
+  app.addHook('onRequest', async request => checkToken(request));
+  app.get('/', async (request, reply) => {
+    if (isKnownTo(request.headers['if-none-match'], reply, report.revision())) return reply.send();
+    const { html, contentSecurityPolicy } = await report.page();
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', `${contentSecurityPolicy}; frame-ancestors 'none'`);
+    return html;
+  });
+}
+
+/** Tags the answer with its revision, and makes it an empty 304 where the client has that revision already. */
+function isKnownTo(
+  ifNoneMatch: string | undefined,
+  reply: FastifyReply,
+  revision: string | undefined,
+): boolean {
+  if (revision === undefined) return false;
+  const etag = etagOf(revision);
+  // A cache may keep the answer for this client alone, and must ask each time whether it still holds.
+  reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
+  if (!isKnown(etag, ifNoneMatch)) return false;
+  reply.code(304);
+  return true;
 }
 
 function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): FastifyInstance {
@@ -74,6 +150,15 @@ function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): Fastif
   return app;
 }
 
+const protection = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
 function protect(reply: FastifyReply): FastifyReply {
-  return reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
+  return reply.headers(protection);
 }

@@ -6,14 +6,26 @@ import type { RecordSource } from './record-source.ts';
 /** A query string, parsed; a parameter that is given twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
+/** A page that is asked for. */
+export interface Place {
+  readonly pageNo: number;
+  readonly pageSize: number;
+}
+
 /**
- * The JSON text of one page of a list, in the service's own shape.
+ * The page that a query string asks for.
  *
  * @throws HttpError with status 400 that names the parameter that can't be served.
  */
-export function listPage(source: RecordSource, list: ListDefinition, query: Query): string {
-  const pageNo = wholeNumber(query, 'pageNo', paging.pageNoFirst, paging.pageNoMax) ?? paging.pageNoFirst;
-  const pageSize = wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault;
+export function turnTo(query: Query): Place {
+  return {
+    pageNo: wholeNumber(query, 'pageNo', paging.pageNoFirst, paging.pageNoMax) ?? paging.pageNoFirst,
+    pageSize: wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault,
+  };
+}
+
+/** The JSON text of one page of a list, in the service's own shape. */
+export function listPage(source: RecordSource, list: ListDefinition, { pageNo, pageSize }: Place): string {
   const offset = (pageNo - paging.pageNoFirst) * pageSize;
   const { records, totalRecordCount } = source.page(list, offset, pageSize);
   const pageCount = Math.ceil(totalRecordCount / pageSize);

@@ -51,12 +51,12 @@ const completenesses = ['proven', 'count_matched', 'incremental', 'unproven'];
  * @param read is asked at each scrape; null where there is no mirror yet, or it can't be read.
  */
 export function mirrorMetrics(version: string, read: () => MirrorNumbers | null): Metrics {
-  return textOf(registryOf(version, read));
+  return metricsOf(new Registry(), version, read);
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */
 export function watchMetrics(version: string, read: () => MirrorNumbers | null): WatchMetrics {
-  const registry = registryOf(version, read);
+  const registry = new Registry();
   const registers = [registry];
   const skipped = new Counter({
     name: 'docmirror_watch_ticks_skipped_total',
@@ -69,38 +69,36 @@ export function watchMetrics(version: string, read: () => MirrorNumbers | null):
     registers,
   });
   return {
-    ...textOf(registry),
+    ...metricsOf(registry, version, read),
     tickSkipped: () => skipped.inc(),
     nextTick: at => next.set(at.getTime() / 1000),
   };
 }
 
-function textOf(registry: Registry): Metrics {
-  return { contentType: registry.contentType, text: () => registry.metrics() };
-}
-
-function registryOf(version: string, read: () => MirrorNumbers | null): Registry {
-  const registry = new Registry();
+function metricsOf(registry: Registry, version: string, read: () => MirrorNumbers | null): Metrics {
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'docmirror_build_info',
-    help: 'Always 1; the label is the version of docmirror.',
-    labelNames: ['version'],
-    registers: [registry],
-  }).set({ version }, 1);
-  const updates = [runMetrics(registry), ...listMetrics.map(metric => metric(registry))];
-  // One gauge reads for all of them, so that all show one state of the mirror.
-  new Gauge({
+  const registers = [registry];
+  const build = 'Always 1; the label is the version of docmirror.';
+  new Gauge({ name: 'docmirror_build_info', help: build, labelNames: ['version'], registers }).set(
+    { version },
+    1,
+  );
+  const readable = new Gauge({
     name: 'docmirror_mirror_readable',
     help: '1 where the mirror can be read, 0 where there is none yet or it can not.',
-    registers: [registry],
-    collect() {
-      const numbers = read();
-      this.set(numbers === null ? 0 : 1);
-      for (const update of updates) update(numbers ?? { runs: [], lists: [] });
-    },
+    registers,
   });
-  return registry;
+  const updates = [runMetrics(registry), ...listMetrics.map(metric => metric(registry))];
+  return {
+    contentType: registry.contentType,
+    // Read once for all of them, so that all show one state of the mirror.
+    text: () => {
+      const numbers = read();
+      readable.set(numbers === null ? 0 : 1);
+      for (const update of updates) update(numbers ?? { runs: [], lists: [] });
+      return registry.metrics();
+    },
+  };
 }
 
 type Update = (numbers: MirrorNumbers) => void;

@@ -4,6 +4,8 @@ import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 export interface RecordSource {
   /** Some of a list's records from `offset` on, each as JSON text in the service's shape; none past the end. */
   page(list: ListDefinition, offset: number, limit: number): RecordPage;
+  /** Changes whenever any record may have; left out where nothing is known of that. */
+  revision?(): string;
 }
 
 /** Records of a list and how many there are in all, as they stood at one moment. */

@@ -1,14 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import type { FastifyInstance } from 'fastify';
 import { DocmirrorError } from '../errors.ts';
-import { type AppOptions, buildApp } from './app.ts';
+import { type AppOptions, buildApp, buildMonitorApp, type MonitorOptions } from './app.ts';
 import { defaultLimits } from './limits.ts';
 
-export interface ServerOptions extends AppOptions {
+/** Where a server listens. */
+export interface Listening {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
 }
+
+export type ServerOptions = AppOptions & Listening;
 
 export interface RunningServer {
   /** Where it can be reached, without a slash at the end. */
@@ -22,8 +25,19 @@ export interface RunningServer {
  *
  * @throws DocmirrorError where it can't listen at that address, such as a port that is in use.
  */
-export async function startServer({ host, port, ...options }: ServerOptions): Promise<RunningServer> {
-  const app = await buildApp(options);
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  return listen(await buildApp(options), options);
+}
+
+/** Serves how things stand, and no records, over HTTP until it is closed; it throws as `startServer` does. */
+export async function startMonitorServer(options: MonitorOptions & Listening): Promise<RunningServer> {
+  return listen(await buildMonitorApp(options), options);
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port, limits }: Listening & MonitorOptions,
+): Promise<RunningServer> {
   try {
     // One address is bound, also for a name with several: the limits hold for one listener.
     const { address } = await lookup(host);
@@ -32,7 +46,7 @@ export async function startServer({ host, port, ...options }: ServerOptions): Pr
     await app.close();
     throw explain(error, host, port);
   }
-  const graceMs = options.limits?.closeGraceMs ?? defaultLimits.closeGraceMs;
+  const graceMs = limits?.closeGraceMs ?? defaultLimits.closeGraceMs;
   return { url: urlOf(app), close: () => close(app, graceMs) };
 }
 

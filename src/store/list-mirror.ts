@@ -8,6 +8,7 @@ import { MirrorFileError } from '../errors.ts';
 import type {
   Applied,
   ApplyOrder,
+  ListEnds,
   ListMirror,
   ListOutcome,
   PageFacts,
@@ -20,6 +21,7 @@ import { ConnectionTable } from './connection-table.ts';
 import { packIds, unpackIds } from './id-runs.ts';
 import type { IdSet } from './id-set.ts';
 import { KnownPages } from './known-pages.ts';
+import { readEdges, writeEdges } from './list-edges.ts';
 import { ListTable } from './list-table.ts';
 import type { MirrorFile } from './open.ts';
 import type { RunRecords } from './run-records.ts';
@@ -44,6 +46,8 @@ const lockWaitMsMax = 30_000;
 const lockPollMs = 100;
 /** How long writing goes on before signals and timers get their turn, in milliseconds. */
 const turnMs = 50;
+/** The number under which pages of a list's ends are staged; walks count from 1. */
+const walkOfEnds = 0;
 /** Lists of so few pages are read whole in every sweep. */
 const pagesReadAlwaysMax = 10;
 
@@ -61,7 +65,9 @@ export class SqliteListMirror implements ListMirror {
   readonly #observe: ChangeObserver | undefined;
   readonly #lastDigest: string | null;
   readonly #knownPages: KnownPages;
-  readonly #walks: WalkComparison[] = [];
+  #walks: WalkComparison[] = [];
+  /** What was read of the list's ends, while that is all that is read. */
+  #ends: WalkComparison | null = null;
 
   constructor(options: {
     list: ListDefinition;
@@ -87,6 +93,25 @@ export class SqliteListMirror implements ListMirror {
     this.pageSizeThatWorked = last?.baseUrl === this.#run.baseUrl ? last.pageSize : null;
   }
 
+  get ends(): ListEnds | null {
+    const { resource } = this.#list;
+    const edges = readEdges(this.#file, resource);
+    // A walk that was interrupted is taken up again first.
+    if (edges === null || this.#staging.lastWalk(resource) !== null) return null;
+    return {
+      edges,
+      begin: () => {
+        this.#ends = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
+        this.#ends.claimsAreComplete = false;
+        this.#staging.forgetPages(resource, walkOfEnds);
+      },
+      giveUp: () => {
+        this.#ends = null;
+        this.#staging.forgetPages(resource, walkOfEnds);
+      },
+    };
+  }
+
   beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[] {
     const walk = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
     this.#walks.push(walk);
@@ -103,7 +128,7 @@ export class SqliteListMirror implements ListMirror {
     return this.#explained(() => {
       // One read transaction a page: without it each look-up takes and drops the file's locks by itself.
       const staged = this.#file.sqlite.transaction(() => this.#compare(facts, page))();
-      this.#staging.add(this.#list.resource, this.#walks.length, staged);
+      this.#staging.add(this.#list.resource, this.#ends === null ? this.#walks.length : walkOfEnds, staged);
       return staged.findings;
     });
   }
@@ -126,20 +151,36 @@ export class SqliteListMirror implements ListMirror {
     signal: AbortSignal,
   ): Promise<Applied> {
     const applied = await this.#transaction(signal, async application => {
-      const walks = order.walks === 'last' ? [this.#walks.length] : this.#walks.map((_, at) => at + 1);
       application.history.endConnections(this.#takeOverConnections(order));
-      for (const walk of walks) await this.#storeWalk(application, walk, order, signal);
-      const seen = walks.map(walk => (this.#walks[walk - 1] as WalkComparison).seen);
-      const isEveryRowSeen = seen.some(ids => ids.size === this.recordCount + application.counts.inserted);
-      if (!isEveryRowSeen) application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
+      for (const walk of this.#walksOf(order)) await this.#storeWalk(application, walk, order, signal);
+      if (order.walks !== 'edges') this.#removeMissing(application, order);
       application.dropReleasedConnections();
-      this.#keepPages(application, order);
+      if (order.walks !== 'edges') this.#keepPages(application, order);
+      writeEdges(
+        this.#file,
+        this.#list.resource,
+        this.#run.id,
+        application.counts.rejected > 0 || application.counts.removalsWithheld > 0 ? null : order.edges,
+      );
       const result = this.#summarize(application);
       this.#records.endList(this.#run.id, outcome(result), result);
       return result;
     });
     this.#staging.clear(this.#list.resource);
     return applied;
+  }
+
+  /** The walks that an order is about, each with its number in the staging file. */
+  #walksOf({ walks }: ApplyOrder): NumberedWalk[] {
+    if (this.#ends !== null) return [{ number: walkOfEnds, comparison: this.#ends }];
+    const numbered = this.#walks.map((comparison, at) => ({ number: at + 1, comparison }));
+    return walks === 'last' ? numbered.slice(-1) : numbered;
+  }
+
+  #removeMissing(application: Application, order: ApplyOrder): void {
+    const seen = this.#walksOf(order).map(({ comparison }) => comparison.seen);
+    const isEveryRowSeen = seen.some(ids => ids.size === this.recordCount + application.counts.inserted);
+    if (!isEveryRowSeen) application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
   }
 
   #compare(facts: PageFacts, page: Page): StagedPage {
@@ -149,7 +190,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   get #current(): WalkComparison {
-    return this.#walks.at(-1) as WalkComparison;
+    return this.#ends ?? (this.#walks.at(-1) as WalkComparison);
   }
 
   /** Takes up the walk that an interrupted run left, where it is of this service and of this state of the mirror. */
@@ -185,7 +226,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   #takeOverConnections(order: ApplyOrder) {
-    const claims = order.walks === 'last' ? this.#current.claims : new ConnectionClaims();
+    const claims = order.walks === 'all' ? new ConnectionClaims() : this.#current.claims;
     if (order.walks === 'all') for (const walk of this.#walks) claims.join(walk.claims);
     const isComplete = order.walks === 'last' && this.#current.claimsAreComplete;
     const table = new ConnectionTable(this.#file.sqlite);
@@ -195,20 +236,20 @@ export class SqliteListMirror implements ListMirror {
   /** Stores what a walk found to be new or changed, page by page, and writes down which pages hold which rows. */
   async #storeWalk(
     application: Application,
-    walk: number,
+    walk: NumberedWalk,
     order: ApplyOrder,
     signal: AbortSignal,
   ): Promise<void> {
-    const { seen } = this.#walks[walk - 1] as WalkComparison;
-    const isLast = walk === this.#walks.length;
+    const { seen } = walk.comparison;
+    const isLast = walk.comparison === this.#current;
     const turn = new Turn();
-    for (const staged of this.#staging.pagesWithNews(this.#list.resource, walk)) {
+    for (const staged of this.#staging.pagesWithNews(this.#list.resource, walk.number)) {
       const { findings, news } = staged;
       const content = readContent(news.bytes);
       const stored =
-        order.walks === 'last'
-          ? application.storeNews(content, news, seen)
-          : storeWhole(application, content, seen);
+        order.walks === 'all'
+          ? storeWhole(application, content, seen)
+          : application.storeNews(content, news, seen);
       if (isLast) application.reject(findings.pageNo, stored.turnedAway);
       if (isLast && findings.rejected > 0) {
         application.reject(findings.pageNo, this.#reader.read(content).rejections);
@@ -299,6 +340,11 @@ export class SqliteListMirror implements ListMirror {
       throw explainSqliteError(error, this.#file.path);
     }
   }
+}
+
+interface NumberedWalk {
+  readonly number: number;
+  readonly comparison: WalkComparison;
 }
 
 /** Where no walk can be trusted as a whole, a page still can: it was one answer. So only twins on one page count as two. */

@@ -28,7 +28,15 @@ export class ReportReader {
     return readFigures(this.#file.sqlite);
   }
 
-  report(): ReportData {
-    return readReport(this.#file.sqlite);
+  /** What the report tells, read in turns; until it is done, nothing else can be asked of this reader. */
+  *report(): Generator<void, ReportData> {
+    const { sqlite } = this.#file;
+    // One state of the file, whatever a run writes meanwhile.
+    sqlite.exec('BEGIN');
+    try {
+      return yield* readReport(sqlite);
+    } finally {
+      sqlite.exec('ROLLBACK');
+    }
   }
 }

@@ -74,8 +74,7 @@ const lastCompletedOfList = `
 
 /** Reads the numbers of a mirror, all of one state of the file. */
 export function readFigures(sqlite: Database.Database): RunFigures {
-  const one = (sql: string, resource: string): unknown =>
-    sqlite.prepare(sql).pluck().get(resource) ?? null;
+  const one = (sql: string, resource: string): unknown => sqlite.prepare(sql).pluck().get(resource) ?? null;
   const listFigures = (resource: string): ListFigures => ({
     resource,
     recordCount: one(recordCountOfList, resource) as number | null,

@@ -31,7 +31,7 @@ const pagesPerCommit = 8;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 2;
+const layoutVersion = 3;
 
 const layout = `
   DROP TABLE IF EXISTS walks;
@@ -163,6 +163,11 @@ export class Staging {
       after = row.page_no;
       yield toStagedPage(row);
     }
+  }
+
+  /** Forgets the pages of one walk. */
+  forgetPages(resource: string, walk: number): void {
+    this.#statements.forgetPages.run(resource, walk);
   }
 
   /** Forgets all that is staged of a list. */

@@ -59,6 +59,12 @@ export class WalkComparison {
         sum: sum.toBytes(),
         seenElsewhere: onPage.seenElsewhere,
         rejected: rejections.length,
+        news: {
+          count: onPage.newPositions.length,
+          first: onPage.newPositions[0] ?? -1,
+          last: onPage.newPositions.at(-1) ?? -1,
+          changed: onPage.changed,
+        },
       },
       rowIds: packIds(onPage.rowIds),
       news:
@@ -76,7 +82,8 @@ export class WalkComparison {
       if (this.seen.has(id) || this.changed.has(id)) seenElsewhere++;
       this.noteSeen(id);
     }
-    return { findings: { ...facts, sum, seenElsewhere, rejected: 0 }, rowIds, news: null };
+    const findings = { ...facts, sum, seenElsewhere, rejected: 0, news: nothingNew };
+    return { findings, rowIds, news: null };
   }
 
   /** How many of the mirror's rows the walk has seen, as they are or changed. */
@@ -120,6 +127,8 @@ export class WalkComparison {
   }
 }
 
+const nothingNew = { count: 0, first: -1, last: -1, changed: 0 };
+
 /** Records that are not in the mirror as they stand in the walk. */
 interface NewRecords {
   readonly size: number;
@@ -158,6 +167,8 @@ class PageComparison {
   readonly rowIds: number[] = [];
   readonly newPositions: number[] = [];
   seenElsewhere = 0;
+  /** New records that stand in the mirror with another content. */
+  changed = 0;
   readonly #table: ListTable;
   readonly #hasRows: boolean;
   readonly #walk: WalkComparison;
@@ -186,6 +197,7 @@ class PageComparison {
     const rows = this.#hasRows ? this.#table.find(record) : [];
     this.newPositions.push(position);
     this.newRecords.push(record);
+    if (rows.length > 0) this.changed++;
     this.#walk.noteChanged(rows);
     if (isOnOtherPage || this.#standsOnOtherPage(rows)) this.seenElsewhere++;
   }

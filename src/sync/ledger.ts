@@ -15,6 +15,10 @@ export interface WalkReport {
   readonly rejected: number;
   /** Evidence that the service does not heed `pageNo`, in words; null where there is none. */
   readonly pageNoIgnored: string | null;
+  /** The last page that held records, and the digests of the first and the last one. */
+  readonly lastPageNo: number;
+  readonly firstDigest: string;
+  readonly lastDigest: string;
 }
 
 /** What the walks so far come to. */
@@ -36,6 +40,7 @@ export class Ledger {
   readonly #contradictions = new Set<string>();
   readonly #pageByDigest = new Map<string, number>();
   readonly #itemCounts = new Map<number, number>();
+  readonly #digests = new Map<number, string>();
   readonly #sum = new Uint32Array(4);
   #lastPageNo: number;
   #emptyPages = 0;
@@ -73,6 +78,7 @@ export class Ledger {
   add(page: PageFindings): void {
     this.#itemCounts.set(page.pageNo, page.itemCount);
     this.#pageByDigest.set(page.itemsDigest, page.pageNo);
+    this.#digests.set(page.pageNo, page.itemsDigest);
     this.#seenElsewhere += page.seenElsewhere;
     this.#rejected += page.rejected;
     for (let lane = 0; lane < this.#sum.length; lane++) {
@@ -89,7 +95,11 @@ export class Ledger {
   /** Closes the account. */
   report(unseen: number): WalkReport {
     this.#compareCounts();
+    const lastPageNo = this.#lastPageWithItems();
     return {
+      lastPageNo,
+      firstDigest: this.#digests.get(this.#envelope.firstPageNo) ?? '',
+      lastDigest: this.#digests.get(lastPageNo) ?? '',
       envelope: this.#envelope,
       recordsSeen: this.#total(),
       sum: Buffer.from(this.#sum.buffer).toString('hex'),
@@ -144,15 +154,21 @@ export class Ledger {
   }
 
   #compareCounts(): void {
-    const { firstPageNo, pageSize, totalRecordCount } = this.#envelope;
+    const { pageSize, totalRecordCount } = this.#envelope;
     const seen = this.#total();
     if (seen !== totalRecordCount) {
       this.#contradict(`the pages held ${seen} records, but totalRecordCount was ${totalRecordCount}`);
     }
     const counts = [...this.#itemCounts].filter(([, count]) => count > 0);
-    const last = counts.reduce((greatest, [pageNo]) => Math.max(greatest, pageNo), firstPageNo);
+    const last = this.#lastPageWithItems();
     const odd = counts.find(([pageNo, count]) => count !== pageSize && (pageNo !== last || count > pageSize));
     if (odd !== undefined) this.#contradict(`page ${odd[0]} held ${odd[1]} records instead of ${pageSize}`);
+  }
+
+  #lastPageWithItems(): number {
+    let last = this.#envelope.firstPageNo;
+    for (const pageNo of this.#digests.keys()) last = Math.max(last, pageNo);
+    return last;
   }
 
   #total(): number {

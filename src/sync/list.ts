@@ -1,8 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
+import { type ListEdges, pagesSweptAlwaysMax } from './incremental.ts';
 import { judge, Ledger, type Verdict, type WalkReport } from './ledger.ts';
+import { factsOf } from './page-facts.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
 import type {
   Applied,
@@ -11,11 +12,11 @@ import type {
   ListMirror,
   ListOutcome,
   Mirror,
-  PageFacts,
   PageSource,
   RunStatus,
   Traffic,
 } from './ports.ts';
+import { type IncrementalReport, readEdges } from './read-edges.ts';
 import { type RemovalGuard, removalsAllowed } from './removal-guard.ts';
 import { walkPages } from './walk.ts';
 
@@ -40,12 +41,16 @@ export interface ListTask {
   readonly removals: RemovalGuard;
   /** Walk until two walks agree, also where one would do. */
   readonly mustProve: boolean;
+  /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
+  readonly fullEveryMs: number;
 }
 
 /** What was found out before a list ended, well or not. */
 interface Progress {
   walks: WalkReport[];
   walksBegun: number;
+  /** What an incremental sync saw, where it was enough. */
+  incremental: IncrementalReport | null;
 }
 
 /**
@@ -56,7 +61,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
-  const progress: Progress = { walks: [], walksBegun: 0 };
+  const progress: Progress = { walks: [], walksBegun: 0, incremental: null };
   const conclude = (ending: Ending): ListOutcome => ({
     resource: list.resource,
     startedAt,
@@ -70,7 +75,17 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   let outcome: ListOutcome;
   try {
     const listMirror = mirror.openList(list, startedAt);
-    outcome = await walkAndApply(task, listMirror, progress, conclude);
+    progress.incremental = await readEdges(task, listMirror);
+    outcome =
+      progress.incremental === null
+        ? await walkAndApply(task, listMirror, progress, conclude)
+        : await applyOrder(
+            task,
+            listMirror,
+            conclude,
+            incrementalEnding,
+            incrementalOrder(progress.incremental),
+          );
   } catch (error) {
     outcome = conclude(failed(error));
     mirror.recordList(outcome);
@@ -85,6 +100,7 @@ async function walkAndApply(
   progress: Progress,
   conclude: (ending: Ending) => ListOutcome,
 ): Promise<ListOutcome> {
+  const sweptAt = task.clock().toISOString();
   const verdict = await walkUntilProven(task, listMirror, progress);
   if (verdict.kind === 'pagination_ignored') {
     throw new ServiceError(
@@ -99,17 +115,53 @@ async function walkAndApply(
   const order: ApplyOrder = {
     walks: verdict.kind === 'unproven' ? 'all' : 'last',
     removalsMax: removalsAllowed(verdict, lastWalk.rejected, listMirror.recordCount, task.removals),
+    edges: verdict.kind === 'unproven' ? null : edgesOf(task, lastWalk, sweptAt),
   };
+  return applyOrder(task, listMirror, conclude, applied => ended(verdict, applied), order);
+}
+
+async function applyOrder(
+  task: ListTask,
+  listMirror: ListMirror,
+  conclude: (ending: Ending) => ListOutcome,
+  ending: (applied: Applied) => Ending,
+  order: ApplyOrder,
+): Promise<ListOutcome> {
   let outcome: ListOutcome | undefined;
   await listMirror.apply(
     order,
     applied => {
-      outcome = conclude(ended(verdict, applied));
+      outcome = conclude(ending(applied));
       return outcome;
     },
     task.signal,
   );
   return outcome as unknown as ListOutcome;
+}
+
+function incrementalOrder({ edges }: IncrementalReport): ApplyOrder {
+  return { walks: 'edges', removalsMax: 0, edges };
+}
+
+function incrementalEnding(applied: Applied): Ending {
+  return { ...ended({ kind: 'count_matched' }, applied), completeness: 'incremental' };
+}
+
+/** How the ends of the list looked in a walk that was sure of them; null for lists that are always swept in full. */
+function edgesOf({ source }: ListTask, walk: WalkReport, sweptAt: string): ListEdges | null {
+  const { envelope, lastPageNo, firstDigest, lastDigest } = walk;
+  const { firstPageNo, pageSize, totalRecordCount } = envelope;
+  if (lastPageNo - firstPageNo < pagesSweptAlwaysMax) return null;
+  return {
+    baseUrl: source.baseUrl,
+    sweptAt,
+    firstPageNo,
+    pageSize,
+    totalRecordCount,
+    lastPageNo,
+    firstDigest,
+    lastDigest,
+  };
 }
 
 /** Walks the list until the walks come to a verdict. The bound on walks is the ledger's. */
@@ -155,18 +207,7 @@ function enter(
     ledger.addMissing(pageNo);
     return;
   }
-  const { pagination, itemsDigest, content } = page;
-  const items = content?.items ?? [];
-  const facts: PageFacts = {
-    pageNo,
-    pagination,
-    itemCount: content === null ? (listMirror.knownItemCount(itemsDigest) ?? 0) : items.length,
-    itemsDigest,
-    mayRepeat:
-      list.identity.by === 'content' &&
-      items.length > 0 &&
-      items.every(item => isDeepStrictEqual(item, items[0])),
-  };
+  const facts = factsOf(list, listMirror, pageNo, page);
   if (ledger.admit(facts)) ledger.add(listMirror.takeIn(facts, page));
 }
 
@@ -242,10 +283,10 @@ function failed(error: unknown): Ending {
   };
 }
 
-function describeWalk({ walks, walksBegun }: Progress) {
-  const last = walks.at(-1);
+function describeWalk({ walks, walksBegun, incremental }: Progress) {
+  const last = incremental ?? walks.at(-1);
   return {
-    mode: 'full' as const,
+    mode: incremental === null ? ('full' as const) : ('incremental' as const),
     firstPageNo: last?.envelope.firstPageNo ?? null,
     pageSize: last?.envelope.pageSize ?? null,
     pageCount: last?.envelope.pageCount ?? null,

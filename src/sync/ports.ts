@@ -1,5 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, Pagination } from '../contract/page.ts';
+import type { ListEdges } from './incremental.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 
@@ -56,6 +57,17 @@ export interface PageFindings extends PageFacts {
   /** Items that stood on another page of this walk, too. */
   readonly seenElsewhere: number;
   readonly rejected: number;
+  readonly news: NewsFindings;
+}
+
+/** Which of a page's items are not in the mirror as they stand there. */
+export interface NewsFindings {
+  readonly count: number;
+  /** The positions of the first and the last of them; -1 where there is none. */
+  readonly first: number;
+  readonly last: number;
+  /** How many of them stand in the mirror with another content. */
+  readonly changed: number;
 }
 
 /** The first page's word on a whole list. */
@@ -67,10 +79,12 @@ export interface WalkEnvelope {
 }
 
 export interface ApplyOrder {
-  /** `last`: the last walk is the list. `all`: no walk alone is right, so all that was seen is stored and nothing removed. */
-  readonly walks: 'last' | 'all';
+  /** `edges`: what was read is part of the list, nothing is missing. `last`: the last walk is the list. `all`: no walk alone is right, so all that was seen is stored and nothing removed. */
+  readonly walks: 'edges' | 'last' | 'all';
   /** The most records that may be removed; more are withheld, all of them. */
   readonly removalsMax: number;
+  /** How the ends of the list look now, for the next run; null where that is not sure. */
+  readonly edges: ListEdges | null;
 }
 
 export interface Applied {
@@ -87,6 +101,16 @@ export interface Applied {
   readonly connectionNameConflicts: number;
 }
 
+/** The ends of a list, which are all that an incremental sync reads. */
+export interface ListEnds {
+  /** How they looked to the last run that was sure of them. */
+  readonly edges: ListEdges;
+  /** Begins to read them: pages are compared and staged as in a walk. */
+  begin(): void;
+  /** Forgets what was read of them. */
+  giveUp(): void;
+}
+
 /** One list of the mirror, while a run works on it. */
 export interface ListMirror {
   /** Records in the mirror now. */
@@ -100,6 +124,8 @@ export interface ListMirror {
   beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[];
   /** How many items pages with that digest hold, where their rows are known from the last sweep; null where they are not. */
   knownItemCount(itemsDigest: string): number | null;
+  /** For reading only the ends of the list; null where an incremental sync has nothing to start from. */
+  readonly ends: ListEnds | null;
   /** Compares a page of the walk with the mirror, and stages what is new in it. */
   takeIn(facts: PageFacts, page: Page): PageFindings;
   /** Records of the mirror that this walk has not seen so far. */

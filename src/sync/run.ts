@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly removals: RemovalGuard;
   /** Walk until two walks agree, also where one would do. */
   readonly mustProve: boolean;
+  /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
+  readonly fullEveryMs: number;
 }
 
 export interface RunWorld {

@@ -1,0 +1,117 @@
+import { Presets, SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { resolveConfig, wholeNumber } from '../config.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { bytesText } from '../render/numbers.ts';
+import { verificationText } from '../render/verification.ts';
+import { type Backup, backUp } from '../store/backup.ts';
+import { nameInFolder, rotate } from '../store/backup-rotation.ts';
+import { verifyMirror } from '../store/verify.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { addSettingFlags, mirrorFlags } from './flags.ts';
+
+interface BackupFlags {
+  readonly keep?: string;
+  readonly check?: string;
+}
+
+const keepMax = 100_000;
+const differencesMax = 100;
+
+const examples = `
+Examples:
+  $ docmirror backup /backups/mirror.sqlite        one file, replaced when the new copy is proven
+  $ docmirror backup /backups --keep 14            docmirror-20261120T020000Z.sqlite and so on, the newest 14
+  $ docmirror backup --check /backups/mirror.sqlite
+
+A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere.
+To restore one, stop syncing and copy it to where the mirror was.
+
+Exit codes: 0 done, 1 failed, 4 the copy, or the file that was checked, is not sound.`;
+
+export const registerBackup: CommandRegistration = (program, context) => {
+  const command = program
+    .command('backup')
+    .description('Copy the mirror while it is in use, and prove the copy before it gets its name.')
+    .argument('[DEST]', 'the file to write, or with --keep the folder')
+    .option('--keep <N>', 'write into the folder DEST under the time of now, and keep the newest N')
+    .option('--check <FILE>', 'make no backup, but verify an old one')
+    .addHelpText('after', examples);
+  addSettingFlags(command, mirrorFlags).action((destination: string | undefined) =>
+    backup(destination, command, context),
+  );
+};
+
+async function backup(
+  destination: string | undefined,
+  command: Command,
+  context: CommandContext,
+): Promise<void> {
+  const flags = command.opts<BackupFlags>();
+  const config = resolveConfig(command.opts(), context.environment);
+  if (flags.check !== undefined) {
+    if (destination !== undefined || flags.keep !== undefined)
+      throw new UsageError('--check makes no backup, so it goes without DEST and --keep.');
+    return check(flags.check, context);
+  }
+  if (destination === undefined || destination === '')
+    throw new UsageError('Name the file to write: docmirror backup DEST');
+  const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
+  const path = keep === null ? destination : nameInFolder(destination, new Date());
+  const made = await withBar(context, onProgress =>
+    backUp(config.database, path, {
+      limit: differencesMax,
+      signal: context.signal,
+      onProgress,
+    }),
+  );
+  if (made.verification.differenceCount > 0) {
+    context.stdout.write(verificationText(made.verification));
+    context.stderr.write(
+      'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror.\n',
+    );
+    context.setExitCode(exitCodes.difference);
+    return;
+  }
+  const removed = keep === null ? [] : rotate(destination, path, keep);
+  context.stdout.write(describe(made, removed));
+}
+
+function describe({ path, bytes, verification }: Backup, removed: readonly string[]): string {
+  const newest = Math.max(0, ...verification.lists.map(({ runId }) => runId ?? 0));
+  const state = newest === 0 ? 'an empty mirror' : `the mirror as of run ${newest}`;
+  const lines = [
+    `${path}: ${state}, ${bytesText(bytes)}, verified.`,
+    ...removed.map(name => `Removed ${name}.`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function check(path: string, { stdout, signal, setExitCode }: CommandContext): Promise<void> {
+  const verification = await verifyMirror(path, { limit: differencesMax, signal });
+  stdout.write(verificationText(verification));
+  if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
+}
+
+/** Shows a bar on a terminal while the work goes on. */
+async function withBar<T>(
+  { stderr }: CommandContext,
+  work: (onProgress: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  if (!stderr.isTTY) return work(() => undefined);
+  const format = 'copying {bar} {percentage}%';
+  const bar = new SingleBar(
+    { stream: stderr, format, barsize: 24, hideCursor: true, clearOnComplete: true, gracefulExit: false },
+    Presets.shades_classic,
+  );
+  let isStarted = false;
+  try {
+    return await work((done, total) => {
+      if (!isStarted) bar.start(total, done);
+      isStarted = true;
+      bar.update(done);
+    });
+  } finally {
+    bar.stop();
+  }
+}

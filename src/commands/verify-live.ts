@@ -1,0 +1,71 @@
+import type { Config, ServiceConfig } from '../config.ts';
+import { lists } from '../contract/lists.ts';
+import { exitCodes } from '../errors.ts';
+import type { LiveResult } from '../render/verification.ts';
+import { type LiveDifference, LiveMirror } from '../store/live-mirror.ts';
+import type { ListOutcome } from '../sync/ports.ts';
+import { exitCodeOf, runSync } from '../sync/run.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './context.ts';
+import type { Logger } from './logging.ts';
+import { BarObserver, LogObserver } from './progress.ts';
+import { openService } from './run-once.ts';
+
+/** Walks the service until two walks agree, and holds the mirror against them, record for record. */
+export async function verifyLive(
+  options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
+  { stderr, signal }: CommandContext,
+): Promise<LiveResult & { readonly exitCode: number }> {
+  const { config, service, limit, logger } = options;
+  const differences: LiveDifference[] = [];
+  let differenceCount = 0;
+  const source = openService(service, config, logger);
+  const bars = stderr.isTTY && logger.isLevelEnabled('info') ? new BarObserver(stderr) : null;
+  const mirror = LiveMirror.open(config.database, difference => {
+    differenceCount++;
+    if (differences.length < limit) differences.push(difference);
+  });
+  try {
+    const summary = await runSync(
+      {
+        lists,
+        trigger: 'manual',
+        docmirrorVersion: version,
+        pageSize: config.pageSize,
+        removals: { shareMax: 1, allowAny: true },
+        mustProve: true,
+        fullEveryMs: 0,
+      },
+      { source, mirror, clock: () => new Date(), observer: bars ?? new LogObserver(logger), signal },
+    );
+    signal.throwIfAborted();
+    if (summary.resources.every(({ error }) => error === null)) mirror.compareConnections();
+    return {
+      isProven: summary.resources.every(isProven),
+      notes: summary.resources.flatMap(notesOn),
+      differenceCount,
+      differences,
+      exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
+    };
+  } finally {
+    bars?.close();
+    mirror.close();
+    await source.close();
+  }
+}
+
+function isProven({ completeness, rejected, error }: ListOutcome): boolean {
+  return completeness === 'proven' && rejected === 0 && error === null;
+}
+
+function notesOn({ resource, error, completeness, reason, rejected }: ListOutcome): string[] {
+  if (error !== null) return [`${resource} could not be compared: ${error.message}`];
+  return [
+    ...(completeness === 'proven'
+      ? []
+      : [`${resource}: no two walks agreed, so differences may come from the list moving: ${reason}`]),
+    ...(rejected === 0
+      ? []
+      : [`${resource}: ${rejected} records could not be read, so they were not compared.`]),
+  ];
+}

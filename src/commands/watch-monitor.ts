@@ -1,0 +1,85 @@
+import { wholeNumber } from '../config.ts';
+import { resourceNames } from '../contract/lists.ts';
+import { UsageError } from '../errors.ts';
+import type { RunFigures } from '../store/run-figures.ts';
+import { version } from '../version.ts';
+import type { Logger } from './logging.ts';
+import { remembered } from './remembered.ts';
+
+/** Answers `/healthz` and `/metrics` for a watch. */
+export interface Monitor {
+  readonly url: string;
+  tickSkipped(): void;
+  nextTick(at: Date): void;
+  close(): Promise<void>;
+}
+
+export interface MonitorPlan {
+  readonly host: string;
+  readonly port: number;
+  readonly config: { readonly database: string };
+  readonly maxAgeMs: number | null;
+  readonly logger: Logger;
+}
+
+const portMax = 65_535;
+/** However often it is asked, the mirror is looked at no more often than this, in milliseconds. */
+const figuresKeptMs = 1_000;
+
+/**
+ * Starts to answer. The server and the metrics are loaded only now: a watch that answers nobody does without them.
+ *
+ * @throws DocmirrorError where it can't listen there.
+ */
+export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
+  const { startMonitorServer } = await import('../serve/server.ts');
+  const { watchMetrics } = await import('../serve/metrics.ts');
+  const { host, port, config, maxAgeMs, logger } = plan;
+  const read = await figuresReader(config.database);
+  const metrics = watchMetrics(version, read);
+  const neverSynced = resourceNames.map(resource => ({ resource, lastCompletedAt: null }));
+  const server = await startMonitorServer({
+    host,
+    port,
+    metrics,
+    health: {
+      maxAgeMs,
+      ages: () =>
+        read()?.lists.map(({ resource, lastCompletedAt }) => ({ resource, lastCompletedAt })) ?? neverSynced,
+    },
+    onFault: error => logger.error({ err: error }, 'A request failed.'),
+  });
+  const { tickSkipped, nextTick } = metrics;
+  return { url: server.url, tickSkipped, nextTick, close: () => server.close() };
+}
+
+/**
+ * Reads `HOST:PORT`; the host may be an IPv6 address in brackets.
+ *
+ * @throws UsageError that names the flag.
+ */
+export function parseEndpoint(flag: string, text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim());
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined) {
+    throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
+  }
+  return { host, port: wholeNumber(flag, match?.[3] ?? '', 0, portMax) };
+}
+
+/** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
+async function figuresReader(database: string): Promise<() => RunFigures | null> {
+  const { ReportReader } = await import('../store/report-reader.ts');
+  return remembered(figuresKeptMs, () => {
+    try {
+      const reader = ReportReader.open(database);
+      try {
+        return reader.figures();
+      } finally {
+        reader.close();
+      }
+    } catch {
+      return null;
+    }
+  });
+}

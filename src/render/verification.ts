@@ -1,0 +1,108 @@
+import type { LiveDifference } from '../store/live-mirror.ts';
+import type { Difference, Verification } from '../store/verify.ts';
+import { withoutUrlSecrets } from './changes.ts';
+import { count } from './numbers.ts';
+import { printable, renderTable } from './table.ts';
+
+/** How the mirror stands against the service; `isProven` where two walks over every list agreed. */
+export interface LiveResult {
+  readonly isProven: boolean;
+  readonly notes: readonly string[];
+  readonly differenceCount: number;
+  /** The first of them. */
+  readonly differences: readonly LiveDifference[];
+}
+
+/** An audit for people: what was checked, then each difference on a line. */
+export function verificationText(verification: Verification): string {
+  const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount } = verification;
+  const table =
+    lists.length === 0
+      ? ''
+      : `${renderTable(
+          [
+            { name: 'List' },
+            { name: 'Records', align: 'right' },
+            { name: 'Run', align: 'right' },
+            { name: 'Digest' },
+          ],
+          lists.map(({ resource, recordCount, runId, digest }) => [
+            resource,
+            count(recordCount),
+            runId === null ? '–' : String(runId),
+            digest,
+          ]),
+        )}\n`;
+  const rest = `${count(connectionCount)} connections, ${count(versionCount)} versions in the history, ${count(runCount)} runs`;
+  const verdict =
+    differenceCount === 0
+      ? `${path} is sound: ${rest}.`
+      : `${path} is NOT as docmirror wrote it: ${count(differenceCount)} ${differenceCount === 1 ? 'difference' : 'differences'}.`;
+  return `${table}${[verdict, ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
+}
+
+/** A comparison with the service for people. */
+export function liveText({ isProven, notes, differences, differenceCount }: LiveResult): string {
+  const verdict =
+    differenceCount > 0
+      ? `The mirror is not what the service lists: ${count(differenceCount)} ${differenceCount === 1 ? 'difference' : 'differences'}.`
+      : isProven
+        ? 'The mirror is what the service lists, record for record.'
+        : 'No difference from the service was found, but not all of it could be compared.';
+  const lines = [
+    verdict,
+    ...notes,
+    ...differences.flatMap(liveLines),
+    ...more(differenceCount, differences.length),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** An audit as one JSON object on one line. */
+export function verificationJson(verification: Verification, live: LiveResult | null): string {
+  const { path, differences, differenceCount, ...checked } = verification;
+  const shown =
+    live === null
+      ? null
+      : {
+          isProven: live.isProven,
+          notes: live.notes,
+          differenceCount: live.differenceCount,
+          differences: live.differences.map(withoutSecretsIn),
+        };
+  const ok = differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
+  return `${JSON.stringify({ ok, path, ...checked, differenceCount, differences, live: shown })}\n`;
+}
+
+function differenceLine({ table, id, what }: Difference): string {
+  return printable(`  ${[table ?? 'file', ...(id === null ? [] : [id])].join(' ')}: ${what}`);
+}
+
+const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };
+
+function liveLines(difference: LiveDifference): string[] {
+  const { kind, resource, key, fields } = withoutSecretsIn(difference);
+  const head = printable(`  ${resource} ${key}: ${kinds[kind]}`);
+  return [
+    head,
+    ...fields.map(({ field, mirror, service }) =>
+      printable(
+        `    ${field}: ${JSON.stringify(mirror)} in the mirror, ${JSON.stringify(service)} at the service`,
+      ),
+    ),
+  ];
+}
+
+function withoutSecretsIn(difference: LiveDifference): LiveDifference {
+  const clean = <T>(value: T) => (typeof value === 'string' ? withoutUrlSecrets(value) : value);
+  const fields = difference.fields.map(({ field, mirror, service }) => ({
+    field,
+    mirror: clean(mirror),
+    service: clean(service),
+  }));
+  return { ...difference, fields };
+}
+
+function more(total: number, shown: number): string[] {
+  return total > shown ? [`  … and ${count(total - shown)} more; --limit shows them`] : [];
+}

@@ -1,0 +1,193 @@
+import {
+  itemSchema,
+  type JsonSchema,
+  type ListDefinition,
+  lists,
+  paginationSchema,
+} from '../contract/lists.ts';
+import { version } from '../version.ts';
+import type { HealthSource } from './health.ts';
+import { paging } from './limits.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What a server has besides its lists. */
+export interface Served {
+  readonly health?: HealthSource;
+  readonly metrics?: Metrics;
+  readonly hasReport: boolean;
+}
+
+/** The OpenAPI document of a server, made of the same schemas by which the service's own answers are checked. */
+export function openApiDocument(served: Served): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'docmirror',
+      version,
+      description: "A mirror of a Document Export Service, read-only, in the service's own shape.",
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths: {
+      ...Object.fromEntries(lists.map(list => [list.path, { get: listOperation(list) }])),
+      ...(served.hasReport && { '/': { get: reportOperation } }),
+      '/healthz': { get: healthOperation },
+      '/livez': { get: liveOperation },
+      ...(served.metrics !== undefined && { '/metrics': { get: metricsOperation } }),
+      '/openapi.json': { get: documentOperation },
+    },
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer' },
+        password: { type: 'http', scheme: 'basic', description: 'Any user name, the token as password.' },
+      },
+      parameters: {
+        pageNo: queryParameter('pageNo', paging.pageNoFirst, paging.pageNoMax, paging.pageNoFirst),
+        pageSize: queryParameter('pageSize', 1, paging.pageSizeMax, paging.pageSizeDefault),
+        ifNoneMatch: {
+          name: 'If-None-Match',
+          in: 'header',
+          description: 'The ETag of an earlier answer.',
+          schema: { type: 'string' },
+        },
+      },
+      schemas: { Pagination: paginationSchema, Error: errorSchema, Health: healthSchema },
+      responses: refusals,
+    },
+  };
+}
+
+function listOperation(list: ListDefinition): object {
+  const page: JsonSchema = {
+    type: 'object',
+    required: ['items', 'pagination'],
+    additionalProperties: false,
+    properties: {
+      items: { type: 'array', maxItems: paging.pageSizeMax, items: itemSchema(list) },
+      pagination: { $ref: '#/components/schemas/Pagination' },
+    },
+  };
+  return {
+    operationId: `list-${list.resource}`,
+    summary: `A page of the list: ${list.title.toLowerCase()}.`,
+    security: [{ token: [] }],
+    parameters: ['pageNo', 'pageSize', 'ifNoneMatch'].map(name => ({
+      $ref: `#/components/parameters/${name}`,
+    })),
+    responses: {
+      200: { description: 'The page; past the end, one without items.', headers: etag, ...json(page) },
+      304: notModified,
+      400: { $ref: '#/components/responses/BadRequest' },
+      401: { $ref: '#/components/responses/Unauthorized' },
+      500: { $ref: '#/components/responses/Fault' },
+    },
+  };
+}
+
+function queryParameter(name: string, minimum: number, maximum: number, fallback: number): object {
+  return {
+    name,
+    in: 'query',
+    description: 'Given at most once, in decimal digits.',
+    schema: { type: 'integer', minimum, maximum, default: fallback },
+  };
+}
+
+function json(schema: JsonSchema): object {
+  return { content: { 'application/json': { schema } } };
+}
+
+function refusal(description: string): object {
+  return { description, ...json({ $ref: '#/components/schemas/Error' }) };
+}
+
+const etag = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
+const notModified = { description: 'Nothing has changed since the answer with that ETag.', headers: etag };
+
+const refusals = {
+  BadRequest: refusal('The request can not be served; the message says what is wrong with it.'),
+  Unauthorized: refusal('The token is missing or wrong.'),
+  Fault: refusal('The server failed to answer; its log says why.'),
+};
+
+const errorSchema: JsonSchema = {
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      additionalProperties: false,
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+    },
+  },
+};
+
+const healthSchema: JsonSchema = {
+  type: 'object',
+  required: ['status'],
+  additionalProperties: false,
+  properties: {
+    status: { enum: ['ok', 'stale', 'unreadable'] },
+    lists: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['resource', 'lastCompletedAt', 'ageSeconds'],
+        additionalProperties: false,
+        properties: {
+          resource: { enum: lists.map(list => list.resource) },
+          lastCompletedAt: { type: ['string', 'null'], format: 'date-time' },
+          ageSeconds: { type: ['number', 'null'], minimum: 0 },
+        },
+      },
+    },
+  },
+};
+
+const text = (type: string) => ({ content: { [type]: { schema: { type: 'string' } } } });
+const health = json({ $ref: '#/components/schemas/Health' });
+
+const reportOperation = {
+  operationId: 'report',
+  summary: 'The report, for people.',
+  security: [{ token: [] }, { password: [] }],
+  parameters: [{ $ref: '#/components/parameters/ifNoneMatch' }],
+  responses: {
+    200: { description: 'One HTML page, complete in itself.', headers: etag, ...text('text/html') },
+    304: notModified,
+    401: { $ref: '#/components/responses/Unauthorized' },
+    500: { $ref: '#/components/responses/Fault' },
+  },
+};
+
+const healthOperation = {
+  operationId: 'health',
+  summary: 'How fresh the lists are.',
+  responses: {
+    200: { description: 'No list is older than it may be.', ...health },
+    503: { description: 'A list is older than it may be, or the mirror can not be read.', ...health },
+  },
+};
+
+const liveOperation = {
+  operationId: 'live',
+  summary: 'That the server answers at all.',
+  responses: { 200: { description: 'It does.', ...health } },
+};
+
+const metricsOperation = {
+  operationId: 'metrics',
+  summary: 'Metrics in the text form of Prometheus.',
+  responses: {
+    200: { description: 'The metrics.', ...text('text/plain') },
+    500: { $ref: '#/components/responses/Fault' },
+  },
+};
+
+const documentOperation = {
+  operationId: 'document',
+  summary: 'This document.',
+  responses: { 200: { description: 'The document.', ...json({ type: 'object' }) } },
+};

@@ -1,0 +1,60 @@
+import type Database from 'better-sqlite3';
+
+/** A change of one record, by one run. */
+export interface LatestChange {
+  readonly runId: number;
+  readonly changedAt: string | null;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly operation: 'insert' | 'update' | 'removal';
+  /** JSON text: the record after the change or, where it was removed, before it. */
+  readonly record: string;
+  /** JSON text: the record before an update; null otherwise. */
+  readonly before: string | null;
+}
+
+const changesMax = 40;
+/** Of one kind of change, by one run, in one list: so that many of one kind don't hide the others. */
+const changesOfKindMax = 8;
+/** Renamed connections are counted with no list, so they are looked for in the newest runs only. */
+const runsSearchedForNamesMax = 20;
+
+// The first run that wrote a list found all of it new: that is no change. The rarer a kind of change, the more it shows.
+const changeCounts = `
+  SELECT l.run_id AS runId, l.resource, o.operation, o.at
+  FROM sync_run_resources l
+  JOIN (SELECT 'removal' AS operation, 1 AS at UNION ALL SELECT 'update', 2 UNION ALL SELECT 'insert', 3) o
+  WHERE CASE o.operation WHEN 'removal' THEN l.removed WHEN 'update' THEN l.updated ELSE l.inserted END > 0
+    AND l.status <> 'running'
+    AND l.run_id > (SELECT min(f.run_id) FROM sync_run_resources f
+                    WHERE f.resource = l.resource AND f.digest IS NOT NULL)
+  UNION ALL
+  SELECT r.id, 'connections', 'update', 2
+  FROM (SELECT id FROM sync_runs WHERE status <> 'running' ORDER BY id DESC LIMIT ${runsSearchedForNamesMax}) r
+  ORDER BY 1 DESC, 4, 2 LIMIT ${changesMax + runsSearchedForNamesMax}`;
+
+const changesOfKind = `
+  SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId, c.operation, c.record,
+    iif(c.operation = 'update',
+      (SELECT h.record FROM record_history h
+       WHERE h.resource = c.resource AND h.record_id = c.record_id AND h.valid_to_run_id = c.run_id), NULL) AS before
+  FROM changes c
+  WHERE c.run_id = ? AND c.resource = ? AND c.operation = ?
+  ORDER BY c.record_id DESC LIMIT ${changesOfKindMax}`;
+
+interface Kind {
+  readonly runId: number;
+  readonly resource: string;
+  readonly operation: string;
+}
+
+/** The latest changes, those of the newest run first, a few of each kind. */
+export function readLatestChanges(sqlite: Database.Database): LatestChange[] {
+  const select = sqlite.prepare<[number, string, string], LatestChange>(changesOfKind);
+  const changes: LatestChange[] = [];
+  for (const { runId, resource, operation } of sqlite.prepare<[], Kind>(changeCounts).all()) {
+    changes.push(...select.all(runId, resource, operation));
+    if (changes.length >= changesMax) break;
+  }
+  return changes.slice(0, changesMax);
+}
