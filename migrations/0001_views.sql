@@ -67,11 +67,22 @@ SELECT v.run_id, coalesce(r.completed_at, s.completed_at) AS changed_at, v.resou
       (SELECT json_group_object(f.key, v.record -> ('$.' || f.key)) AS known FROM json_each(v.record) f
        WHERE f.key NOT IN (SELECT key FROM json_each(v.extra)))) || ',' || substr(v.extra, 2)) AS record
 FROM (
+  -- Removals first: a connection may go with one list and come back with the next of the same run.
   SELECT
-    e._changed_run_id AS run_id,
-    'document-exports' AS resource,
-    e.id AS record_id,
-    iif(e._first_seen_run_id = e._changed_run_id, 'insert', 'update') AS operation,
+    h.valid_to_run_id AS run_id,
+    h.resource AS resource,
+    h.record_id AS record_id,
+    'removal' AS operation,
+    h.record AS record,
+    NULL AS extra
+  FROM record_history h
+  WHERE h.ended_by = 'removal'
+  UNION ALL
+  SELECT
+    e._changed_run_id,
+    'document-exports',
+    e.id,
+    iif(e._first_seen_run_id = e._changed_run_id, 'insert', 'update'),
     json_object(
       'sourceConnection', json((SELECT ref FROM _connection_refs WHERE id = e.source_connection_id)),
       'sourceDocumentTitle', e.source_document_title,
@@ -81,8 +92,8 @@ FROM (
       'destinationConnection', json((SELECT ref FROM _connection_refs WHERE id = e.destination_connection_id)),
       'destinationReference', e.destination_reference,
       'exportedAt', e.exported_at
-    ) AS record,
-    e._extra AS extra
+    ),
+    e._extra
   FROM document_exports e
   UNION ALL
   SELECT
@@ -135,10 +146,6 @@ FROM (
     h.record,
     NULL
   FROM record_history h
-  UNION ALL
-  SELECT h.valid_to_run_id, h.resource, h.record_id, 'removal', h.record, NULL
-  FROM record_history h
-  WHERE h.ended_by = 'removal'
 ) v
 LEFT JOIN sync_runs s ON s.id = v.run_id
 LEFT JOIN sync_run_resources r ON r.run_id = v.run_id AND r.resource = v.resource;

@@ -1,4 +1,3 @@
-import { Presets, SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -9,6 +8,7 @@ import { nameInFolder, rotate } from '../store/backup-rotation.ts';
 import { verifyMirror } from '../store/verify.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
+import { OneBar } from './one-bar.ts';
 
 interface BackupFlags {
   readonly keep?: string;
@@ -58,13 +58,12 @@ async function backup(
     throw new UsageError('Name the file to write: docmirror backup DEST');
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
   const path = keep === null ? destination : nameInFolder(destination, new Date());
-  const made = await withBar(context, onProgress =>
-    backUp(config.database, path, {
-      limit: differencesMax,
-      signal: context.signal,
-      onProgress,
-    }),
-  );
+  const bar = new OneBar(context.stderr, 'copying {bar} {percentage}%');
+  const made = await backUp(config.database, path, {
+    limit: differencesMax,
+    signal: context.signal,
+    onProgress: (done, total) => bar.update(done, total),
+  }).finally(() => bar.stop());
   if (made.verification.differenceCount > 0) {
     context.stdout.write(verificationText(made.verification));
     context.stderr.write(
@@ -91,27 +90,4 @@ async function check(path: string, { stdout, signal, setExitCode }: CommandConte
   const verification = await verifyMirror(path, { limit: differencesMax, signal });
   stdout.write(verificationText(verification));
   if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
-}
-
-/** Shows a bar on a terminal while the work goes on. */
-async function withBar<T>(
-  { stderr }: CommandContext,
-  work: (onProgress: (done: number, total: number) => void) => Promise<T>,
-): Promise<T> {
-  if (!stderr.isTTY) return work(() => undefined);
-  const format = 'copying {bar} {percentage}%';
-  const bar = new SingleBar(
-    { stream: stderr, format, barsize: 24, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-    Presets.shades_classic,
-  );
-  let isStarted = false;
-  try {
-    return await work((done, total) => {
-      if (!isStarted) bar.start(total, done);
-      isStarted = true;
-      bar.update(done);
-    });
-  } finally {
-    bar.stop();
-  }
 }

@@ -4,11 +4,14 @@ import type { CommandContext, CommandRegistration } from './context.ts';
 /** The commands in the order in which the help lists them, each with how to load it. */
 const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
   sync: async () => (await import('./sync.ts')).registerSync,
+  watch: async () => (await import('./watch.ts')).registerWatch,
   status: async () => (await import('./status.ts')).registerStatus,
   runs: async () => (await import('./runs.ts')).registerRuns,
   changes: async () => (await import('./changes.ts')).registerChanges,
   verify: async () => (await import('./verify.ts')).registerVerify,
   backup: async () => (await import('./backup.ts')).registerBackup,
+  export: async () => (await import('./export.ts')).registerExport,
+  report: async () => (await import('./report.ts')).registerReport,
   serve: async () => (await import('./serve.ts')).registerServe,
   demo: async () => (await import('./demo.ts')).registerDemo,
 };

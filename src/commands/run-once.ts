@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Service } from '../api/service.ts';
-import { type Config, checkToken, type ServiceConfig } from '../config.ts';
+import type { Config, ServiceConfig } from '../config.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import { UsageError } from '../errors.ts';
 import type { ChangeObserver } from '../store/apply.ts';
 import { SqliteMirror } from '../store/mirror.ts';
 import type { ListObserver } from '../sync/list.ts';
@@ -10,6 +8,7 @@ import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
+import { readTokenFile } from './token-file.ts';
 
 export interface RunRequest {
   readonly config: Config;
@@ -66,13 +65,5 @@ export function openService(service: ServiceConfig, config: Config, logger: Logg
 }
 
 function readToken({ token }: ServiceConfig): string {
-  if ('text' in token) return token.text;
-  let text: string;
-  try {
-    text = readFileSync(token.file, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
-    throw new UsageError(`DOCMIRROR_TOKEN_FILE: ${token.file} can't be read (${code}).`);
-  }
-  return checkToken('DOCMIRROR_TOKEN_FILE', text);
+  return 'text' in token ? token.text : readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
 }

@@ -41,7 +41,10 @@ export async function onSchedule(
   let inProgress: Promise<void> | undefined;
   const tick = (at: Date): void => {
     if (signal.aborted) return;
-    if (inProgress !== undefined) return observer.tickSkipped(at);
+    if (inProgress !== undefined) {
+      observer.tickSkipped(at);
+      return;
+    }
     inProgress = work().finally(() => {
       inProgress = undefined;
     });

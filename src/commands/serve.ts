@@ -1,41 +1,54 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { checkToken, resolveConfig, wholeNumber } from '../config.ts';
+import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
-import { startServer } from '../serve/server.ts';
+import { type ServerOptions, startServer } from '../serve/server.ts';
 import { MirrorReader } from '../store/mirror-reader.ts';
+import { version } from '../version.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { createLogger } from './logging.ts';
+import { remembered } from './remembered.ts';
+import { servedReport } from './served-report.ts';
+import { readTokenFile } from './token-file.ts';
 
 interface ServeFlags {
   readonly host: string;
   readonly port: string;
   readonly token?: string;
+  readonly tokenFile?: string;
+  readonly maxAge?: string;
 }
 
 const portMax = 65_535;
 const tokenBytes = 24;
+/** However often it is asked how things stand, the mirror is looked at no more often than this, in milliseconds. */
+const figuresKeptMs = 1_000;
 
 const examples = `
 Examples:
   $ docmirror serve                          with a token made for this time
   $ docmirror serve --port 0 --token "$KEY"   on any free port
+  $ docmirror serve --host 0.0.0.0 --max-age 26h --token-file /run/secrets/serve-token
 
-The first line on standard output ends with the address. It serves until SIGINT or SIGTERM.`;
+The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as
+bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json
+hold no record and need none.`;
 
 export const registerServe: CommandRegistration = (program, context) => {
   const command = program
     .command('serve')
-    .description("Serve the mirror over HTTP, read-only, in the service's own shape.")
+    .description("Serve the mirror over HTTP, read-only, in the service's own shape, with a report at /.")
     .option('--host <HOST>', 'the address to listen on', '127.0.0.1')
     .option('--port <PORT>', 'the port to listen on; 0 for any that is free', '8080')
     .option(
       '--token <TOKEN>',
       'what clients must send as bearer token (default: made anew and shown at each start)',
     )
+    .option('--token-file <FILE>', 'a file that holds what clients must send')
+    .option('--max-age <TIME>', '/healthz answers 503 where a list has had no completed run for longer')
     .addHelpText('after', examples);
   addSettingFlags(command, mirrorFlags).action(() => serve(command, context));
 };
@@ -44,22 +57,57 @@ async function serve(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ServeFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const port = wholeNumber('--port', flags.port, 0, portMax);
+  const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   // Node takes an empty host for all addresses of the machine.
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
-  const token = flags.token === undefined ? newToken() : checkToken('--token', flags.token);
+  const chosen = chosenToken(flags);
+  const token = chosen ?? newToken();
   const logger = await createLogger(config.logLevel, context.stderr.isTTY);
-  const source = MirrorReader.open(config.database);
+  const records = MirrorReader.open(config.database);
   try {
     const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
-    const server = await startServer({ source, host: flags.host.trim(), port, token, onFault });
-    context.stdout.write(`docmirror serves ${server.url}\n`);
-    context.stderr.write(welcome(server.url, flags.token === undefined ? token : null));
-    await aborted(context.signal).finally(() => server.close());
+    const served = await whatIsServed(config.database, records, maxAgeMs);
+    try {
+      const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
+      context.stdout.write(`docmirror serves ${server.url}\n`);
+      context.stderr.write(welcome(server.url, chosen === null ? token : null));
+      await aborted(context.signal).finally(() => server.close());
+    } finally {
+      served.close();
+    }
   } finally {
-    source.close();
+    records.close();
   }
   const reason: unknown = context.signal.reason;
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
+}
+
+type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'report'> & { close(): void };
+
+/** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
+async function whatIsServed(
+  database: string,
+  records: MirrorReader,
+  maxAgeMs: number | null,
+): Promise<Served> {
+  const { ReportReader } = await import('../store/report-reader.ts');
+  const { mirrorMetrics } = await import('../serve/metrics.ts');
+  const reader = ReportReader.open(database);
+  const figures = remembered(figuresKeptMs, () => reader.figures());
+  const revision = () => reader.revision();
+  return {
+    source: { page: (list, offset, limit) => records.page(list, offset, limit), revision },
+    health: { maxAgeMs, ages: () => figures().lists },
+    metrics: mirrorMetrics(version, figures),
+    report: servedReport(database, { revision, figures, maxAgeMs }),
+    close: () => reader.close(),
+  };
+}
+
+/** The token that the user chose; null where one is to be made. */
+function chosenToken({ token, tokenFile }: ServeFlags): string | null {
+  if (token !== undefined) return checkToken('--token', token);
+  return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);
 }
 
 function newToken(): string {
@@ -76,6 +124,7 @@ function welcome(url: string, madeToken: string | null): string {
       : ['Other machines can reach it, and the token crosses the network in the clear.']),
     ...(madeToken === null ? [] : [`Token, for this time only: ${madeToken}`]),
     `Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${path}?pageSize=3"`,
+    `Report, for a browser: ${url}/ (any user name, the token as password)`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -5,6 +5,7 @@ import { statusJson, statusText } from '../render/run-list.ts';
 import { MirrorReader } from '../store/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
+import { readWatchNote } from './watch-note.ts';
 
 export const registerStatus: CommandRegistration = (program, context) => {
   const command = program
@@ -28,7 +29,8 @@ function status(command: Command, { environment, stdout, setExitCode }: CommandC
   try {
     const lists = reader.status();
     const nowMs = Date.now();
-    stdout.write(flags.json ? statusJson(lists, nowMs) : statusText(lists, nowMs));
+    const watch = readWatchNote(config.database);
+    stdout.write(flags.json ? statusJson(lists, nowMs, watch) : statusText(lists, nowMs, watch));
     const isStale = lists.some(({ lastCompletedAt }) => ageMs(lastCompletedAt, nowMs) > maxAgeMs);
     if (isStale) setExitCode(exitCodes.difference);
   } finally {

@@ -40,8 +40,33 @@ export function runsJson(runs: readonly RecordedRun[]): string {
   return `${JSON.stringify(shown)}\n`;
 }
 
+/** When a watch is to start its next run; null where no watch keeps the mirror. */
+export interface NextRun {
+  readonly nextRunAt: string;
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
 /** How the lists stand, for people. */
-export function statusText(lists: readonly ListStatus[], nowMs: number): string {
+export function statusText(
+  lists: readonly ListStatus[],
+  nowMs: number,
+  watch: NextRun | null = null,
+): string {
+  return statusTable(lists, nowMs) + (watch === null ? '' : `\n${nextRunText(watch, nowMs)}\n`);
+}
+
+/** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
+const lateMsMax = 60_000;
+
+function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number): string {
+  const lateMs = nowMs - Date.parse(nextRunAt);
+  const plan = `watch, "${schedule}" in ${timezone}`;
+  if (lateMs <= lateMsMax) return `Next run: ${instant(nextRunAt)} (${plan}).`;
+  return `The next run was due at ${instant(nextRunAt)} (${plan}), ${duration(lateMs)} ago: the watch seems to have died.`;
+}
+
+function statusTable(lists: readonly ListStatus[], nowMs: number): string {
   return renderTable(
     [
       { name: 'List' },
@@ -63,7 +88,11 @@ export function statusText(lists: readonly ListStatus[], nowMs: number): string 
 }
 
 /** How the lists stand, as one JSON object on one line. */
-export function statusJson(lists: readonly ListStatus[], nowMs: number): string {
+export function statusJson(
+  lists: readonly ListStatus[],
+  nowMs: number,
+  watch: NextRun | null = null,
+): string {
   const resources = lists.map(({ resource, recordCount, lastRun, lastCompletedAt, lastFullAt }) => ({
     resource,
     recordCount,
@@ -72,7 +101,7 @@ export function statusJson(lists: readonly ListStatus[], nowMs: number): string 
     ageMs: lastCompletedAt === null ? null : Math.max(0, nowMs - Date.parse(lastCompletedAt)),
     lastRun: lastRun === null ? null : { runId: lastRun.runId, ...resourceOf(lastRun) },
   }));
-  return `${JSON.stringify({ resources })}\n`;
+  return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
 }
 
 function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {

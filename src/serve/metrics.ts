@@ -124,7 +124,7 @@ function runMetrics(registry: Registry): Update {
 }
 
 /** A gauge with a value a list; a list whose value is null is left out. */
-function gauge(name: string, help: string, valueOf: (list: ListNumbers) => number | null) {
+function gauge(name: string, help: string, numberOf: (list: ListNumbers) => number | null) {
   return (registry: Registry): Update => {
     const metric = new Gauge({
       name: `docmirror_list_${name}`,
@@ -135,14 +135,14 @@ function gauge(name: string, help: string, valueOf: (list: ListNumbers) => numbe
     return ({ lists }) => {
       metric.reset();
       for (const list of lists) {
-        const value = valueOf(list);
+        const value = numberOf(list);
         if (value !== null) metric.set({ resource: list.resource }, value);
       }
     };
   };
 }
 
-function counter(name: string, help: string, valueOf: (totals: ListNumbers['totals']) => number) {
+function counter(name: string, help: string, numberOf: (totals: ListNumbers['totals']) => number) {
   return (registry: Registry): Update => {
     const metric = new Counter({
       name: `docmirror_list_${name}_total`,
@@ -152,7 +152,7 @@ function counter(name: string, help: string, valueOf: (totals: ListNumbers['tota
     });
     return ({ lists }) => {
       metric.reset();
-      for (const { resource, totals } of lists) metric.inc({ resource }, valueOf(totals));
+      for (const { resource, totals } of lists) metric.inc({ resource }, numberOf(totals));
     };
   };
 }

@@ -127,6 +127,16 @@ export class Application {
     return this.#storeAll(page, records, news.positions, taken);
   }
 
+  /** The same for records that were read just now. */
+  storeRecords(
+    page: PageContent,
+    records: readonly MirrorRecord[],
+    positions: readonly number[],
+    taken: TakenRows,
+  ): StoredPage {
+    return this.#storeAll(page, records, positions, taken);
+  }
+
   /** Stores all of a page's records; `taken` as above. */
   storePage(page: PageContent, taken: TakenRows): StoredPage {
     const { records, positions } = this.#reader.read(page);

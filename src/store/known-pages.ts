@@ -23,6 +23,7 @@ export class KnownPages {
   readonly #resource: string;
   readonly #byDigest: Map<string, KnownPage>;
   readonly #put: Database.Statement;
+  readonly #kept = new Set<number>();
 
   constructor(sqlite: Database.Database, resource: string) {
     this.#sqlite = sqlite;
@@ -50,16 +51,18 @@ export class KnownPages {
 
   /** Writes down a page of this sweep, unless it is known as it is. */
   keep(digest: string, page: KnownPage): void {
+    this.#kept.add(page.pageNo);
     if (this.#byDigest.get(digest)?.pageNo === page.pageNo) return;
     const { pageNo, itemCount, sum, rowIds } = page;
     this.#put.run(this.#resource, pageNo, Buffer.from(digest, 'hex'), itemCount, sum, rowIds);
   }
 
-  /** Forgets the pages that are not among those of this sweep. */
-  keepOnly(pageNos: ReadonlySet<number>): void {
+  /** Forgets the pages that were not kept in this sweep. */
+  forgetOthers(): void {
     const forget = this.#sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND page_no = ?');
-    const gone = [...this.#byDigest.values()].filter(({ pageNo }) => !pageNos.has(pageNo));
-    for (const { pageNo } of gone) forget.run(this.#resource, pageNo);
+    for (const { pageNo } of this.#byDigest.values()) {
+      if (!this.#kept.has(pageNo)) forget.run(this.#resource, pageNo);
+    }
   }
 
   /** Forgets all pages: they may not hold what they held. */

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type Database from 'better-sqlite3';
 import { FingerprintSum } from '../contract/fingerprint.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, type PageContent, readContent } from '../contract/page.ts';
@@ -19,15 +17,17 @@ import { Application, type ChangeObserver, type StoredPage } from './apply.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { packIds, unpackIds } from './id-runs.ts';
-import type { IdSet } from './id-set.ts';
+import { IdSet } from './id-set.ts';
 import { KnownPages } from './known-pages.ts';
 import { readEdges, writeEdges } from './list-edges.ts';
 import { ListTable } from './list-table.ts';
+import { beginWriting, rollBack, Turn, tryBeginWriting } from './list-transaction.ts';
 import type { MirrorFile } from './open.ts';
 import type { RunRecords } from './run-records.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
-import type { StagedPage, Staging, WalkOrigin } from './staging.ts';
-import { WalkComparison } from './walk-comparison.ts';
+import { takeUpStagedWalk } from './staged-walk.ts';
+import type { StagedPage, Staging } from './staging.ts';
+import { type ComparedPage, WalkComparison } from './walk-comparison.ts';
 
 /** The run that works on the mirror. In a dry run every transaction is rolled back, and `id` stands nowhere. */
 export interface CurrentRun {
@@ -39,13 +39,6 @@ export interface CurrentRun {
   readonly prepare: () => void;
 }
 
-/** A staged walk older than this is begun anew: what it read may have changed without a trace in the counts. */
-const resumeAgeMsMax = 60 * 60 * 1000;
-/** How long writing waits for another program's lock in all, in milliseconds. */
-const lockWaitMsMax = 30_000;
-const lockPollMs = 100;
-/** How long writing goes on before signals and timers get their turn, in milliseconds. */
-const turnMs = 50;
 /** The number under which pages of a list's ends are staged; walks count from 1. */
 const walkOfEnds = 0;
 /** Lists of so few pages are read whole in every sweep. */
@@ -68,6 +61,7 @@ export class SqliteListMirror implements ListMirror {
   #walks: WalkComparison[] = [];
   /** What was read of the list's ends, while that is all that is read. */
   #ends: WalkComparison | null = null;
+  #early: EarlyWriting | null = null;
 
   constructor(options: {
     list: ListDefinition;
@@ -113,22 +107,41 @@ export class SqliteListMirror implements ListMirror {
   }
 
   beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[] {
+    this.#giveUpEarlyWriting();
+    const { resource } = this.#list;
+    const { id, startedAt, baseUrl } = this.#run;
     const walk = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
     this.#walks.push(walk);
-    const taken = this.#walks.length === 1 ? this.#takeUp(walk, envelope, firstPage) : [];
-    if (taken.length > 0) return taken;
-    const { id, startedAt, baseUrl } = this.#run;
-    const origin: WalkOrigin = { ...envelope, baseUrl, runId: id, runStartedAt: startedAt };
-    if (this.#walks.length === 1) this.#staging.clear(this.#list.resource);
-    this.#staging.beginWalk(this.#list.resource, this.#walks.length, origin, Date.now());
+    const number = this.#walks.length;
+    if (number === 1) {
+      const now = { ...envelope, baseUrl };
+      const taken = takeUpStagedWalk(
+        this.#staging,
+        this.#records,
+        resource,
+        now,
+        firstPage.itemsDigest,
+        walk,
+      );
+      if (taken.length > 0) return taken;
+      this.#staging.clear(resource);
+      this.#beginEarlyWriting();
+    }
+    const origin = { ...envelope, baseUrl, runId: id, runStartedAt: startedAt };
+    this.#staging.beginWalk(resource, number, origin, Date.now());
     return [];
   }
 
   takeIn(facts: PageFacts, page: Page): PageFindings {
     return this.#explained(() => {
+      const { sqlite } = this.#file;
       // One read transaction a page: without it each look-up takes and drops the file's locks by itself.
-      const staged = this.#file.sqlite.transaction(() => this.#compare(facts, page))();
+      const compared = sqlite.inTransaction
+        ? this.#compare(facts, page)
+        : sqlite.transaction(() => this.#compare(facts, page))();
+      const { staged } = compared;
       this.#staging.add(this.#list.resource, this.#ends === null ? this.#walks.length : walkOfEnds, staged);
+      if (this.#early !== null) this.#writeEarly(this.#early, compared, page);
       return staged.findings;
     });
   }
@@ -150,24 +163,65 @@ export class SqliteListMirror implements ListMirror {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<Applied> {
-    const applied = await this.#transaction(signal, async application => {
+    const { sqlite, path } = this.#file;
+    if (order.walks !== 'last') this.#giveUpEarlyWriting();
+    try {
+      const early = this.#early;
+      const application = early?.application ?? (await this.#beginApplication(signal));
       application.history.endConnections(this.#takeOverConnections(order));
-      for (const walk of this.#walksOf(order)) await this.#storeWalk(application, walk, order, signal);
-      if (order.walks !== 'edges') this.#removeMissing(application, order);
-      application.dropReleasedConnections();
-      if (order.walks !== 'edges') this.#keepPages(application, order);
-      writeEdges(
-        this.#file,
-        this.#list.resource,
-        this.#run.id,
-        application.counts.rejected > 0 || application.counts.removalsWithheld > 0 ? null : order.edges,
-      );
-      const result = this.#summarize(application);
-      this.#records.endList(this.#run.id, outcome(result), result);
-      return result;
-    });
-    this.#staging.clear(this.#list.resource);
+      if (early === null) {
+        for (const walk of this.#walksOf(order)) await this.#storeWalk(application, walk, order, signal);
+      }
+      const applied = this.#finish(application, order, outcome);
+      signal.throwIfAborted();
+      sqlite.exec(this.#run.isDry ? 'ROLLBACK' : 'COMMIT');
+      this.#staging.clear(this.#list.resource);
+      return applied;
+    } catch (error) {
+      rollBack(sqlite);
+      throw explainSqliteError(error, path);
+    }
+  }
+
+  /** What is left to do when all records are stored: removals, and what the next run and the audit need to know. */
+  #finish(application: Application, order: ApplyOrder, outcome: (applied: Applied) => ListOutcome): Applied {
+    const isSweep = order.walks !== 'edges';
+    if (isSweep && this.recordCount > 0) this.#removeMissing(application, order);
+    application.dropReleasedConnections();
+    if (isSweep) this.#keepPages(application, order);
+    const { rejected, removalsWithheld } = application.counts;
+    const isSure = rejected === 0 && removalsWithheld === 0;
+    writeEdges(this.#file, this.#list.resource, this.#run.id, isSure ? order.edges : null);
+    const applied = this.#summarize(application);
+    this.#records.endList(this.#run.id, outcome(applied), applied);
     return applied;
+  }
+
+  /**
+   * Begins to write a list that is empty as its pages arrive, in the one transaction that is committed when the walk is
+   * believed: the first sync then need not read every page twice, and writes while it waits for the service.
+   */
+  #beginEarlyWriting(): void {
+    const { sqlite } = this.#file;
+    if (this.recordCount > 0 || this.#run.isDry || !tryBeginWriting(sqlite)) return;
+    // Connections are known when all pages are: until then, rows refer to what is not there yet.
+    sqlite.pragma('defer_foreign_keys = ON');
+    this.#early = { application: this.#newApplication(), taken: new IdSet() };
+  }
+
+  #giveUpEarlyWriting(): void {
+    if (this.#early === null) return;
+    rollBack(this.#file.sqlite);
+    this.#early = null;
+  }
+
+  #writeEarly({ application, taken }: EarlyWriting, compared: ComparedPage, page: Page): void {
+    const { staged, newRecords, rejections } = compared;
+    const { findings, news } = staged;
+    if (news === null || page.content === null) return;
+    const stored = application.storeRecords(page.content, newRecords, news.positions, taken);
+    application.reject(findings.pageNo, [...stored.turnedAway, ...rejections]);
+    if (stored.turnedAway.length === 0) this.#keepPage(staged, stored.rowIds);
   }
 
   /** The walks that an order is about, each with its number in the staging file. */
@@ -183,7 +237,7 @@ export class SqliteListMirror implements ListMirror {
     if (!isEveryRowSeen) application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
   }
 
-  #compare(facts: PageFacts, page: Page): StagedPage {
+  #compare(facts: PageFacts, page: Page): ComparedPage {
     const known = page.content === null ? this.#knownPages.get(facts.itemsDigest) : undefined;
     if (known !== undefined) return this.#current.enterKnown(facts, known);
     return this.#current.compare(facts, page.content ?? readContent(page.bytes), page.bytes);
@@ -191,38 +245,6 @@ export class SqliteListMirror implements ListMirror {
 
   get #current(): WalkComparison {
     return this.#ends ?? (this.#walks.at(-1) as WalkComparison);
-  }
-
-  /** Takes up the walk that an interrupted run left, where it is of this service and of this state of the mirror. */
-  #takeUp(walk: WalkComparison, envelope: WalkEnvelope, firstPage: Page): PageFindings[] {
-    const { resource } = this.#list;
-    const left = this.#staging.lastWalk(resource);
-    if (left === null || !this.#fits(left, envelope)) return [];
-    this.#staging.keepAsFirstWalk(resource, left.walk);
-    const findings: PageFindings[] = [];
-    for (const staged of this.#staging.pages(resource, 1)) {
-      const isFirst = staged.findings.pageNo === envelope.firstPageNo;
-      if (isFirst && staged.findings.itemsDigest !== firstPage.itemsDigest) break;
-      walk.takeUp(staged, staged.news && readContent(staged.news.bytes));
-      findings.push(staged.findings);
-    }
-    const hasFirst = findings.some(({ pageNo }) => pageNo === envelope.firstPageNo);
-    if (hasFirst) return findings;
-    this.#walks[0] = new WalkComparison(this.#table, this.#reader, this.recordCount > 0);
-    return [];
-  }
-
-  #fits({ origin, begunAtMs }: { origin: WalkOrigin; begunAtMs: number }, envelope: WalkEnvelope): boolean {
-    const isSameList =
-      origin.baseUrl === this.#run.baseUrl &&
-      origin.firstPageNo === envelope.firstPageNo &&
-      origin.pageSize === envelope.pageSize &&
-      origin.pageCount === envelope.pageCount &&
-      origin.totalRecordCount === envelope.totalRecordCount;
-    const isSameMirror =
-      this.#records.startOf(origin.runId) === origin.runStartedAt &&
-      (this.#records.lastApplied(this.#list.resource)?.runId ?? 0) < origin.runId;
-    return isSameList && isSameMirror && Date.now() - begunAtMs < resumeAgeMsMax;
   }
 
   #takeOverConnections(order: ApplyOrder) {
@@ -267,12 +289,10 @@ export class SqliteListMirror implements ListMirror {
       this.#knownPages.forget();
       return;
     }
-    const pageNos = new Set<number>();
     for (const staged of this.#staging.pages(this.#list.resource, this.#walks.length)) {
       if (staged.news === null) this.#keepPage(staged, []);
-      pageNos.add(staged.findings.pageNo);
     }
-    this.#knownPages.keepOnly(pageNos);
+    this.#knownPages.forgetOthers();
   }
 
   #keepPage({ findings, rowIds }: StagedPage, storedRowIds: readonly number[]): void {
@@ -295,34 +315,25 @@ export class SqliteListMirror implements ListMirror {
     };
   }
 
-  /** Runs the work in one transaction, waiting for other programs' locks without holding up signals. */
-  async #transaction(
-    signal: AbortSignal,
-    work: (application: Application) => Promise<Applied>,
-  ): Promise<Applied> {
+  async #beginApplication(signal: AbortSignal): Promise<Application> {
+    await beginWriting(this.#file.sqlite, signal);
+    if (this.#run.isDry) this.#run.prepare();
+    return this.#newApplication();
+  }
+
+  #newApplication(): Application {
     const { sqlite } = this.#file;
-    try {
-      await beginImmediate(sqlite, signal);
-      if (this.#run.isDry) this.#run.prepare();
-      const application = new Application({
-        sqlite,
-        table: this.#table,
-        connections: new ConnectionTable(sqlite),
-        reader: this.#reader,
-        runId: this.#run.id,
-        wasEmpty: this.recordCount === 0,
-        claimsAreComplete: this.#current.claimsAreComplete,
-        sum: this.#sumBefore(),
-        observe: this.#observe,
-      });
-      const applied = await work(application);
-      signal.throwIfAborted();
-      sqlite.exec(this.#run.isDry ? 'ROLLBACK' : 'COMMIT');
-      return applied;
-    } catch (error) {
-      if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
-      throw explainSqliteError(error, this.#file.path);
-    }
+    return new Application({
+      sqlite,
+      table: this.#table,
+      connections: new ConnectionTable(sqlite),
+      reader: this.#reader,
+      runId: this.#run.id,
+      wasEmpty: this.recordCount === 0,
+      claimsAreComplete: this.#current.claimsAreComplete,
+      sum: this.#sumBefore(),
+      observe: this.#observe,
+    });
   }
 
   #sumBefore(): FingerprintSum {
@@ -342,6 +353,12 @@ export class SqliteListMirror implements ListMirror {
   }
 }
 
+/** A first sync that is written as its pages arrive. */
+interface EarlyWriting {
+  readonly application: Application;
+  readonly taken: IdSet;
+}
+
 interface NumberedWalk {
   readonly number: number;
   readonly comparison: WalkComparison;
@@ -353,30 +370,4 @@ function storeWhole(application: Application, page: PageContent, seen: IdSet): S
   const stored = application.storePage(page, onPage);
   for (const id of onPage) seen.add(id);
   return stored;
-}
-
-/** Lets signals and timers have their turn now and then while there is much to write. */
-class Turn {
-  #endsAt = Date.now() + turnMs;
-
-  async next(signal: AbortSignal): Promise<void> {
-    if (Date.now() < this.#endsAt) return;
-    await nextTurn();
-    signal.throwIfAborted();
-    this.#endsAt = Date.now() + turnMs;
-  }
-}
-
-async function beginImmediate(sqlite: Database.Database, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + lockWaitMsMax;
-  for (;;) {
-    try {
-      sqlite.exec('BEGIN IMMEDIATE');
-      return;
-    } catch (error) {
-      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
-      if (!isBusy || Date.now() > deadline) throw error;
-      await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
-  }
 }

@@ -4,6 +4,7 @@ import { type WireWriter, wireWriter } from '../contract/wire.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { EndedRuns } from './ended-runs.ts';
 import { ListTable } from './list-table.ts';
+import { MirrorState } from './mirror-state.ts';
 import { type MirrorFile, openForReading } from './open.ts';
 import { syncRunResources, syncRuns } from './schema.ts';
 
@@ -135,10 +136,19 @@ export class MirrorReader {
 
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
   *changes({ sinceRunId, resource }: ChangeQuery): Generator<Change> {
-    const select = this.#file.sqlite.prepare<{ runId: number; resource: string | null }, Change>(
-      changesOfRun,
-    );
-    for (const runId of this.endedRuns.since(sinceRunId)) yield* select.iterate({ runId, resource });
+    for (const runId of this.endedRuns.since(sinceRunId)) yield* this.changesOfRun(runId, resource);
+  }
+
+  /** The changes of one run, of one resource or, for null, of all. */
+  *changesOfRun(runId: number, resource: string | null): Generator<Change> {
+    yield* this.#file.sqlite
+      .prepare<{ runId: number; resource: string | null }, Change>(changesOfRun)
+      .iterate({ runId, resource });
+  }
+
+  /** The mirror as it stood after a run or, for null, as it stands. */
+  state(asOfRunId: number | null): MirrorState {
+    return new MirrorState(this.#file.sqlite, asOfRunId);
   }
 
   /** How each list stands, in the order of their definition. */

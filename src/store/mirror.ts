@@ -4,6 +4,7 @@ import { MirrorBusyError } from '../errors.ts';
 import type { ListMirror, ListOutcome, Mirror, RunError, RunStart, RunStatus } from '../sync/ports.ts';
 import type { ChangeObserver } from './apply.ts';
 import { type CurrentRun, SqliteListMirror } from './list-mirror.ts';
+import { rollBack } from './list-transaction.ts';
 import {
   assertIsMirrorOrNew,
   type MirrorFile,
@@ -107,6 +108,8 @@ export class SqliteMirror implements Mirror {
   }
 
   recordList(outcome: ListOutcome): void {
+    // A list that fails while it is written leaves its transaction open.
+    rollBack(this.#file.sqlite);
     if (!this.#isDry) this.#explained(() => this.#records.endList(this.#current.id, outcome, null));
   }
 
@@ -116,6 +119,7 @@ export class SqliteMirror implements Mirror {
 
   /** Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in. */
   close(): void {
+    rollBack(this.#file.sqlite);
     // A reader may hold on to the log; it is then folded back by whoever closes the file last.
     if (!this.#isDry) this.#file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
     this.#file.close();

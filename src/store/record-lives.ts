@@ -49,11 +49,15 @@ export function* recordLives<Row extends { readonly id: number }>(
   versions: Iterable<StoredVersion>,
 ): Generator<RecordLife<Row>> {
   const rest = new Peekable(versions);
-  for (const row of rows) {
-    yield* endedBefore<Row>(rest, row.id);
-    yield { recordId: row.id, versions: rest.takeWhile(version => version.recordId === row.id), row };
+  try {
+    for (const row of rows) {
+      yield* endedBefore<Row>(rest, row.id);
+      yield { recordId: row.id, versions: rest.takeWhile(version => version.recordId === row.id), row };
+    }
+    yield* endedBefore<Row>(rest, Number.POSITIVE_INFINITY);
+  } finally {
+    rest.close();
   }
-  yield* endedBefore<Row>(rest, Number.POSITIVE_INFINITY);
 }
 
 /** The lives that have no row, of records with lesser ids. */
@@ -84,6 +88,11 @@ class Peekable {
       this.#advance();
     }
     return taken;
+  }
+
+  /** A statement that is left half read would keep its connection from being closed. */
+  close(): void {
+    this.#iterator.return?.();
   }
 
   #advance(): void {

@@ -79,7 +79,7 @@ const rejectionsOfRun = `
 
 const newestRuns = `
   SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,
-    (julianday(r.completed_at) - julianday(r.started_at)) * 86400000 AS durationMs,
+    round((unixepoch(r.completed_at, 'subsec') - unixepoch(r.started_at, 'subsec')) * 1000) AS durationMs,
     coalesce(sum(l.inserted), 0) AS inserted, coalesce(sum(l.updated), 0) AS updated,
     coalesce(sum(l.removed), 0) AS removed, r.error_code AS errorCode, r.error_message AS errorMessage
   FROM (SELECT * FROM sync_runs ORDER BY id DESC LIMIT ${runsShownMax}) r

@@ -49,7 +49,7 @@ export interface RunFigures {
   readonly lists: readonly ListFigures[];
 }
 
-const listMs = '(julianday(completed_at) - julianday(started_at)) * 86400000';
+const listMs = "round((unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) * 1000)";
 
 const totalsOfList = `
   SELECT coalesce(sum(inserted), 0) AS inserted, coalesce(sum(updated), 0) AS updated,

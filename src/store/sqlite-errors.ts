@@ -65,11 +65,20 @@ const meanings: readonly [codeStart: string, code: ErrorCode, meaning: (path: st
 /** Turns a failure of SQLite or the file system into an error with a clear line; any other error is passed on as it is. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   if (error instanceof DocmirrorError || !(error instanceof Error)) return error;
+  if (isLostRollback(error)) {
+    const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
+    return new MirrorFileError(words, { cause: error });
+  }
   const code = codeOf(error) ?? codeOf(error.cause);
   const known = code === undefined ? undefined : meanings.find(([start]) => code.startsWith(start));
   if (known === undefined) return error;
   const [, errorCode, meaning] = known;
   return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
+}
+
+/** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
+function isLostRollback(error: Error): boolean {
+  return error.cause instanceof Error && error.cause.message.startsWith('cannot rollback');
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,8 +1,9 @@
 import { rmSync, truncateSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import type { Pagination } from '../contract/page.ts';
 import type { KnownIdentities } from '../contract/record.ts';
-import { MirrorBusyError } from '../errors.ts';
+import { MirrorBusyError, MirrorFileError } from '../errors.ts';
 import type { PageFindings, WalkEnvelope } from '../sync/ports.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 
@@ -31,7 +32,7 @@ const pagesPerCommit = 8;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 3;
+const layoutVersion = 4;
 
 const layout = `
   DROP TABLE IF EXISTS walks;
@@ -43,6 +44,7 @@ const layout = `
   CREATE TABLE pages (
     resource TEXT NOT NULL, walk INTEGER NOT NULL, page_no INTEGER NOT NULL,
     findings TEXT NOT NULL, sum BLOB NOT NULL, row_ids BLOB NOT NULL, positions BLOB, identities BLOB, bytes BLOB,
+    check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, walk, page_no)
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${layoutVersion};
@@ -97,9 +99,13 @@ export class Staging {
   /** The last walk of a list that was begun and not cleared; null where there is none. */
   lastWalk(resource: string): { walk: number; begunAtMs: number; origin: WalkOrigin } | null {
     const row = this.#statements.lastWalk.get(resource);
-    return row === undefined
-      ? null
-      : { walk: row.walk, begunAtMs: row.begun_at, origin: JSON.parse(row.origin) as WalkOrigin };
+    if (row === undefined) return null;
+    try {
+      return { walk: row.walk, begunAtMs: row.begun_at, origin: JSON.parse(row.origin) as WalkOrigin };
+    } catch {
+      // Damaged on the disk: the walk is begun anew.
+      return null;
+    }
   }
 
   /** Moves a staged walk to the place of the first one, and forgets the others. */
@@ -115,17 +121,15 @@ export class Staging {
   add(resource: string, walk: number, page: StagedPage): void {
     if (!this.#sqlite.inTransaction) this.#sqlite.exec('BEGIN');
     const { sum, ...findings } = page.findings;
-    this.#statements.addPage.run(
-      resource,
-      walk,
-      findings.pageNo,
+    const content = [
       JSON.stringify(findings),
       sum,
       page.rowIds,
       page.news && packPositions(page.news.positions),
       page.news?.identities ?? null,
       page.news?.bytes ?? null,
-    );
+    ];
+    this.#statements.addPage.run(resource, walk, findings.pageNo, ...content, checkSumOf(content));
     this.#pagesInTransaction++;
     if (this.#pagesInTransaction >= pagesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
       this.commit();
@@ -137,16 +141,33 @@ export class Staging {
     this.#committedAt = Date.now();
   }
 
-  /** A walk's pages in the order of their numbers, one at a time. */
-  pages(resource: string, walk: number): Generator<StagedPage> {
-    return this.#each(this.#statements.nextPage, resource, walk);
+  /** The digest of a staged page's items; undefined where it is not staged whole. */
+  digestOfPage(resource: string, walk: number, pageNo: number): string | undefined {
+    const row = this.#statements.nextPage.get(resource, walk, pageNo - 1);
+    return row?.page_no === pageNo && isWhole(row) ? toStagedPage(row).findings.itemsDigest : undefined;
   }
 
-  /** Those of a walk's pages that bring something new. */
-  pagesWithNews(resource: string, walk: number): Generator<StagedPage & { news: PageNews }> {
-    return this.#each(this.#statements.nextPageWithNews, resource, walk) as Generator<
-      StagedPage & { news: PageNews }
-    >;
+  /**
+   * A walk's pages in the order of their numbers, one at a time. A page that was damaged on the disk is left out: it can be
+   * asked for again.
+   */
+  *pages(resource: string, walk: number): Generator<StagedPage> {
+    for (const row of this.#each(this.#statements.nextPage, resource, walk)) {
+      if (isWhole(row)) yield toStagedPage(row);
+    }
+  }
+
+  /**
+   * Those of a walk's pages that bring something new.
+   *
+   * @throws MirrorFileError where one was damaged on the disk since it was staged or taken up.
+   */
+  *pagesWithNews(resource: string, walk: number): Generator<StagedPage & { news: PageNews }> {
+    for (const row of this.#each(this.#statements.nextPageWithNews, resource, walk)) {
+      if (!isWhole(row))
+        throw new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
+      yield toStagedPage(row) as StagedPage & { news: PageNews };
+    }
   }
 
   /** A statement a page, not an iterator: the pages are read while the event loop runs. */
@@ -154,14 +175,14 @@ export class Staging {
     next: Database.Statement<[string, number, number], PageRow>,
     resource: string,
     walk: number,
-  ): Generator<StagedPage> {
+  ): Generator<PageRow> {
     this.commit();
     let after = Number.NEGATIVE_INFINITY;
     for (;;) {
       const row = next.get(resource, walk, after);
       if (row === undefined) return;
       after = row.page_no;
-      yield toStagedPage(row);
+      yield row;
     }
   }
 
@@ -179,10 +200,16 @@ export class Staging {
 
   /** Closes the file and so lets the next run in. Where nothing is staged any more, the file is made small first. */
   close(): void {
-    this.commit();
-    const isEmpty = this.#sqlite.prepare('SELECT count(*) FROM walks').pluck().get() === 0;
-    if (isEmpty) this.#sqlite.exec('VACUUM');
-    this.#sqlite.close();
+    try {
+      this.commit();
+      const isEmpty = this.#sqlite.prepare('SELECT count(*) FROM walks').pluck().get() === 0;
+      if (isEmpty) this.#sqlite.exec('VACUUM');
+    } catch (error) {
+      // Staged pages can be asked for again, and a file can be made small later: a full disk must not hide what went wrong before.
+      if (!(error instanceof Database.SqliteError)) throw error;
+    } finally {
+      this.#sqlite.close();
+    }
   }
 }
 
@@ -194,6 +221,16 @@ interface PageRow {
   positions: Buffer | null;
   identities: Buffer | null;
   bytes: Buffer | null;
+  check_sum: number;
+}
+
+/** The file is not synced to the disk, so a power cut may leave pages that are there and hold something else. */
+function isWhole({ findings, sum, row_ids, positions, identities, bytes, check_sum }: PageRow): boolean {
+  return checkSumOf([findings, sum, row_ids, positions, identities, bytes]) === check_sum;
+}
+
+function checkSumOf(content: readonly (string | Buffer | null)[]): number {
+  return content.reduce((sum: number, part) => crc32(part ?? '', sum), 0);
 }
 
 function toStagedPage(row: PageRow): StagedPage {
@@ -219,7 +256,7 @@ function prepare(sqlite: Database.Database) {
     lastWalk: sqlite.prepare<[string], { walk: number; begun_at: number; origin: string }>(
       'SELECT walk, begun_at, origin FROM walks WHERE resource = ? ORDER BY walk DESC LIMIT 1',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     nextPage: sqlite.prepare<[string, number, number], PageRow>(
       `SELECT * FROM pages WHERE ${one} AND page_no > ? ORDER BY page_no LIMIT 1`,
     ),

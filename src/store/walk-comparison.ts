@@ -1,6 +1,12 @@
 import { FingerprintSum, hash16 } from '../contract/fingerprint.ts';
 import type { PageContent } from '../contract/page.ts';
-import { type MirrorRecord, type PageReader, packIdentities, scalarFields } from '../contract/record.ts';
+import {
+  type MirrorRecord,
+  type PageReader,
+  packIdentities,
+  type Rejection,
+  scalarFields,
+} from '../contract/record.ts';
 import type { PageFacts } from '../sync/ports.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { packIds, unpackIds } from './id-runs.ts';
@@ -9,6 +15,13 @@ import { KeySet } from './key-set.ts';
 import type { KnownPage } from './known-pages.ts';
 import type { ListTable } from './list-table.ts';
 import type { StagedPage } from './staging.ts';
+
+/** A page that was compared: what is to be staged of it, and what was found in it. */
+export interface ComparedPage {
+  readonly staged: StagedPage;
+  readonly newRecords: readonly MirrorRecord[];
+  readonly rejections: readonly Rejection[];
+}
 
 /**
  * What one walk has shown of a list so far, held against the mirror: which rows it saw, which new records, and what it
@@ -42,7 +55,7 @@ export class WalkComparison {
   }
 
   /** Compares a page's records with the mirror. */
-  compare(facts: PageFacts, content: PageContent, bytes: Buffer): StagedPage {
+  compare(facts: PageFacts, content: PageContent, bytes: Buffer): ComparedPage {
     const { records, positions, rejections } = this.#reader.read(content);
     const onPage = new PageComparison(this.#table, this.#hasRows, this, this.#news);
     const sum = new FingerprintSum();
@@ -53,29 +66,25 @@ export class WalkComparison {
     });
     for (const rejection of rejections) sum.add(hash16(rejection.record));
     onPage.finish();
-    return {
-      findings: {
-        ...facts,
-        sum: sum.toBytes(),
-        seenElsewhere: onPage.seenElsewhere,
-        rejected: rejections.length,
-        news: {
-          count: onPage.newPositions.length,
-          first: onPage.newPositions[0] ?? -1,
-          last: onPage.newPositions.at(-1) ?? -1,
-          changed: onPage.changed,
-        },
-      },
-      rowIds: packIds(onPage.rowIds),
-      news:
-        onPage.newPositions.length + rejections.length > 0
-          ? { positions: onPage.newPositions, identities: packIdentities(onPage.newRecords), bytes }
-          : null,
+    const { newPositions: news, newRecords } = onPage;
+    const findings = {
+      ...facts,
+      sum: sum.toBytes(),
+      seenElsewhere: onPage.seenElsewhere,
+      rejected: rejections.length,
+      news: { count: news.length, first: news[0] ?? -1, last: news.at(-1) ?? -1, changed: onPage.changed },
     };
+    const isNew = news.length + rejections.length > 0;
+    const staged = {
+      findings,
+      rowIds: packIds(onPage.rowIds),
+      news: isNew ? { positions: news, identities: packIdentities(newRecords), bytes } : null,
+    };
+    return { staged, newRecords, rejections };
   }
 
   /** Enters a page whose bytes are those of the last sweep: its rows are known without reading it. */
-  enterKnown(facts: PageFacts, { sum, rowIds }: KnownPage): StagedPage {
+  enterKnown(facts: PageFacts, { sum, rowIds }: KnownPage): ComparedPage {
     this.claimsAreComplete = false;
     let seenElsewhere = 0;
     for (const id of unpackIds(rowIds)) {
@@ -83,7 +92,7 @@ export class WalkComparison {
       this.noteSeen(id);
     }
     const findings = { ...facts, sum, seenElsewhere, rejected: 0, news: nothingNew };
-    return { findings, rowIds, news: null };
+    return { staged: { findings, rowIds, news: null }, newRecords: [], rejections: [] };
   }
 
   /** How many of the mirror's rows the walk has seen, as they are or changed. */

@@ -1,0 +1,264 @@
+// Measures docmirror as whole processes against what the same machine takes at the least for the same pages and rows.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import Database from 'better-sqlite3';
+import type { ListState } from './records.ts';
+
+const { values } = parseArgs({
+  options: {
+    records: { type: 'string', default: '200000' },
+    'page-sizes': { type: 'string', default: '500,50' },
+    rounds: { type: 'string', default: '3' },
+    latency: { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'docmirror-bench-'));
+const here = import.meta.dirname;
+const cli = join(here, '..', 'src', 'cli.ts');
+const rounds = Number(values.rounds);
+
+interface Measured {
+  readonly seconds: number;
+  readonly peakMb: number;
+  readonly requests: number | null;
+}
+
+interface Server {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function startServer(records: number, pageSize: number, latencyMs = 0): Promise<Server> {
+  const args = [join(here, 'page-server.ts'), records, pageSize, latencyMs].map(String);
+  const child = spawn(process.execPath, ['--max-old-space-size=8192', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [url] = await once(createInterface(child.stdout), 'line');
+  return { url, child };
+}
+
+/** Runs a command to its end; its peak memory is read from the system while it runs. */
+async function measure(command: string, args: string[], env: Record<string, string> = {}): Promise<Measured> {
+  const startedAt = performance.now();
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', chunk => (output += chunk));
+  let peakKb = 0;
+  const watch = setInterval(() => (peakKb = Math.max(peakKb, peakOf(child.pid))), 20);
+  const [code] = await once(child, 'close');
+  clearInterval(watch);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${output}`);
+  const requests = output.startsWith('{') ? JSON.parse(output).resources[0].requests : null;
+  return { seconds: (performance.now() - startedAt) / 1000, peakMb: peakKb / 1024, requests };
+}
+
+function peakOf(pid: number | undefined): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function sync(
+  server: Server,
+  database: string,
+  pageSize: number,
+  flags: string[],
+  env: Record<string, string> = {},
+) {
+  return measure(process.execPath, [cli, 'sync', '--resource', 'document-exports', '--json', ...flags], {
+    DOCMIRROR_BASE_URL: server.url,
+    DOCMIRROR_TOKEN: 'bench',
+    DOCMIRROR_DATABASE: database,
+    DOCMIRROR_LOG_LEVEL: 'warn',
+    DOCMIRROR_PAGE_SIZE: String(pageSize),
+    ...env,
+  });
+}
+
+async function setState(server: Server, state: ListState): Promise<void> {
+  await (await fetch(`${server.url}/state?is=${state}`)).text();
+}
+
+/** The rows of a mirror as CSV, and empty tables of the same shape: what `sqlite3 .import` is given to do. */
+function prepareImport(database: string): { csv: string; schema: string } {
+  const csv = join(folder, 'rows.csv');
+  const schema = join(folder, 'schema.sql');
+  const columns = execFileSync('sqlite3', [
+    database,
+    "SELECT group_concat(name) FROM pragma_table_info('document_exports')",
+  ])
+    .toString()
+    .trim();
+  const texts = columns.replace('_key', 'hex(_key)').replace('_fingerprint', 'hex(_fingerprint)');
+  writeFileSync(
+    csv,
+    execFileSync('sqlite3', ['-csv', database, `SELECT ${texts} FROM document_exports`], {
+      maxBuffer: 2 ** 31 - 1,
+    }),
+  );
+  const db = new Database(database, { readonly: true });
+  const sqls = db
+    .prepare(
+      "SELECT sql FROM sqlite_schema WHERE tbl_name = 'document_exports' AND sql IS NOT NULL AND type <> 'view' ORDER BY type DESC",
+    )
+    .pluck()
+    .all();
+  db.close();
+  // Hexadecimal text stands for the blobs, which CSV can't carry.
+  writeFileSync(schema, `${sqls.join(';\n').replaceAll('blob', 'text')};\n`);
+  return { csv, schema };
+}
+
+async function measureImport({ csv, schema }: { csv: string; schema: string }): Promise<Measured> {
+  const database = join(folder, 'import.sqlite');
+  rmSync(database, { force: true });
+  execFileSync('sqlite3', [database, `.read ${schema}`]);
+  return measure('sqlite3', [
+    database,
+    '-cmd',
+    'PRAGMA journal_mode=WAL',
+    '-cmd',
+    '.mode csv',
+    `.import ${csv} document_exports`,
+  ]);
+}
+
+type Step = readonly [name: string, run: () => Promise<Measured>];
+
+/** The steps of one round, in an order in which each finds the state that it needs. */
+function stepsOf(
+  server: Server,
+  pageSize: number,
+  importable: { csv: string; schema: string } | null,
+): Step[] {
+  const database = join(folder, `mirror-${pageSize}.sqlite`);
+  const fresh = () => {
+    for (const end of ['', '-wal', '-shm', '.staging']) rmSync(database + end, { force: true });
+  };
+  const drain = (then: string) =>
+    measure(process.execPath, [join(here, 'drain.ts'), server.url, then, '4', String(pageSize)]);
+  const from = (state: ListState, flags: string[], to: ListState) => async () => {
+    await setState(server, state);
+    await sync(server, database, pageSize, ['--full']);
+    await setState(server, to);
+    return sync(server, database, pageSize, flags);
+  };
+  return [
+    ['bare drain', () => drain('throw away')],
+    ['drain + JSON.parse', () => drain('parse')],
+    ...(importable === null ? [] : ([['sqlite3 .import', () => measureImport(importable)]] as Step[])),
+    [
+      'first sync',
+      async () => {
+        await setState(server, 'base');
+        fresh();
+        return sync(server, database, pageSize, []);
+      },
+    ],
+    ['full sweep, no changes', () => sync(server, database, pageSize, ['--full'])],
+    ['incremental, nothing new', () => sync(server, database, pageSize, [])],
+    ['full sweep, 1 % changed', from('base', ['--full'], 'changed')],
+    ['full sweep, 1 % appended', from('base', ['--full', '--allow-mass-removal'], 'appended')],
+    ['full sweep, all shifted', from('base', ['--full'], 'shifted')],
+    ['incremental, 100 new', from('base', [], 'hundred-new')],
+  ];
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
+}
+
+async function bench(records: number, pageSize: number): Promise<Map<string, Measured>> {
+  const server = await startServer(records, pageSize);
+  try {
+    const seed = join(folder, 'seed.sqlite');
+    await sync(server, seed, pageSize, []);
+    const steps = stepsOf(server, pageSize, prepareImport(seed));
+    rmSync(seed, { force: true });
+    const all = new Map<string, Measured[]>();
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, run] of steps) all.set(name, [...(all.get(name) ?? []), await run()]);
+    }
+    return new Map([...all].map(([name, runs]) => [name, medianOf(runs)]));
+  } finally {
+    server.child.kill();
+  }
+}
+
+function medianOf(runs: readonly Measured[]): Measured {
+  const [first] = runs as [Measured];
+  return {
+    seconds: median(runs.map(run => run.seconds)),
+    peakMb: median(runs.map(run => run.peakMb)),
+    requests: first.requests,
+  };
+}
+
+function tableOf(records: number, results: ReadonlyMap<string, Measured>): string {
+  const rows = [...results].map(
+    ([name, { seconds, peakMb, requests }]) =>
+      `| ${name} | ${seconds.toFixed(2)} | ${Math.round(records / seconds).toLocaleString('en-US')} | ${Math.round(peakMb)} | ${requests ?? ''} |`,
+  );
+  return ['| what | seconds | records/s | peak MB | requests |', '|---|--:|--:|--:|--:|', ...rows].join('\n');
+}
+
+function ratiosOf(results: ReadonlyMap<string, Measured>): string {
+  const seconds = (name: string) => results.get(name)?.seconds ?? Number.NaN;
+  const ratios: [name: string, ratio: number, goal: number][] = [
+    ['first sync / sqlite3 .import', seconds('first sync') / seconds('sqlite3 .import'), 1.5],
+    ['full sweep without changes / bare drain', seconds('full sweep, no changes') / seconds('bare drain'), 2],
+    [
+      'all shifted by one / (drain + JSON.parse)',
+      seconds('full sweep, all shifted') / seconds('drain + JSON.parse'),
+      4,
+    ],
+    ['1 % appended / bare drain', seconds('full sweep, 1 % appended') / seconds('bare drain'), 2.5],
+  ];
+  const rows = ratios.map(([name, ratio, goal]) => `| ${name} | ${ratio.toFixed(2)} | ≤ ${goal} |`);
+  return ['| ratio | measured | goal |', '|---|--:|--:|', ...rows].join('\n');
+}
+
+/** A first sync against a service that takes 50 ms to answer: 2,000 pages of 50, 8 in flight. */
+async function benchLatency(): Promise<string> {
+  const [pages, latencyMs, concurrency] = [2_000, 50, 8];
+  const server = await startServer(pages * 50, 50, latencyMs);
+  try {
+    const database = join(folder, 'latency.sqlite');
+    const { seconds } = await sync(server, database, 50, [], { DOCMIRROR_CONCURRENCY: String(concurrency) });
+    const least = (pages * latencyMs) / 1000 / concurrency;
+    return `${seconds.toFixed(2)} s for ${pages} pages at ${latencyMs} ms, ${concurrency} in flight: ${(seconds / least).toFixed(2)} × the least possible ${least} s (goal ≤ 1.15)`;
+  } finally {
+    server.child.kill();
+  }
+}
+
+const records = Number(values.records);
+const parts = [
+  `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}; medians of ${rounds} rounds, whole processes.`,
+];
+for (const pageSize of values['page-sizes'].split(',').map(Number)) {
+  const results = await bench(records, pageSize);
+  parts.push(
+    `## ${records.toLocaleString('en-US')} records, pages of ${pageSize}`,
+    tableOf(records, results),
+    ratiosOf(results),
+  );
+  process.stderr.write(`${parts.slice(-3).join('\n\n')}\n\n`);
+}
+if (values.latency) parts.push('## Latency', await benchLatency());
+rmSync(folder, { recursive: true, force: true });
+const text = `${parts.join('\n\n')}\n`;
+process.stdout.write(text);
+if (values.out !== undefined) writeFileSync(values.out, text);

@@ -1,0 +1,57 @@
+import { UsageError } from '../errors.ts';
+import type { EndedRuns, ListInRun } from '../store/ended-runs.ts';
+import { exportTables } from '../store/export-tables.ts';
+import { instantOf, runOf } from './run-flags.ts';
+
+interface AsOfFlags {
+  readonly resource?: readonly string[];
+  readonly asOfRun?: string;
+  readonly asOf?: string;
+}
+
+/**
+ * The run whose outcome is asked for, null for the mirror as it stands; `say` is told what a reader should know of that run.
+ *
+ * @throws UsageError where there is no such run.
+ */
+export function asOfRunId(
+  flags: AsOfFlags,
+  endedRuns: EndedRuns,
+  say: (line: string) => void,
+): number | null {
+  const runId = findRun(flags, endedRuns, say);
+  if (runId === null) return null;
+  for (const { resource } of exportTables) {
+    if (resource === 'connections' || flags.resource?.includes(resource) === false) continue;
+    const note = noteOn(runId, endedRuns.list(runId, resource));
+    if (note !== null) say(`${resource}: ${note}`);
+  }
+  return runId;
+}
+
+function findRun(
+  { asOfRun, asOf }: AsOfFlags,
+  endedRuns: EndedRuns,
+  say: (line: string) => void,
+): number | null {
+  if (asOfRun !== undefined) return runOf('--as-of-run', asOfRun, endedRuns);
+  if (asOf === undefined) return null;
+  const runId = endedRuns.newestBy(instantOf('--as-of', asOf));
+  if (runId === null)
+    throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
+  say(`As of run ${runId}, which ended at ${endedRuns.endOf(runId)}.`);
+  return runId;
+}
+
+function noteOn(runId: number, { status, writtenByRunId }: ListInRun): string | null {
+  if (status === 'completed') return null;
+  const given =
+    writtenByRunId === null
+      ? 'nothing was mirrored until then'
+      : writtenByRunId === runId
+        ? 'it is given as that run left it'
+        : `it is given as run ${writtenByRunId} left it`;
+  return status === null
+    ? `run ${runId} did not work on it; ${given}.`
+    : `run ${runId} did not complete it (${status}); ${given}.`;
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { ndjsonLine } from '../render/change-feed.ts';
+import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
+import type { Change } from '../store/mirror-reader.ts';
+import type { ExportTask, WrittenFile } from './export.ts';
+import { ExportFile } from './export-file.ts';
+import { writeTable } from './export-table.ts';
+
+/** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
+const columns: readonly ExportColumn[] = [
+  { name: 'changed_at', kind: 'time' },
+  { name: 'resource', kind: 'text' },
+  { name: 'record_id', kind: 'integer' },
+  { name: 'operation', kind: 'text' },
+  { name: 'record', kind: 'json' },
+  { name: 'before', kind: 'json' },
+];
+
+/** Writes the changes of each run that ended since into a folder of its own; a run that changed nothing has none. */
+export async function* exportChanges(task: ExportTask, sinceRunId: number): AsyncGenerator<WrittenFile> {
+  const { reader, isWanted } = task;
+  for (const runId of reader.endedRuns.since(sinceRunId)) {
+    const changes = () => filtered(reader.changesOfRun(runId, null), isWanted);
+    if (isEmpty(changes())) continue;
+    const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
+    const file = new ExportFile(path, task.mode);
+    const source = {
+      columns,
+      *rows() {
+        for (const change of changes()) yield rowOf(change);
+      },
+      *lines() {
+        for (const change of changes()) yield ndjsonLine(change).trimEnd();
+      },
+    };
+    yield { file, rowCount: await writeTable({ ...task, onRows: () => undefined }, file, source) };
+  }
+}
+
+function isEmpty(items: Iterable<unknown>): boolean {
+  for (const _ of items) return false;
+  return true;
+}
+
+function* filtered(changes: Iterable<Change>, isWanted: (resource: string) => boolean): Generator<Change> {
+  for (const change of changes) if (isWanted(change.resource)) yield change;
+}
+
+function rowOf({ changedAt, resource, recordId, operation, record, before }: Change): ExportValue[] {
+  return [changedAt, resource, recordId, operation, record, before];
+}

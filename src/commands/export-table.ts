@@ -1,0 +1,69 @@
+import { CsvEncoder, type TableEncoder } from '../render/export-formats.ts';
+import { ParquetEncoder } from '../render/parquet.ts';
+import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
+import type { Turns } from '../store/turns.ts';
+import type { ExportFile } from './export-file.ts';
+
+export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** The rows of one file, in both of the ways in which they may be written. */
+export interface RowSource {
+  readonly columns: readonly ExportColumn[];
+  rows(): Iterable<readonly ExportValue[]>;
+  /** The rows as JSON, without line feeds. */
+  lines(): Iterable<string>;
+}
+
+interface WriteTask {
+  readonly format: ExportFormat;
+  readonly turns: Turns;
+  /** Told how many rows are written. */
+  readonly onRows: (count: number) => void;
+}
+
+/** Writes a whole file, which then waits for its name, and returns how many rows it holds. Its memory does not grow with them. */
+export async function writeTable(task: WriteTask, file: ExportFile, source: RowSource): Promise<number> {
+  try {
+    const rowCount =
+      task.format === 'ndjson'
+        ? await each(task, source.lines(), line => file.write(`${line}\n`))
+        : await encode(task, source, encoderOf(task.format, source.columns, file));
+    file.finish();
+    return rowCount;
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}
+
+async function encode(task: WriteTask, source: RowSource, encoder: TableEncoder): Promise<number> {
+  const rowCount = await each(task, source.rows(), row => encoder.add(row));
+  encoder.finish();
+  return rowCount;
+}
+
+function encoderOf(
+  format: 'csv' | 'parquet',
+  columns: readonly ExportColumn[],
+  file: ExportFile,
+): TableEncoder {
+  return format === 'csv' ? new CsvEncoder(columns, file.write) : new ParquetEncoder(columns, file.write);
+}
+
+async function each<T>(
+  { turns, onRows }: WriteTask,
+  items: Iterable<T>,
+  write: (item: T) => void,
+): Promise<number> {
+  let count = 0;
+  for (const item of items) {
+    write(item);
+    count++;
+    if (!turns.isOver) continue;
+    onRows(count);
+    await turns.next();
+  }
+  onRows(count);
+  return count;
+}

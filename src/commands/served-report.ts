@@ -1,0 +1,60 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ServedReport } from '../serve/app.ts';
+import type { RunFigures } from '../store/run-figures.ts';
+import { version } from '../version.ts';
+
+interface Sources {
+  /** Changes whenever the mirror does. */
+  revision(): string;
+  figures(): RunFigures;
+  readonly maxAgeMs: number | null;
+}
+
+type Page = Awaited<ReturnType<ServedReport['page']>>;
+
+/**
+ * The report of a mirror as it is served: made when it is first asked for after a run, and kept until the next run or until a
+ * list becomes too old. While it is made, in turns, the server answers others; those who ask for it meanwhile wait for the same.
+ */
+export function servedReport(database: string, { revision, figures, maxAgeMs }: Sources): ServedReport {
+  let kept: { readonly revision: string; readonly page: Promise<Page> } | undefined;
+  const current = () => `${revision()}${staleMark(figures(), maxAgeMs)}`;
+  return {
+    revision: current,
+    page() {
+      const wanted = current();
+      if (kept?.revision !== wanted) {
+        const page = makePage(database, maxAgeMs);
+        kept = { revision: wanted, page };
+        page.catch(() => {
+          kept = undefined;
+        });
+      }
+      return kept.page;
+    },
+  };
+}
+
+/** A letter a list: which ones are too old. */
+function staleMark({ lists }: RunFigures, maxAgeMs: number | null): string {
+  if (maxAgeMs === null) return '';
+  const nowMs = Date.now();
+  const isStale = (at: string | null) => at === null || nowMs - Date.parse(at) > maxAgeMs;
+  return `-${lists.map(({ lastCompletedAt }) => (isStale(lastCompletedAt) ? 's' : 'f')).join('')}`;
+}
+
+async function makePage(database: string, maxAgeMs: number | null): Promise<Page> {
+  const { ReportReader } = await import('../store/report-reader.ts');
+  const { reportPage } = await import('../render/report/page.ts');
+  const reader = ReportReader.open(database);
+  try {
+    const reading = reader.report();
+    for (;;) {
+      const { done, value } = reading.next();
+      if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version });
+      await nextTurn();
+    }
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,46 @@
+import { stringify } from 'csv-stringify/sync';
+import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
+
+/** Takes rows and hands them on as the content of a file, piece by piece. */
+export interface TableEncoder {
+  add(row: readonly ExportValue[]): void;
+  finish(): void;
+}
+
+/** Rows that are turned into text together: a call a row costs more than the row. */
+const rowsPerCall = 500;
+
+/** Comma-separated values by RFC 4180: an empty text is quoted, a null is not; lists are JSON. */
+export class CsvEncoder implements TableEncoder {
+  readonly #write: (text: string) => void;
+  #rows: (readonly ExportValue[])[] = [];
+
+  constructor(columns: readonly ExportColumn[], write: (text: string) => void) {
+    this.#write = write;
+    write(toCsv([columns.map(({ name }) => name)]));
+  }
+
+  add(row: readonly ExportValue[]): void {
+    this.#rows.push(row);
+    if (this.#rows.length >= rowsPerCall) this.#flush();
+  }
+
+  finish(): void {
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#rows.length > 0) this.#write(toCsv(this.#rows));
+    this.#rows = [];
+  }
+}
+
+function toCsv(rows: readonly (readonly ExportValue[])[]): string {
+  const flat = rows.map(row => row.map(value => (isList(value) ? JSON.stringify(value) : value)));
+  // A carriage return alone ends a line for some readers.
+  return stringify(flat, { quoted_match: /[\r\n]|^$/ });
+}
+
+function isList(value: ExportValue): value is Exclude<ExportValue, string | number | null> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,146 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { ColumnKind, ExportColumn, ExportValue } from '../store/export-tables.ts';
+import type { TableEncoder } from './export-formats.ts';
+
+type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
+
+/** Rows are written in groups, which readers skip whole; so many stand in memory at once. */
+const rowsPerGroup = 50_000;
+
+/** One column of the file, and how a row's value becomes its value. */
+interface FileColumn {
+  readonly name: string;
+  readonly schema: readonly SchemaElement[];
+  convert(value: ExportValue): unknown;
+}
+
+/**
+ * Writes rows as a Parquet file: ids as 64-bit integers, lists as lists, times as timestamps in UTC with the text beside them
+ * where the timestamp does not say the same.
+ */
+export class ParquetEncoder implements TableEncoder {
+  readonly #columns: readonly { at: number; column: FileColumn }[];
+  readonly #bytes: ByteWriter;
+  readonly #parquet: ParquetWriter;
+  readonly #write: (bytes: Uint8Array) => void;
+  #data: unknown[][];
+  #rowCount = 0;
+
+  constructor(columns: readonly ExportColumn[], write: (bytes: Uint8Array) => void) {
+    this.#write = write;
+    this.#columns = columns.flatMap((column, at) =>
+      fileColumns[column.kind](column.name).map(each => ({ at, column: each })),
+    );
+    this.#data = this.#columns.map(() => []);
+    this.#bytes = new ByteWriter();
+    this.#parquet = new ParquetWriter({
+      writer: this.#bytes as Writer,
+      schema: [
+        { name: 'root', num_children: this.#columns.length },
+        ...this.#columns.flatMap(({ column }) => column.schema),
+      ],
+      createdBy: 'docmirror',
+    });
+  }
+
+  add(row: readonly ExportValue[]): void {
+    for (const [index, { at, column }] of this.#columns.entries()) {
+      this.#data[index]?.push(column.convert(row[at] ?? null));
+    }
+    this.#rowCount++;
+    if (this.#rowCount >= rowsPerGroup) this.#flushGroup();
+  }
+
+  finish(): void {
+    this.#flushGroup();
+    this.#parquet.finish();
+    this.#handOn();
+  }
+
+  #flushGroup(): void {
+    if (this.#rowCount === 0) return;
+    const columnData = this.#columns.map(({ column }, index) => ({
+      name: column.name,
+      data: this.#data[index] ?? [],
+    }));
+    this.#parquet.write({ columnData, rowGroupSize: rowsPerGroup });
+    this.#data = this.#columns.map(() => []);
+    this.#rowCount = 0;
+    this.#handOn();
+  }
+
+  #handOn(): void {
+    this.#write(this.#bytes.getBytes().slice());
+    this.#bytes.index = 0;
+  }
+}
+
+const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
+  integer: name => [
+    {
+      name,
+      schema: [{ name, type: 'INT64', repetition_type: 'OPTIONAL' }],
+      convert: value => (typeof value === 'number' ? BigInt(value) : null),
+    },
+  ],
+  text: name => [textColumn(name)],
+  json: name => [textColumn(name)],
+  time: name => [
+    {
+      name,
+      schema: [{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' }],
+      convert: value => instantOf(value),
+    },
+    { ...textColumn(`${name}_text`), convert: value => (isExactInstant(value) ? null : value) },
+  ],
+  texts: name => [
+    {
+      name,
+      schema: listSchema(name, { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8' }),
+      convert: value => value,
+    },
+  ],
+  integers: name => [
+    {
+      name,
+      schema: listSchema(name, { name: 'element', type: 'INT64' }),
+      convert: value =>
+        Array.isArray(value) ? value.map(each => (typeof each === 'number' ? BigInt(each) : null)) : null,
+    },
+  ],
+};
+
+function textColumn(name: string): FileColumn {
+  return {
+    name,
+    schema: [{ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' }],
+    convert: value => value,
+  };
+}
+
+function listSchema(name: string, element: SchemaElement): SchemaElement[] {
+  return [
+    { name, converted_type: 'LIST', repetition_type: 'OPTIONAL', num_children: 1 },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    { ...element, repetition_type: 'OPTIONAL' },
+  ];
+}
+
+const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
+const dateAndTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/;
+
+/** The point in time that a text names, in UTC where it has no zone; null where it names none. */
+function instantOf(value: ExportValue): Date | null {
+  if (typeof value !== 'string') return null;
+  const isLocal = dateAndTime.test(value) && !zoned.test(value);
+  const ms = Date.parse(isLocal ? `${value}Z` : value);
+  return Number.isNaN(ms) ? null : new Date(ms);
+}
+
+const exactInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
+
+/** True where the timestamp says all that the text does. */
+function isExactInstant(value: ExportValue): boolean {
+  return typeof value !== 'string' || (exactInstant.test(value) && instantOf(value) !== null);
+}

@@ -1,0 +1,189 @@
+import type { Axis, Spec } from 'vega';
+
+/** One bar over time: its place on the axis and what it is filled with. */
+export interface TimeBar {
+  readonly key: string;
+  /** What stands under the bar, where there is room. */
+  readonly label: string;
+  readonly value: number;
+  readonly fill: string;
+}
+
+/** A chart of bars that stand side by side in time. */
+export function timeBars(
+  bars: readonly TimeBar[],
+  size: { readonly width: number; readonly height: number; readonly labelsMax: number },
+  titles: { readonly x: string; readonly y: string },
+): Spec {
+  const labels = Object.fromEntries(bars.map(({ key, label }) => [key, label]));
+  const isSmall = Math.max(0, ...bars.map(bar => bar.value)) < 4;
+  return {
+    width: size.width,
+    height: size.height,
+    autosize: { type: 'fit', contains: 'padding' },
+    padding: 2,
+    signals: [{ name: 'labels', value: labels }],
+    data: [{ name: 'bars', values: bars.map(bar => ({ ...bar })) }],
+    scales: [
+      {
+        name: 'x',
+        type: 'band',
+        domain: { data: 'bars', field: 'key' },
+        range: 'width',
+        paddingInner: bars.length > 60 ? 0.15 : 0.25,
+        paddingOuter: 0.1,
+      },
+      {
+        name: 'y',
+        type: 'linear',
+        domain: { data: 'bars', field: 'value' },
+        range: 'height',
+        nice: true,
+        zero: true,
+      },
+    ],
+    axes: [
+      {
+        ...xAxis,
+        title: titles.x,
+        values: spread(
+          bars.map(bar => bar.key),
+          size.labelsMax,
+        ),
+      },
+      { ...yAxis, title: titles.y, ...(isSmall && { tickMinStep: 1 }) },
+    ],
+    marks: [
+      {
+        type: 'rect',
+        aria: false,
+        from: { data: 'bars' },
+        encode: {
+          enter: {
+            x: { scale: 'x', field: 'key' },
+            width: { scale: 'x', band: 1 },
+            y: { scale: 'y', field: 'value' },
+            y2: { scale: 'y', value: 0 },
+            fill: { field: 'fill' },
+            cornerRadiusTopLeft: { value: bars.length > 60 ? 1 : 3 },
+            cornerRadiusTopRight: { value: bars.length > 60 ? 1 : 3 },
+          },
+        },
+      },
+    ],
+  };
+}
+
+const xAxis: Axis = {
+  orient: 'bottom',
+  scale: 'x',
+  ticks: false,
+  labelOverlap: true,
+  encode: { labels: { update: { text: { signal: 'labels[datum.value]' } } } },
+};
+
+const yAxis: Axis = {
+  orient: 'left',
+  scale: 'y',
+  grid: true,
+  domain: false,
+  ticks: false,
+  tickCount: 4,
+  format: '~s',
+};
+
+/** One row of a ranking. */
+export interface RankedBar {
+  readonly label: string;
+  readonly value: number;
+  /** The value as it is written beside the bar. */
+  readonly text: string;
+}
+
+const rowHeight = 40;
+const rankWidth = 400;
+
+/** A chart of bars that lie under each other, each below its name: so that long names have room on a phone. */
+export function rankedBars(bars: readonly RankedBar[], title: string, fill: string): Spec {
+  const middle = { scale: 'y', field: 'at', band: 0.5 } as const;
+  return {
+    width: rankWidth,
+    height: bars.length * rowHeight,
+    padding: 2,
+    data: [{ name: 'bars', values: bars.map((bar, at) => ({ ...bar, at })) }],
+    scales: [
+      { name: 'y', type: 'band', domain: { data: 'bars', field: 'at' }, range: 'height' },
+      {
+        name: 'x',
+        type: 'linear',
+        domain: { data: 'bars', field: 'value' },
+        range: 'width',
+        nice: true,
+        zero: true,
+      },
+    ],
+    axes: [
+      {
+        orient: 'bottom',
+        scale: 'x',
+        grid: true,
+        domain: false,
+        ticks: false,
+        tickCount: 4,
+        tickMinStep: 1,
+        format: '~s',
+        title,
+        zindex: 0,
+      },
+    ],
+    marks: [
+      {
+        type: 'rect',
+        aria: false,
+        from: { data: 'bars' },
+        encode: {
+          enter: {
+            x: { scale: 'x', value: 0 },
+            x2: { scale: 'x', field: 'value' },
+            y: { ...middle, offset: 3 },
+            height: { value: 12 },
+            fill: { value: fill },
+            cornerRadiusTopRight: { value: 3 },
+            cornerRadiusBottomRight: { value: 3 },
+          },
+        },
+      },
+      rowText('label', { align: 'left', x: 0, limit: rankWidth - 80, fill: 'var(--text)' }),
+      rowText('text', { align: 'right', x: rankWidth, limit: 76, fill: 'var(--muted)' }),
+    ],
+  };
+}
+
+function rowText(
+  field: 'label' | 'text',
+  look: { align: 'left' | 'right'; x: number; limit: number; fill: string },
+): NonNullable<Spec['marks']>[number] {
+  return {
+    type: 'text',
+    aria: false,
+    from: { data: 'bars' },
+    encode: {
+      enter: {
+        x: { value: look.x },
+        y: { scale: 'y', field: 'at', band: 0.5, offset: -2 },
+        text: { field },
+        align: { value: look.align },
+        baseline: { value: 'bottom' },
+        limit: { value: look.limit },
+        fontSize: { value: 13 },
+        fill: { value: look.fill },
+      },
+    },
+  };
+}
+
+/** Some of the keys, evenly spread, the last one among them. */
+function spread(keys: readonly string[], count: number): string[] {
+  const step = Math.max(1, Math.ceil(keys.length / count));
+  return keys.filter((_, at) => (keys.length - 1 - at) % step === 0);
+}

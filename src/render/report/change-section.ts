@@ -1,0 +1,65 @@
+import type { LatestChange } from '../../store/latest-changes.ts';
+import type { ReportData } from '../../store/report-data.ts';
+import { type Html, html } from './html.ts';
+import { moment } from './list-sections.ts';
+import { differencesOf, fieldsOf, type ShownDifference, type ShownField } from './record-text.ts';
+
+const words = {
+  insert: { tone: 'good', text: 'New' },
+  update: { tone: 'warn', text: 'Changed' },
+  removal: { tone: 'bad', text: 'Removed' },
+} as const;
+
+/** The latest changes, run by run, with what was before and after. */
+export function changeSection({ changes, lists }: ReportData): Html {
+  const titles = new Map(lists.map(({ resource, title }) => [resource, title]));
+  const runIds = [...new Set(changes.map(({ runId }) => runId))];
+  return html`<section aria-labelledby="changes">
+    <h2 id="changes">Latest changes</h2>
+    ${
+      changes.length === 0
+        ? html`<p class="empty">Nothing has changed since the lists were first read.</p>`
+        : html`<p class="hint">A few of each kind, run by run. <code>docmirror changes</code> shows all of them.</p>`
+    }
+    ${runIds.map(runId =>
+      runChanges(
+        runId,
+        changes.filter(change => change.runId === runId),
+        titles,
+      ),
+    )}
+  </section>`;
+}
+
+function runChanges(
+  runId: number,
+  changes: readonly LatestChange[],
+  titles: ReadonlyMap<string, string>,
+): Html {
+  const at = changes.find(({ changedAt }) => changedAt !== null)?.changedAt ?? null;
+  return html`<h3>Run ${runId}${at !== null && html`<small>${moment(at)}</small>`}</h3>
+    <ul class="changes">${changes.map(change => entry(change, titles))}</ul>`;
+}
+
+function entry(change: LatestChange, titles: ReadonlyMap<string, string>): Html {
+  const { operation, resource, recordId, record, before } = change;
+  const { tone, text } = words[operation];
+  return html`<li>
+    <p class="what"><span class=${`badge ${tone}`}>${text}</span> ${titles.get(resource) ?? 'Connections'} <span class="id">${recordId}</span></p>
+    ${before === null ? fieldList(fieldsOf(record)) : differenceList(differencesOf(before, record))}
+  </li>`;
+}
+
+function fieldList(fields: readonly ShownField[]): Html {
+  return html`<dl class="fields">${fields.map(
+    ({ name, text }) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`,
+  )}</dl>`;
+}
+
+function differenceList(differences: readonly ShownDifference[]): Html {
+  return html`<dl class="fields wide-fields">${differences.map(
+    ({ name, before, after }) => html`<div><dt>${name}</dt>
+      <dd><del>${before === '' ? 'nothing' : before}</del> <span class="to">→</span> <ins>${after === '' ? 'nothing' : after}</ins></dd>
+    </div>`,
+  )}</dl>`;
+}

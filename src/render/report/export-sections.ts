@@ -1,0 +1,122 @@
+import type { ReportData } from '../../store/report-data.ts';
+import { count } from '../numbers.ts';
+import { printable } from '../table.ts';
+import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
+import { figure } from './chart.ts';
+import { type Html, html } from './html.ts';
+import { type Timeline, timelineOf } from './time-buckets.ts';
+
+const rankedMax = 10;
+const nameMax = 80;
+
+/** The document exports: over time, from where to where, and of what kind. */
+export async function exportSections(data: ReportData): Promise<Html> {
+  const { days, undated } = data.exports;
+  if (days.length === 0 && undated === 0) {
+    return html`<section aria-labelledby="exports">
+      <h2 id="exports">Document exports</h2>
+      <p class="empty">The mirror holds no document exports, so there is nothing to draw.</p>
+    </section>`;
+  }
+  return html`<section aria-labelledby="exports">
+    <h2 id="exports">Document exports</h2>
+    ${await overTime(timelineOf(days), undated)}
+    <div class="pair">${await flows(data)}${await kinds(data)}</div>
+  </section>`;
+}
+
+async function overTime(timeline: Timeline, undated: number): Promise<Html> {
+  const { unit, buckets, before } = timeline;
+  const busiest = buckets.reduce((most, bucket) => (bucket.count > most.count ? bucket : most), {
+    name: '',
+    count: 0,
+  });
+  const total = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const asides = [
+    ...(before > 0 ? [`${count(before)} are older than what is drawn`] : []),
+    ...(undated > 0 ? [`${count(undated)} have no date`] : []),
+  ];
+  const summary = [
+    `${count(total)} exports from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest.name || '–'} with ${count(busiest.count)}.`,
+    ...(asides.length > 0 ? [`${asides.join(', ')}.`] : []),
+  ].join(' ');
+  const bars = buckets.map(bucket => ({
+    key: bucket.name,
+    label: shortName(bucket.name),
+    value: bucket.count,
+    fill: 'var(--accent)',
+  }));
+  const titles = { x: `${unit} of export, as the service tells it`, y: `exports a ${unit}` };
+  return figure(
+    {
+      title: `Exports per ${unit}`,
+      summary,
+      columns: [unit, 'exports'],
+      rows: buckets.map(bucket => [bucket.name, count(bucket.count)]),
+    },
+    {
+      narrow: timeBars(bars, { width: 340, height: 220, labelsMax: 5 }, titles),
+      wide: timeBars(bars, { width: 960, height: 260, labelsMax: 12 }, titles),
+    },
+  );
+}
+
+const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `20 Nov`, `Nov 2026` or `2026`. */
+function shortName(name: string): string {
+  const [year, month, day] = name.split('-');
+  if (month === undefined) return name;
+  const monthName = monthNames[Number(month) - 1] ?? month;
+  return day === undefined ? `${monthName} ${year}` : `${Number(day)} ${monthName}`;
+}
+
+async function flows({ exports, connectionNames }: ReportData): Promise<Html> {
+  const name = (id: number | null) =>
+    id === null ? 'no connection' : (connectionNames.get(id) ?? `connection ${id}`);
+  const all = exports.flows.map(({ sourceId, destinationId, count: value }) => ({
+    label: brief(`${name(sourceId)} → ${name(destinationId)}`),
+    value,
+  }));
+  return ranking('From source to destination', 'ways', all, 0, 'var(--accent)');
+}
+
+async function kinds({ exports }: ReportData): Promise<Html> {
+  const all = exports.kinds.map(({ kind, count: value }) => ({ label: brief(kind ?? 'no kind'), value }));
+  return ranking('Kinds of document', 'kinds', all, exports.otherKinds, 'var(--accent-2)');
+}
+
+async function ranking(
+  title: string,
+  things: string,
+  all: readonly { readonly label: string; readonly value: number }[],
+  uncounted: number,
+  fill: string,
+): Promise<Html> {
+  const total = all.reduce((sum, { value }) => sum + value, uncounted);
+  const share = (value: number) =>
+    `${count(value)} · ${((value / total) * 100).toFixed(value === total ? 0 : 1)} %`;
+  const rest = all.slice(rankedMax).reduce((sum, { value }) => sum + value, uncounted);
+  const bars: RankedBar[] = all.slice(0, rankedMax).map(bar => ({ ...bar, text: share(bar.value) }));
+  if (rest > 0)
+    bars.push({ label: `all ${count(all.length - rankedMax)} others`, value: rest, text: share(rest) });
+  const [first] = all;
+  const summary =
+    first === undefined
+      ? `There are no ${things}.`
+      : `${count(all.length)} ${all.length === 1 ? things.slice(0, -1) : things}; the most frequent is ${first.label} with ${share(first.value)}.`;
+  return figure(
+    {
+      title,
+      summary,
+      columns: [title, 'exports and share'],
+      rows: bars.map(bar => [bar.label, bar.text]),
+    },
+    { narrow: rankedBars(bars, 'exports', fill) },
+  );
+}
+
+function brief(text: string): string {
+  const line = printable(text);
+  return line.length <= nameMax ? line : `${line.slice(0, nameMax - 1)}…`;
+}

@@ -1,0 +1,67 @@
+import type { ReportData, ReportList } from '../../store/report-data.ts';
+import { count, duration } from '../numbers.ts';
+import { type Html, html } from './html.ts';
+import { type Concern, type Freshness, verdictOf } from './verdict.ts';
+
+/** A point in time for people: `2026-11-20 23:15 UTC`. */
+export function moment(iso: string): Html {
+  const text = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+  return html`<time datetime=${iso}>${text}</time>`;
+}
+
+/** A card a list: how many records, how it stands, how fresh it is. */
+export function listCards({ lists }: ReportData, freshness: Freshness): Html {
+  return html`<section class="cards" aria-label="The lists">${lists.map(list => card(list, freshness))}</section>`;
+}
+
+function card(list: ReportList, freshness: Freshness): Html {
+  const { tone, text } = verdictOf(list, freshness);
+  const { lastCompletedAt, lastFullAt, lastProvenAt, last } = list;
+  const age =
+    lastCompletedAt === null ? null : duration(Math.max(0, freshness.nowMs - Date.parse(lastCompletedAt)));
+  return html`<article class="card">
+    <h2>${list.title}</h2>
+    <p class="big">${count(list.recordCount)} <span>${list.recordCount === 1 ? 'record' : 'records'}</span></p>
+    <p><span class=${`badge ${tone}`}>${text}</span></p>
+    <dl>
+      <dt>Last completed</dt>
+      <dd>${lastCompletedAt === null ? 'never' : html`${moment(lastCompletedAt)}<small>${age} before this report</small>`}</dd>
+      <dt>Last full sweep</dt>
+      <dd>${lastFullAt === null ? 'never' : moment(lastFullAt)}</dd>
+      <dt>Last proven</dt>
+      <dd>${lastProvenAt === null ? 'never' : moment(lastProvenAt)}</dd>
+      <dt>Last run</dt>
+      <dd>${last === null ? 'never' : `${last.runId}, ${last.status}`}</dd>
+    </dl>
+  </article>`;
+}
+
+/** What asks for attention and what to do about it; or that nothing does. */
+export function attention(concerns: readonly Concern[], data: ReportData): Html {
+  if (concerns.length === 0) return allWell(data);
+  const number = `${concerns.length} ${concerns.length === 1 ? 'thing needs' : 'things need'} a look`;
+  return html`<section class="attention" aria-labelledby="attention">
+    <h2 id="attention">${number}</h2>
+    ${concerns.map(
+      ({ tone, title, detail, advice, commands }) => html`<article class=${`concern ${tone}`}>
+        <h3>${title}</h3>
+        <p>${detail}</p>
+        <p>${advice}</p>
+        ${commands.map(command => html`<pre tabindex="0"><code>${command}</code></pre>`)}
+      </article>`,
+    )}
+  </section>`;
+}
+
+function allWell({ lists, runCount }: ReportData): Html {
+  if (runCount === 0 || lists.some(({ last }) => last === null)) {
+    return html`<section class="attention"><article class="concern quiet">
+      <h2>Not everything has been synced yet</h2>
+      <p>Lists that no run has worked on are empty here. To fill the mirror:</p>
+      <pre tabindex="0"><code>docmirror sync</code></pre>
+    </article></section>`;
+  }
+  return html`<section class="attention"><p class="concern good">
+    <strong>All is well.</strong> The last run of each list completed; nothing is withheld, rejected or unproven.
+  </p></section>`;
+}

@@ -1,0 +1,91 @@
+import type { ReportData, ReportRun } from '../../store/report-data.ts';
+import { count, duration } from '../numbers.ts';
+import { timeBars } from './bar-charts.ts';
+import { figure } from './chart.ts';
+import { type Html, html } from './html.ts';
+import { moment } from './list-sections.ts';
+import type { Tone } from './verdict.ts';
+
+const tableMax = 20;
+const narrowMax = 24;
+const messageMax = 240;
+
+const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'warn', failed: 'bad' };
+
+/** The history of runs: how long they took and how they ended. */
+export async function runSection({ runs, runCount }: ReportData): Promise<Html> {
+  if (runs.length === 0) {
+    return html`<section aria-labelledby="runs">
+      <h2 id="runs">Runs</h2><p class="empty">No run is recorded yet.</p>
+    </section>`;
+  }
+  return html`<section aria-labelledby="runs">
+    <h2 id="runs">Runs</h2>
+    ${await durations(runs)}
+    ${legend(runs)}
+    <div class="scroll" role="region" tabindex="0" aria-label="The newest runs">
+      <table>
+        <caption>${runCount <= tableMax ? `All ${count(runCount)} runs` : `The newest ${tableMax} of ${count(runCount)} runs`}, the newest first</caption>
+        <thead><tr><th scope="col">Run</th><th scope="col">Outcome</th><th scope="col" class="right">Took</th><th scope="col" class="right">Changes</th></tr></thead>
+        <tbody>${runs.slice(0, tableMax).map(runRow)}</tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+async function durations(runs: readonly ReportRun[]): Promise<Html> {
+  const timed = runs.filter(run => run.durationMs !== null).toReversed();
+  if (timed.length === 0) return null;
+  const times = timed.map(run => run.durationMs ?? 0).sort((a, b) => a - b);
+  const median = times[Math.floor(times.length / 2)] ?? 0;
+  const bars = timed.map(run => ({
+    key: String(run.id),
+    label: String(run.id),
+    value: (run.durationMs ?? 0) / 1000,
+    fill: `var(--${toneOf(run)})`,
+  }));
+  const titles = { x: 'run', y: 'seconds' };
+  const completed = timed.filter(run => run.status === 'completed').length;
+  return figure(
+    {
+      title: 'How long runs took',
+      summary: `Of the newest ${timed.length === 1 ? 'run' : `${timed.length} runs`}, ${completed} completed; half took no longer than ${duration(median)}, the longest ${duration(times.at(-1) ?? 0)}.`,
+      columns: ['run', 'took', 'outcome'],
+      rows: timed.map(run => [String(run.id), duration(run.durationMs ?? 0), run.status]),
+    },
+    {
+      narrow: timeBars(bars.slice(-narrowMax), { width: 340, height: 180, labelsMax: 8 }, titles),
+      wide: timeBars(bars, { width: 960, height: 200, labelsMax: 20 }, titles),
+    },
+  );
+}
+
+function legend(runs: readonly ReportRun[]): Html {
+  const statuses = [...new Set(runs.filter(run => run.durationMs !== null).map(({ status }) => status))];
+  return html`<ul class="legend" aria-label="What the colours of the runs mean">${statuses.map(
+    status => html`<li><span class=${`swatch ${tones[status] ?? 'quiet'}`}></span>${status}</li>`,
+  )}</ul>`;
+}
+
+function runRow(run: ReportRun): Html {
+  const { id, status, trigger, startedAt, durationMs, inserted, updated, removed, errorMessage } = run;
+  const changes = [
+    ...(inserted > 0 ? [`+${count(inserted)} new`] : []),
+    ...(updated > 0 ? [`${count(updated)} changed`] : []),
+    ...(removed > 0 ? [`−${count(removed)} removed`] : []),
+  ];
+  const message =
+    errorMessage === null || errorMessage.length <= messageMax
+      ? errorMessage
+      : `${errorMessage.slice(0, messageMax - 1)}…`;
+  return html`<tr>
+    <th scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>
+    <td><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${message}</small>`}</td>
+    <td class="right">${durationMs === null ? '–' : duration(durationMs)}</td>
+    <td class="right">${changes.length === 0 ? 'none' : changes.map(change => html`<span class="change">${change}</span>`)}</td>
+  </tr>`;
+}
+
+function toneOf({ status }: ReportRun): Tone {
+  return tones[status] ?? 'quiet';
+}

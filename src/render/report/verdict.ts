@@ -1,0 +1,155 @@
+import type { ReportData, ReportList } from '../../store/report-data.ts';
+import { count, duration } from '../numbers.ts';
+
+/** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
+export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
+
+export interface Verdict {
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+/** Something that asks for attention, and what to do about it. */
+export interface Concern {
+  readonly tone: Tone;
+  readonly title: string;
+  readonly detail: string;
+  readonly advice: string;
+  /** Commands that help, as they are typed. */
+  readonly commands: readonly string[];
+}
+
+/** What counts as stale. */
+export interface Freshness {
+  readonly nowMs: number;
+  readonly maxAgeMs: number | null;
+}
+
+const completenessWords: Readonly<Record<string, string>> = {
+  proven: 'Complete, proven',
+  count_matched: 'Complete, counts agree',
+  incremental: 'Complete since the last full sweep',
+};
+
+/** How a list stands, in few words. */
+export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
+  const { last } = list;
+  if (last === null) return { tone: 'quiet', text: 'Never synced' };
+  if (isStale(list, freshness)) return { tone: 'bad', text: 'Too old' };
+  if (last.status === 'completed') {
+    return { tone: 'good', text: completenessWords[last.completeness ?? ''] ?? 'Complete' };
+  }
+  if (last.removalsWithheld > 0 && last.completeness !== 'unproven') {
+    return { tone: 'warn', text: 'Removals withheld' };
+  }
+  if (last.rejected > 0) return { tone: 'warn', text: 'Records rejected' };
+  if (last.completeness === 'unproven') return { tone: 'warn', text: 'Unproven' };
+  if (last.status === 'failed') return { tone: 'bad', text: 'Last run failed' };
+  return { tone: 'warn', text: `Last run was ${last.status}` };
+}
+
+export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Freshness): boolean {
+  if (maxAgeMs === null) return false;
+  return lastCompletedAt === null || nowMs - Date.parse(lastCompletedAt) > maxAgeMs;
+}
+
+/** Everything that asks for attention, the lists in their order. */
+export function concernsOf({ lists }: ReportData, freshness: Freshness): Concern[] {
+  return lists.flatMap(list => [
+    ...staleness(list, freshness),
+    ...failure(list),
+    ...unproven(list),
+    ...rejection(list),
+    ...withheld(list),
+  ]);
+}
+
+function staleness(list: ReportList, freshness: Freshness): Concern[] {
+  if (!isStale(list, freshness)) return [];
+  const { title, lastCompletedAt } = list;
+  const age =
+    lastCompletedAt === null
+      ? 'No run of it has ever completed.'
+      : `Its last completed run ended ${duration(freshness.nowMs - Date.parse(lastCompletedAt))} before this report.`;
+  return [
+    {
+      tone: 'bad',
+      title: `${title}: older than allowed`,
+      detail: `${age} Allowed are ${duration(freshness.maxAgeMs ?? 0)}.`,
+      advice: 'See why runs fail, or whether any are started at all.',
+      commands: ['docmirror runs --limit 5'],
+    },
+  ];
+}
+
+function failure({ title, resource, last }: ReportList): Concern[] {
+  if (last === null || last.status === 'completed' || last.status === 'partial') return [];
+  const what =
+    last.errorMessage ?? (last.status === 'interrupted' ? 'Its process died.' : 'No reason is recorded.');
+  const refused = last.errorCode === 'unauthorized' || last.errorCode === 'forbidden';
+  return [
+    {
+      tone: last.status === 'failed' ? 'bad' : 'warn',
+      title: `${title}: run ${last.runId} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`,
+      detail: what,
+      advice: refused
+        ? 'The service refused the token. Put a valid one into DOCMIRROR_TOKEN or DOCMIRROR_TOKEN_FILE; what the mirror holds is untouched.'
+        : 'What the mirror holds is untouched, and the next run tries again. To try now:',
+      commands: [`docmirror sync --resource ${resource}`],
+    },
+  ];
+}
+
+function unproven({ title, resource, last }: ReportList): Concern[] {
+  if (last?.completeness !== 'unproven') return [];
+  const kept = last.removalsWithheld > 0 ? ` ${count(last.removalsWithheld)} records were not seen.` : '';
+  return [
+    {
+      tone: 'warn',
+      title: `${title}: not proven to be complete`,
+      detail: `All that was seen is stored and nothing was removed, for the service contradicted itself: ${last.reason ?? 'no reason is recorded'}.${kept}`,
+      advice: 'The next run tries again. If this stays, walk the list when it is quiet:',
+      commands: [`docmirror sync --resource ${resource} --full`],
+    },
+  ];
+}
+
+function rejection({ title, last, rejections }: ReportList): Concern[] {
+  if (last === null || last.rejected === 0) return [];
+  const reasons = rejections
+    .map(
+      ({ reason, count: times, firstPageNo }) =>
+        `${reason} (${count(times)} times, first on page ${firstPageNo})`,
+    )
+    .join('; ');
+  return [
+    {
+      tone: 'warn',
+      title: `${title}: ${records(last.rejected)} could not be read`,
+      detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
+      advice: 'Look at them, and tell those who run the service:',
+      commands: [
+        `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE run_id = ${last.runId}"`,
+      ],
+    },
+  ];
+}
+
+function withheld({ title, resource, last }: ReportList): Concern[] {
+  if (last === null || last.removalsWithheld === 0) return [];
+  if (last.completeness === 'unproven' || last.rejected > 0) return [];
+  return [
+    {
+      tone: 'warn',
+      title: `${title}: the removal of ${records(last.removalsWithheld)} was withheld`,
+      detail:
+        'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
+      advice: 'Find out whether they are really gone. If they are:',
+      commands: [`docmirror sync --resource ${resource} --allow-mass-removal`],
+    },
+  ];
+}
+
+function records(number: number): string {
+  return `${count(number)} ${number === 1 ? 'record' : 'records'}`;
+}
