@@ -19,6 +19,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { syncScene } from './in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from './oracle.ts';
 import { type CliResult, spawnCli } from './run-cli.ts';
 import { make, type Scene, setScene } from './scene.ts';
@@ -29,7 +30,7 @@ const cliPath = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 
 async function setSyncedScene(exports = 130): Promise<Scene> {
   const scene = await setScene({ maxPageSize: 100 }, { exports });
-  expect(await scene.sync()).toMatchObject({ code: 0 });
+  expect(await syncScene(scene)).toMatchObject({ code: 0 });
   return scene;
 }
 
@@ -149,10 +150,10 @@ describe.concurrent('a damaged staging file', () => {
     await using scene = await setSyncedScene();
     harm(staging(scene));
     scene.service.lists[resource].push(documentExport(901));
-    const synced = await scene.sync();
+    const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 0, status: 'completed', stderr: '' });
     expectExactMirror(scene.database, scene.service);
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
   });
 
   test('that holds a walk, wherever it is damaged, is healed by the next run, and the mirror is exact', async () => {
@@ -176,7 +177,7 @@ describe.concurrent('a damaged staging file', () => {
       writeFileSync(`${database}.staging`, left);
       damage(`${database}.staging`, 5_000 + Math.floor(((size - 5_000) * part) / 8), 600);
       scene.env.DOCMIRROR_DATABASE = database;
-      const synced = await scene.sync('--resource', resource);
+      const synced = await syncScene(scene, { resources: [resource] });
       expect(synced, `${part}: ${synced.stderr}`).toMatchObject({ code: 0 });
       expectExactMirror(database, scene.service, [resource]);
       pagesTakenUp += 20 - scene.service.requests.length;
@@ -199,7 +200,7 @@ describe.concurrent('a mirror that another program has locked', () => {
     scene.service.onRequest = request => {
       if (request.resource === resource && !other.inTransaction) other.exec('BEGIN IMMEDIATE');
     };
-    const synced = scene.sync('--resource', resource);
+    const synced = syncScene(scene, { resources: [resource] });
     while (!other.inTransaction) await wait(10);
     await wait(2_000);
     other.exec('COMMIT');
@@ -245,7 +246,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       const after = mirrored(scene.database, resource);
       expect(result.code === 0 ? after.length : before.length).toBe(after.length);
       expectSound(scene.database);
-      expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
       expectExactMirror(scene.database, scene.service);
     },
   );
@@ -257,7 +258,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       const result = await syncWithin(scene, kib);
       expect(result.stdout + result.stderr).not.toMatch(/^\s+at |fault of docmirror|SqliteError/m);
       expect(result.code).not.toBe(0);
-      expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
       expectExactMirror(scene.database, scene.service);
     },
   );

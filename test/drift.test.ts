@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { memoryFolder, stored, sync } from './in-process.ts';
+import { memoryFolder, stored, sync, syncScene } from './in-process.ts';
 import { labelOf, type Move, MovingList, type Script } from './moving-list.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from './oracle.ts';
 import { make, type Scene, setScene } from './scene.ts';
@@ -146,7 +146,7 @@ async function setSyncedScene(
   sizes: Parameters<typeof setScene>[1] = {},
 ): Promise<Scene> {
   const scene = await setScene({ maxPageSize: 20, ...options }, sizes);
-  expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+  expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
   return scene;
 }
 
@@ -154,7 +154,7 @@ function allOf(service: StandIn): string[] {
   return listed(service.lists[resource], resource);
 }
 
-describe.concurrent('where the service contradicts itself,', () => {
+describe('where the service contradicts itself,', () => {
   test.each([1, 3, 40, -1, -3, -40])(
     'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes nothing',
     async totalError => {
@@ -163,7 +163,7 @@ describe.concurrent('where the service contradicts itself,', () => {
       service.options.totalError = totalError;
       const gone = service.lists[resource].splice(30, 2);
       service.lists[resource].push(documentExport(901));
-      const first = await scene.sync();
+      const first = await syncScene(scene);
       expect(first).toMatchObject({ code: 3, status: 'partial' });
       expect(first.of(resource)).toMatchObject({
         status: 'partial',
@@ -175,11 +175,11 @@ describe.concurrent('where the service contradicts itself,', () => {
       expect(first.of(resource).reason).toMatch(/totalRecordCount/);
       expect(mirrored(database, resource)).toEqual([...allOf(service), ...listed(gone, resource)].toSorted());
       service.lists[resource].unshift(documentExport(902));
-      const second = await scene.sync();
+      const second = await syncScene(scene);
       expect(second.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 1, removed: 0 });
       expectSound(database);
       service.options.totalError = 0;
-      const honest = await scene.sync();
+      const honest = await syncScene(scene);
       expect(honest).toMatchObject({ code: 0, status: 'completed' });
       expect(honest.of(resource)).toMatchObject({ completeness: 'proven', removed: 2 });
       expectExactMirror(database, service);
@@ -199,12 +199,12 @@ describe.concurrent('where the service contradicts itself,', () => {
     const known = mirrored(scene.database, resource);
     scene.service.options.order = 'shuffled-per-request';
     scene.service.lists[resource].push(...make(20, n => documentExport(900 + n)));
-    const synced = await scene.sync();
+    const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 3, status: 'partial' });
     expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', removed: 0, updated: 0 });
     expect(mirrored(scene.database, resource)).toEqual(expect.arrayContaining(known));
     scene.service.options.order = 'stable';
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, scene.service);
   });
 
@@ -216,12 +216,12 @@ describe.concurrent('where the service contradicts itself,', () => {
     service.onRequest = request => {
       if (request.resource === resource) service.lists[resource].unshift(documentExport(n++));
     };
-    const synced = await scene.sync();
+    const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 3, status: 'partial' });
     expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', removed: 0 });
     expect(mirrored(scene.database, resource)).toEqual(expect.arrayContaining(known));
     service.onRequest = undefined;
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, service);
   });
 
@@ -239,7 +239,7 @@ describe.concurrent('where the service contradicts itself,', () => {
       const before = mirrored(scene.database, resource);
       scene.service.options.pageNo = pageNo;
       scene.service.lists[resource].push(...make(5, n => documentExport(900 + n)));
-      const synced = await scene.sync();
+      const synced = await syncScene(scene);
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
       expect(synced.of(resource)).toMatchObject({
         status: 'failed',
@@ -250,14 +250,14 @@ describe.concurrent('where the service contradicts itself,', () => {
       });
       expect(mirrored(scene.database, resource)).toEqual(before);
       scene.service.options.pageNo = 'honest';
-      expect(await scene.sync()).toMatchObject({ code: 0 });
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
       expectExactMirror(scene.database, scene.service);
     },
   );
 
   test.each(blind)('a pageNo that is %s is found out on a first sync, too', async (_name, pageNo) => {
     await using scene = await setScene({ maxPageSize: 20, pageNo });
-    const synced = await scene.sync();
+    const synced = await syncScene(scene);
     expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
     expect(mirrored(scene.database, resource)).toEqual([]);
   });
@@ -292,12 +292,12 @@ const silences: [name: string, change: (service: StandIn) => void][] = [
   ],
 ];
 
-describe.concurrent('a removal of many records', () => {
+describe('a removal of many records', () => {
   test.each(silences)('is withheld where the service suddenly %s', async (_name, change) => {
     await using scene = await setSyncedScene();
     const before = mirrored(scene.database, resource);
     change(scene.service);
-    const synced = await scene.sync('--retries', '1');
+    const synced = await syncScene(scene, { retries: 1 });
     expect(synced.code).toBe(3);
     expect(synced.of(resource)).toMatchObject({ removed: 0 });
     expect(synced.of(resource).status).not.toBe('completed');
@@ -308,7 +308,7 @@ describe.concurrent('a removal of many records', () => {
     await using scene = await setSyncedScene({}, { collections: 30, webhooks: 30 });
     const { lists } = scene.service;
     for (const name of Object.keys(lists) as (keyof typeof lists)[]) lists[name] = [];
-    const synced = await scene.sync();
+    const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 3, status: 'partial' });
     expect(mirrored(scene.database, resource)).toHaveLength(130);
     expect(mirrored(scene.database, 'webhooks')).toHaveLength(30);
@@ -324,7 +324,7 @@ describe.concurrent('a removal of many records', () => {
     expect(withheld.stdout).toContain('docmirror sync --resource document-exports --allow-mass-removal');
     expect(mirrored(scene.database, resource)).toHaveLength(130);
     expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
-    const again = await scene.sync();
+    const again = await syncScene(scene);
     expect(again.of(resource)).toMatchObject({ completeness: 'proven', removed: 0, removalsWithheld: 66 });
     const allowed = await scene.sync('--resource', resource, '--allow-mass-removal');
     expect(allowed.code).toBe(0);
@@ -335,22 +335,24 @@ describe.concurrent('a removal of many records', () => {
   test('is made at exactly the share that is set, and withheld one record beyond', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(0, 65);
-    expect((await scene.sync()).of(resource)).toMatchObject({ status: 'completed', removed: 65 });
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 65 });
     scene.service.lists[resource].splice(0, 33);
-    expect((await scene.sync()).of(resource)).toMatchObject({ status: 'partial', removalsWithheld: 33 });
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'partial', removalsWithheld: 33 });
   });
 
   test('is bounded by DOCMIRROR_MAX_REMOVALS', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(0, 30);
-    expect((await scene.sync('--max-removals', '10%')).of(resource)).toMatchObject({ removalsWithheld: 30 });
-    expect((await scene.sync('--max-removals', '100%')).of(resource)).toMatchObject({ removed: 30 });
+    expect((await syncScene(scene, { maxRemovals: 0.1 })).of(resource)).toMatchObject({
+      removalsWithheld: 30,
+    });
+    expect((await syncScene(scene, { maxRemovals: 1 })).of(resource)).toMatchObject({ removed: 30 });
   });
 
   test('is no mass where they are 20 at most, whatever their share', async () => {
     await using scene = await setSyncedScene({}, { exports: 20 });
     scene.service.lists[resource] = [];
-    const synced = await scene.sync('--max-removals', '0%');
+    const synced = await syncScene(scene, { maxRemovals: 0 });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ removed: 20, completeness: 'proven' });
     expectExactMirror(scene.database, scene.service);
@@ -363,11 +365,11 @@ describe.concurrent('a removal of many records', () => {
     const text = await scene.run('sync', '--allow-mass-removal');
     expect(text.code).toBe(3);
     expect(text.stdout).toContain('their removal was withheld, for records were rejected');
-    const synced = await scene.sync('--allow-mass-removal');
+    const synced = await syncScene(scene, { allowMassRemoval: true });
     expect(synced.code).toBe(3);
     expect(synced.of(resource)).toMatchObject({ rejected: 1, removed: 0, removalsWithheld: 1 });
     scene.service.lists[resource].pop();
-    expect((await scene.sync()).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
     expectExactMirror(scene.database, scene.service);
   });
 
@@ -375,9 +377,9 @@ describe.concurrent('a removal of many records', () => {
     await using scene = await setSyncedScene();
     const all = [...scene.service.lists[resource]];
     scene.service.lists[resource] = [];
-    await scene.sync();
+    await syncScene(scene);
     scene.service.lists[resource] = all;
-    expect((await scene.sync()).of(resource)).toMatchObject({
+    expect((await syncScene(scene)).of(resource)).toMatchObject({
       status: 'completed',
       inserted: 0,
       updated: 0,

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { Service } from '../src/api/service.ts';
 import { listOf } from '../src/contract/lists.ts';
 import type { Traffic } from '../src/sync/ports.ts';
+import { syncScene } from './in-process.ts';
 import { expectExactMirror, mirrored } from './oracle.ts';
 import { setScene } from './scene.ts';
 import { documentExport, type Fault, type RecordedRequest } from './stand-in.ts';
@@ -56,11 +57,10 @@ describe.concurrent('a fault that passes:', () => {
       failed.add(page);
       return fault;
     };
-    const synced = await scene.sync('--timeout-ms', '700');
+    const synced = await syncScene(scene, { timeoutMs: 300 });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ retries: 4, requests: 8, error: null });
     expect(synced.of('webhooks')).toMatchObject({ retries: 1, requests: 2 });
-    expect(synced.stderr).toContain('trying again');
     expectExactMirror(scene.database, scene.service);
   });
 
@@ -69,16 +69,17 @@ describe.concurrent('a fault that passes:', () => {
     async (_name, fault, code) => {
       await using scene = await setScene({ maxPageSize: 40 });
       scene.service.options.faults = request => (isPage(request, 3) ? fault : undefined);
-      const synced = await scene.sync('--timeout-ms', '500', '--retries', '1');
+      const synced = await syncScene(scene, { timeoutMs: 300, retries: 1 });
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
       expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 1, error: { code } });
       expect(scene.service.requests.filter(request => isPage(request, 3))).toHaveLength(2);
-      expect(synced.stderr).toContain(`GET ${scene.service.url}/v2/document-exports`);
-      expect(synced.stderr).not.toContain(scene.service.options.token);
+      const message = synced.of(resource).error?.message;
+      expect(message).toContain(`GET ${scene.service.url}/v2/document-exports`);
+      expect(message).not.toContain(scene.service.options.token);
       expect(mirrored(scene.database, resource)).toEqual([]);
       expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
       scene.service.options.faults = undefined;
-      expect(await scene.sync()).toMatchObject({ code: 0 });
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
       expectExactMirror(scene.database, scene.service);
     },
   );
@@ -112,11 +113,11 @@ describe.concurrent('a fault that lasts:', () => {
     '%s in the midst of a walk fails the list at once, without another try',
     async (_name, fault, code) => {
       await using scene = await setScene({ maxPageSize: 20 });
-      expect(await scene.sync()).toMatchObject({ code: 0 });
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
       const before = mirrored(scene.database, resource);
       scene.service.lists[resource].push(documentExport(901));
       scene.service.options.faults = request => (isPage(request, 4) ? fault : undefined);
-      const synced = await scene.sync();
+      const synced = await syncScene(scene);
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
       expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 0, error: { code } });
       expect(mirrored(scene.database, resource)).toEqual(before);
@@ -125,7 +126,7 @@ describe.concurrent('a fault that lasts:', () => {
 
   test('a token that is refused in the midst of a walk: no further try, nothing changed, and no token shown', async () => {
     await using scene = await setScene({ maxPageSize: 20 });
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     const before = mirrored(scene.database, resource);
     const { service } = scene;
     service.lists[resource].splice(3, 1);
@@ -153,7 +154,7 @@ describe.concurrent('a fault that lasts:', () => {
       const location = `${elsewhere.service.url}/v2/webhooks`;
       scene.service.options.faults = ({ resource: name }) =>
         name === 'webhooks' ? { kind: 'status', status, headers: { location } } : undefined;
-      const synced = await scene.sync();
+      const synced = await syncScene(scene);
       expect(synced.of('webhooks')).toMatchObject({
         status: 'failed',
         requests: 1,

@@ -2,14 +2,15 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ResourceName } from '../src/contract/lists.ts';
+import { Service, type ServiceOptions } from '../src/api/service.ts';
 import { listOf } from '../src/contract/lists.ts';
 import { SqliteMirror } from '../src/store/mirror.ts';
 import type { ListOutcome, PageSource } from '../src/sync/ports.ts';
-import { type RunSummary, runSync } from '../src/sync/run.ts';
+import { exitCodeOf, type RunSummary, runSync } from '../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';
+import type { Scene } from './scene.ts';
 
-// Runs without a process and, for a MovingList, without HTTP: where the command line is not the point.
+// Runs without a process, ten times as fast: where the command line is not the point.
 
 const silent = {
   listStarted() {},
@@ -20,13 +21,13 @@ const silent = {
 };
 
 export interface InProcessOptions {
-  readonly resources?: readonly ResourceName[];
+  readonly resources?: readonly string[];
   readonly pageSize?: number | null;
   readonly mustProve?: boolean;
-  /** In milliseconds; every sweep is full when it is left out. */
-  readonly fullEveryMs?: number;
   /** From 0 to 1; any number of records may be removed when it is left out. */
   readonly maxRemovals?: number;
+  /** In milliseconds; every sweep is full when it is left out. */
+  readonly fullEveryMs?: number;
 }
 
 /** One run over a mirror that is opened and closed for it. */
@@ -54,13 +55,14 @@ export async function run(
   }
 }
 
-/** One run over the document exports alone. */
+/** One run over the document exports of a MovingList. */
 export async function sync(
   path: string,
   source: PageSource & { readonly pageSize: number },
   mustProve = false,
 ): Promise<ListOutcome> {
-  const options = { resources: ['document-exports' as const], pageSize: source.pageSize, mustProve };
+  const { pageSize } = source;
+  const options = { resources: ['document-exports'], pageSize, mustProve };
   return (await run(path, source, options)).resources[0] as ListOutcome;
 }
 
@@ -71,6 +73,45 @@ export function stored(path: string): string[] {
     "SELECT source_document_reference || ' ' || source_document_title AS label FROM document_exports",
   );
   return rows.map(row => row.label as string).sort();
+}
+
+/** How a run over a scene ended: as `scene.sync` says it. */
+export interface InProcessSynced {
+  /** What the command line would exit with. */
+  readonly code: number;
+  readonly status: string;
+  readonly summary: RunSummary;
+  of(resource: string): ListOutcome;
+}
+
+/** One run over a scene's service into its mirror, over real HTTP, with the command line's defaults but in full sweeps. */
+export async function syncScene(
+  { service, database }: Pick<Scene, 'service' | 'database'>,
+  options: InProcessOptions & { allowMassRemoval?: boolean } & Partial<ServiceOptions> = {},
+): Promise<InProcessSynced> {
+  const source = new Service({
+    baseUrl: service.url,
+    token: service.options.token,
+    timeoutMs: 5_000,
+    retries: 5,
+    concurrency: 4,
+    userAgent: 'docmirror-test',
+    retryDelayMs: 2,
+    ...options,
+  });
+  try {
+    const { maxRemovals = 0.5, ...rest } = options;
+    const guard = options.allowMassRemoval ? {} : { maxRemovals };
+    const summary = await run(database, source, { ...rest, ...guard });
+    return {
+      code: exitCodeOf(summary, new AbortController().signal),
+      status: summary.status,
+      summary,
+      of: resource => summary.resources.find(outcome => outcome.resource === resource) as ListOutcome,
+    };
+  } finally {
+    await source.close();
+  }
 }
 
 /** A folder in memory where the machine has such a place: for many short runs whose survival of a power cut is not the point. */

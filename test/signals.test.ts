@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { syncScene } from './in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from './oracle.ts';
 import { type CliResult, type RunningCli, spawnCli, sqlite } from './run-cli.ts';
 import { make, type Scene, setScene } from './scene.ts';
@@ -25,6 +26,18 @@ async function asked(service: StandIn, cli: RunningCli, isIt: (request: Recorded
     }),
   ]);
   service.onRequest = undefined;
+}
+
+/** Holds the answer to the nth page of the document exports back until the returned function is called. */
+function holdBack(service: StandIn, pageNo: number): { reached: Promise<void>; release: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  service.onRequest = async request => {
+    if (request.resource !== resource || request.pageNo !== pageNo) return;
+    reached.resolve();
+    await released.promise;
+  };
+  return { reached: reached.promise, release: released.resolve };
 }
 
 /** Ends a process by a signal and returns how it ended, with how long that took. */
@@ -59,7 +72,7 @@ describe.concurrent('a signal', () => {
       expect(ended.stderr).not.toMatch(/^\s+at /m);
       scene.service.requests = [];
       scene.service.options.latencyMs = 0;
-      expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
       expect(pagesAsked(scene.service)).toBeLessThan(25);
       expectExactMirror(scene.database, scene.service);
     },
@@ -109,7 +122,7 @@ describe.concurrent('a signal', () => {
     expect(lastRun(scene)).toMatchObject({ status: 'cancelled' });
     expectSound(scene.database);
     scene.service.requests = [];
-    const next = await scene.sync('--resource', resource);
+    const next = await syncScene(scene, { resources: [resource] });
     expect(next).toMatchObject({ code: 0 });
     expect(next.of(resource)).toMatchObject({ inserted: 60_000 });
     expect(pagesAsked(scene.service)).toBeLessThan(5);
@@ -124,7 +137,7 @@ describe.concurrent('a signal', () => {
     expect([130, null]).toContain(ended.code);
     expect(ended.tookMs).toBeLessThan(1_000);
     scene.service.options.latencyMs = 0;
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, scene.service);
     expect(sqlite(scene.database, "SELECT id FROM sync_runs WHERE status = 'running'")).toEqual([]);
   });
@@ -148,33 +161,37 @@ describe.concurrent('a signal', () => {
 
 describe.concurrent('one run at a time:', () => {
   test('a second sync exits 11 at once, names the run that holds the mirror and since when, and harms nothing', async () => {
-    await using scene = await setScene({ maxPageSize: 10, latencyMs: 300 }, { exports: 300 });
+    await using scene = await setScene({ maxPageSize: 10 });
+    const held = holdBack(scene.service, 5);
     await using first = startSync(scene);
-    await asked(scene.service, first, ({ pageNo }) => pageNo === 5);
+    await held.reached;
     const startedAt = performance.now();
     const second = await scene.run('sync');
     expect(second.code).toBe(11);
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(second.stdout).toBe('');
     expect(second.stderr).toMatch(
       /^docmirror: Run 1 has held .*mirror\.sqlite since \d{4}-\d\d-\d\dT[\d:.]+Z\. Wait until it is done, or stop it\.\n$/,
     );
     const dry = await scene.run('sync', '--dry-run');
     expect(dry.code).toBe(11);
+    held.release();
     expect(await first.done).toMatchObject({ code: 0 });
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, scene.service);
     expect(sqlite(scene.database, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 2 }]);
   });
 
   test('after the first was killed, the next starts at once, and the killed one stands as interrupted', async () => {
-    await using scene = await setScene({ maxPageSize: 10, latencyMs: 300 }, { exports: 300 });
+    await using scene = await setScene({ maxPageSize: 10 });
+    const held = holdBack(scene.service, 5);
     await using first = startSync(scene);
-    await asked(scene.service, first, ({ pageNo }) => pageNo === 5);
+    await held.reached;
     first.child.kill('SIGKILL');
     await first.done;
-    scene.service.options.latencyMs = 0;
-    expect(await scene.sync()).toMatchObject({ code: 0 });
+    held.release();
+    scene.service.onRequest = undefined;
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, scene.service);
     expect(sqlite(scene.database, 'SELECT status FROM sync_runs ORDER BY id')).toEqual([
       { status: 'interrupted' },
@@ -194,11 +211,13 @@ describe.concurrent('one run at a time:', () => {
   });
 
   test('readers and status are welcome while a run walks', async () => {
-    await using scene = await setScene({ maxPageSize: 10, latencyMs: 300 }, { exports: 300 });
+    await using scene = await setScene({ maxPageSize: 10 });
+    const held = holdBack(scene.service, 3);
     await using first = startSync(scene);
-    await asked(scene.service, first, ({ pageNo }) => pageNo === 3);
+    await held.reached;
     expect((await scene.run('status', '--json')).code).toBe(0);
     expect((await scene.run('runs')).stdout).toContain('running');
+    held.release();
     expect(await first.done).toMatchObject({ code: 0 });
   });
 });

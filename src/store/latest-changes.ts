@@ -13,9 +13,9 @@ export interface LatestChange {
   readonly before: string | null;
 }
 
-const changesMax = 40;
+const changesMax = 24;
 /** Of one kind of change, by one run, in one list: so that many of one kind don't hide the others. */
-const changesOfKindMax = 8;
+const changesOfKindMax = 4;
 /** Renamed connections are counted with no list, so they are looked for in the newest runs only. */
 const runsSearchedForNamesMax = 20;
 

@@ -289,8 +289,8 @@ export class SqliteListMirror implements ListMirror {
       this.#knownPages.forget();
       return;
     }
-    for (const staged of this.#staging.pages(this.#list.resource, this.#walks.length)) {
-      if (staged.news === null) this.#keepPage(staged, []);
+    for (const staged of this.#staging.pagesWithoutNews(this.#list.resource, this.#walks.length)) {
+      this.#keepPage(staged, []);
     }
     this.#knownPages.forgetOthers();
   }

@@ -20,7 +20,7 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
 /** How long a statement waits for another program's lock before it fails, in milliseconds. */
 const busyTimeoutMs = 1_000;
-const cacheKib = 64 * 1024;
+const cacheKib = 16 * 1024;
 
 /**
  * Opens a mirror to write: makes the file where there is none, and brings its tables up to date in one transaction.

@@ -157,6 +157,13 @@ export class Staging {
     }
   }
 
+  /** Those of a walk's pages that bring nothing new; their rows alone matter. */
+  *pagesWithoutNews(resource: string, walk: number): Generator<StagedPage> {
+    for (const row of this.#each(this.#statements.nextPageWithoutNews, resource, walk)) {
+      if (isWhole(row)) yield toStagedPage(row);
+    }
+  }
+
   /**
    * Those of a walk's pages that bring something new.
    *
@@ -260,6 +267,9 @@ function prepare(sqlite: Database.Database) {
     nextPage: sqlite.prepare<[string, number, number], PageRow>(
       `SELECT * FROM pages WHERE ${one} AND page_no > ? ORDER BY page_no LIMIT 1`,
     ),
+    nextPageWithoutNews: sqlite.prepare<[string, number, number], PageRow>(
+      `SELECT * FROM pages WHERE ${one} AND page_no > ? AND bytes IS NULL ORDER BY page_no LIMIT 1`,
+    ),
     nextPageWithNews: sqlite.prepare<[string, number, number], PageRow>(
       `SELECT * FROM pages WHERE ${one} AND page_no > ? AND bytes IS NOT NULL ORDER BY page_no LIMIT 1`,
     ),
@@ -280,6 +290,8 @@ function openLocked(path: string): Database.Database {
     sqlite.pragma('journal_mode = WAL');
     // It may be damaged when the machine dies, which is found out here: the walk is then begun anew.
     sqlite.pragma('synchronous = OFF');
+    // Pages are written once and read once: a cache would only hold memory.
+    sqlite.pragma('cache_size = -2048');
     sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
     if (sqlite.pragma('user_version', { simple: true }) !== layoutVersion) sqlite.exec(layout);
     if (sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok') {

@@ -38,7 +38,7 @@ export function timeBars(
         type: 'linear',
         domain: { data: 'bars', field: 'value' },
         range: 'height',
-        nice: true,
+        nice: 4,
         zero: true,
       },
     ],
@@ -82,6 +82,11 @@ const xAxis: Axis = {
   encode: { labels: { update: { text: { signal: 'labels[datum.value]' } } } },
 };
 
+/** `800`, `1,200`, `15k`: the library's own short form would call 800 0.8k beside a 1k. */
+const briefNumber = {
+  signal: "datum.value >= 10000 ? format(datum.value, '~s') : format(datum.value, ',.3~r')",
+};
+
 const yAxis: Axis = {
   orient: 'left',
   scale: 'y',
@@ -89,7 +94,7 @@ const yAxis: Axis = {
   domain: false,
   ticks: false,
   tickCount: 4,
-  format: '~s',
+  encode: { labels: { update: { text: briefNumber } } },
 };
 
 /** One row of a ranking. */
@@ -102,6 +107,8 @@ export interface RankedBar {
 
 const rowHeight = 40;
 const rankWidth = 400;
+/** Letters that have room above a bar: the library would guess their width much too great. */
+const labelLettersMax = 40;
 
 /** A chart of bars that lie under each other, each below its name: so that long names have room on a phone. */
 export function rankedBars(bars: readonly RankedBar[], title: string, fill: string): Spec {
@@ -109,8 +116,9 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
   return {
     width: rankWidth,
     height: bars.length * rowHeight,
-    padding: 2,
-    data: [{ name: 'bars', values: bars.map((bar, at) => ({ ...bar, at })) }],
+    autosize: 'none',
+    padding: { left: 4, right: 20, top: 4, bottom: 44 },
+    data: [{ name: 'bars', values: bars.map((bar, at) => ({ ...bar, label: cut(bar.label), at })) }],
     scales: [
       { name: 'y', type: 'band', domain: { data: 'bars', field: 'at' }, range: 'height' },
       {
@@ -118,7 +126,7 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
         type: 'linear',
         domain: { data: 'bars', field: 'value' },
         range: 'width',
-        nice: true,
+        nice: 4,
         zero: true,
       },
     ],
@@ -126,14 +134,11 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
       {
         orient: 'bottom',
         scale: 'x',
-        grid: true,
-        domain: false,
-        ticks: false,
+        tickSize: 4,
         tickCount: 4,
         tickMinStep: 1,
-        format: '~s',
+        encode: { labels: { update: { text: briefNumber } } },
         title,
-        zindex: 0,
       },
     ],
     marks: [
@@ -153,15 +158,15 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
           },
         },
       },
-      rowText('label', { align: 'left', x: 0, limit: rankWidth - 80, fill: 'var(--text)' }),
-      rowText('text', { align: 'right', x: rankWidth, limit: 76, fill: 'var(--muted)' }),
+      rowText('label', { align: 'left', x: 0, fill: 'var(--text)' }),
+      rowText('text', { align: 'right', x: rankWidth, fill: 'var(--muted)' }),
     ],
   };
 }
 
 function rowText(
   field: 'label' | 'text',
-  look: { align: 'left' | 'right'; x: number; limit: number; fill: string },
+  look: { align: 'left' | 'right'; x: number; fill: string },
 ): NonNullable<Spec['marks']>[number] {
   return {
     type: 'text',
@@ -174,12 +179,15 @@ function rowText(
         text: { field },
         align: { value: look.align },
         baseline: { value: 'bottom' },
-        limit: { value: look.limit },
         fontSize: { value: 13 },
         fill: { value: look.fill },
       },
     },
   };
+}
+
+function cut(label: string): string {
+  return label.length <= labelLettersMax ? label : `${label.slice(0, labelLettersMax - 1)}…`;
 }
 
 /** Some of the keys, evenly spread, the last one among them. */

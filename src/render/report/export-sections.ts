@@ -95,7 +95,7 @@ async function ranking(
 ): Promise<Html> {
   const total = all.reduce((sum, { value }) => sum + value, uncounted);
   const share = (value: number) =>
-    `${count(value)} · ${((value / total) * 100).toFixed(value === total ? 0 : 1)} %`;
+    `${count(value)} · ${((value / total) * 100).toFixed(value === total ? 0 : 1)}\u00a0%`;
   const rest = all.slice(rankedMax).reduce((sum, { value }) => sum + value, uncounted);
   const bars: RankedBar[] = all.slice(0, rankedMax).map(bar => ({ ...bar, text: share(bar.value) }));
   if (rest > 0)

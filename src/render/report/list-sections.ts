@@ -17,15 +17,13 @@ export function listCards({ lists }: ReportData, freshness: Freshness): Html {
 function card(list: ReportList, freshness: Freshness): Html {
   const { tone, text } = verdictOf(list, freshness);
   const { lastCompletedAt, lastFullAt, lastProvenAt, last } = list;
-  const age =
-    lastCompletedAt === null ? null : duration(Math.max(0, freshness.nowMs - Date.parse(lastCompletedAt)));
   return html`<article class="card">
     <h2>${list.title}</h2>
     <p class="big">${count(list.recordCount)} <span>${list.recordCount === 1 ? 'record' : 'records'}</span></p>
     <p><span class=${`badge ${tone}`}>${text}</span></p>
     <dl>
       <dt>Last completed</dt>
-      <dd>${lastCompletedAt === null ? 'never' : html`${moment(lastCompletedAt)}<small>${age} before this report</small>`}</dd>
+      <dd>${lastCompletedAt === null ? 'never' : html`${moment(lastCompletedAt)}<small>${ageBefore(lastCompletedAt, freshness.nowMs)}</small>`}</dd>
       <dt>Last full sweep</dt>
       <dd>${lastFullAt === null ? 'never' : moment(lastFullAt)}</dd>
       <dt>Last proven</dt>
@@ -34,6 +32,11 @@ function card(list: ReportList, freshness: Freshness): Html {
       <dd>${last === null ? 'never' : `${last.runId}, ${last.status}`}</dd>
     </dl>
   </article>`;
+}
+
+function ageBefore(iso: string, nowMs: number): string {
+  const ageMs = nowMs - Date.parse(iso);
+  return `${ageMs < 60_000 ? 'just' : duration(ageMs)} before this report`;
 }
 
 /** What asks for attention and what to do about it; or that nothing does. */

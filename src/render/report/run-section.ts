@@ -6,11 +6,13 @@ import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
 import type { Tone } from './verdict.ts';
 
-const tableMax = 20;
+const tableMax = 12;
 const narrowMax = 24;
 const messageMax = 240;
 
 const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'warn', failed: 'bad' };
+
+const legendOrder = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 
 /** The history of runs: how long they took and how they ended. */
 export async function runSection({ runs, runCount }: ReportData): Promise<Html> {
@@ -23,13 +25,13 @@ export async function runSection({ runs, runCount }: ReportData): Promise<Html> 
     <h2 id="runs">Runs</h2>
     ${await durations(runs)}
     ${legend(runs)}
-    <div class="scroll" role="region" tabindex="0" aria-label="The newest runs">
-      <table>
-        <caption>${runCount <= tableMax ? `All ${count(runCount)} runs` : `The newest ${tableMax} of ${count(runCount)} runs`}, the newest first</caption>
-        <thead><tr><th scope="col">Run</th><th scope="col">Outcome</th><th scope="col" class="right">Took</th><th scope="col" class="right">Changes</th></tr></thead>
-        <tbody>${runs.slice(0, tableMax).map(runRow)}</tbody>
-      </table>
-    </div>
+    <table class="runs" role="table">
+      <caption>${runCount <= tableMax ? `All ${count(runCount)} runs` : `The newest ${tableMax} of ${count(runCount)} runs`}, the newest first</caption>
+      <thead role="rowgroup"><tr role="row">
+        ${['Run', 'Outcome', 'Took', 'Changes'].map(name => html`<th role="columnheader" scope="col">${name}</th>`)}
+      </tr></thead>
+      <tbody role="rowgroup">${runs.slice(0, tableMax).map(runRow)}</tbody>
+    </table>
   </section>`;
 }
 
@@ -61,7 +63,8 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
 }
 
 function legend(runs: readonly ReportRun[]): Html {
-  const statuses = [...new Set(runs.filter(run => run.durationMs !== null).map(({ status }) => status))];
+  const drawn = new Set(runs.filter(run => run.durationMs !== null).map(({ status }) => status));
+  const statuses = legendOrder.filter(status => drawn.has(status));
   return html`<ul class="legend" aria-label="What the colours of the runs mean">${statuses.map(
     status => html`<li><span class=${`swatch ${tones[status] ?? 'quiet'}`}></span>${status}</li>`,
   )}</ul>`;
@@ -78,11 +81,12 @@ function runRow(run: ReportRun): Html {
     errorMessage === null || errorMessage.length <= messageMax
       ? errorMessage
       : `${errorMessage.slice(0, messageMax - 1)}…`;
-  return html`<tr>
-    <th scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>
-    <td><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${message}</small>`}</td>
-    <td class="right">${durationMs === null ? '–' : duration(durationMs)}</td>
-    <td class="right">${changes.length === 0 ? 'none' : changes.map(change => html`<span class="change">${change}</span>`)}</td>
+  // The roles are said aloud, for on a phone the style sheet lays the rows out in another way than as a table.
+  return html`<tr role="row">
+    <th role="rowheader" scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>
+    <td role="cell"><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${message}</small>`}</td>
+    <td role="cell">${durationMs === null ? '–' : duration(durationMs)}</td>
+    <td role="cell">${changes.length === 0 ? 'none' : changes.map(change => html`<span class="change">${change}</span>`)}</td>
   </tr>`;
 }
 

@@ -14,7 +14,8 @@ header,main,footer{max-width:1080px;margin:0 auto;padding:0 24px}
 header{padding-top:36px}
 h1{font-size:28px;line-height:1.2;margin:0 0 4px;letter-spacing:-.01em}
 header p,footer p{margin:0;color:var(--muted)}
-header p,dd,td,small,.concern p{overflow-wrap:anywhere}
+header p,dd,.concern p{overflow-wrap:anywhere}
+small{overflow-wrap:break-word}
 h2{font-size:20px;line-height:1.3;margin:0 0 16px}
 h3{font-size:16px;line-height:1.4;margin:0}
 section{margin:28px 0;padding:24px;background:var(--card);border:1px solid var(--line);border-radius:14px}
@@ -37,6 +38,7 @@ small{display:block;font-size:13px;font-weight:400;color:var(--muted)}
 .badge{color:var(--tone);background:var(--soft)}
 .concern{margin:12px 0 0;padding:16px 20px;background:var(--card);border:1px solid var(--line);border-left:5px solid var(--tone);border-radius:10px}
 .concern p{margin:6px 0 0}
+.concern pre{border:1px solid var(--line)}
 p.concern{margin:0}
 .concern strong{color:var(--tone)}
 pre{margin:10px 0 0;padding:10px 14px;overflow-x:auto;background:var(--quiet-soft);border-radius:8px;font-size:14px}
@@ -59,8 +61,9 @@ th,td{padding:9px 16px 9px 0;text-align:left;vertical-align:top;border-top:1px s
 th:last-child,td:last-child{padding-right:0}
 thead th{border-top:0;color:var(--muted);font-weight:500}
 tbody th{font-weight:600;white-space:nowrap}
-.right,.numbers td,.numbers thead th:not(:first-child){text-align:right}
-.right{white-space:nowrap}
+.numbers td,.numbers thead th:not(:first-child),.runs th:nth-child(n+3),.runs td:nth-child(n+3){text-align:right}
+.runs td:nth-child(n+3){white-space:nowrap}
+.runs td{min-width:0;overflow-wrap:anywhere}
 .numbers{width:auto;min-width:min(320px,100%)}
 .numbers tbody th{font-weight:400;white-space:normal}
 .numbers th,.numbers td{padding-top:4px;padding-bottom:4px}
@@ -96,14 +99,20 @@ section{margin:18px 0;padding:18px 16px}
 .card{padding:16px}
 .glossary{grid-template-columns:1fr;gap:2px}
 .glossary dd{margin-bottom:10px}
-th,td{padding-right:12px}
-tbody th{white-space:normal}
+.runs,.runs tbody,.runs caption{display:block}
+.runs thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.runs tr{display:grid;grid-template-columns:1fr auto;gap:4px 12px;padding:10px 0;border-top:1px solid var(--line)}
+.runs th,.runs td{padding:0;border:0}
+.runs td:nth-child(2){text-align:right}
+.runs td:nth-child(3){text-align:left;color:var(--muted)}
+.runs td:nth-child(4){white-space:normal}
+.change{display:inline-block;margin-left:10px}
 }
 @media print{
 :root{${light};--page:#fff}
 body{font-size:11pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 header,main,footer{max-width:none;padding:0}
-section,.card,.concern{border-color:#ccc}
+section,.card{border-color:#ccc}
 figure,.card,.concern,tr{break-inside:avoid}
 .chart.narrow{display:none}
 .chart.wide{display:block}

@@ -19,11 +19,11 @@ interface Day {
 }
 
 const dayMs = 86_400_000;
-const daysMax = 92;
+const daysMax = 184;
 const monthsMax = 120;
 const yearsMax = 60;
 
-/** Puts days together so that they can be shown: by day up to a quarter, by month up to ten years, by year beyond. */
+/** Puts days together so that they can be shown: by day up to half a year, by month up to ten years, by year beyond. */
 export function timelineOf(days: readonly Day[]): Timeline {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined) return { unit: 'day', buckets: [], before: 0 };
