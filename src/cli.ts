@@ -37,6 +37,7 @@ const context: CommandContext = {
 const program = new Command('docmirror')
   .description('Keeps a complete, provable copy of a Document Export Service in one SQLite file.')
   .version(version)
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'docmirror: ')) })
   .exitOverride();
 
 try {

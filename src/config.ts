@@ -261,7 +261,7 @@ function rejectUnknownVariables(environment: Environment): void {
   const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('DOCMIRROR_') || known.has(name) || setByKubernetes.test(name)) continue;
-    throw new UsageError(`${name} is no setting of docmirror. "docmirror --help" lists them.`);
+    throw new UsageError(`${name} is no setting of docmirror. "docmirror sync --help" lists them.`);
   }
 }
 

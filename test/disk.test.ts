@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { randomFillSync } from 'node:crypto';
+import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -42,10 +42,16 @@ function expectClearLine({ code, stdout, stderr }: CliResult, exitCode: number, 
   expect(code).toBe(exitCode);
 }
 
+/** Bytes that look like chance and are the same each time. */
+function noise(length: number): Buffer {
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(length));
+}
+
 /** Overwrites some of a file's bytes with noise. */
 function damage(path: string, offset: number, length: number): void {
   const file = openSync(path, 'r+');
-  writeSync(file, randomFillSync(Buffer.alloc(length)), 0, length, offset);
+  writeSync(file, noise(length), 0, length, offset);
   closeSync(file);
 }
 
@@ -106,8 +112,8 @@ describe.concurrent('a damaged mirror', () => {
       scene.service.lists[resource].push(...make(400, n => documentExport(2_000 + n)));
       harm(scene.database);
       const bytes = readFileSync(scene.database);
-      for (const command of ['sync', 'status', 'runs'])
-        expectClearLine(await scene.run(command), 1, /damaged|not an SQLite database/);
+      for (const result of await Promise.all(['sync', 'status', 'runs'].map(command => scene.run(command))))
+        expectClearLine(result, 1, /damaged|not an SQLite database/);
       expect(readFileSync(scene.database).equals(bytes)).toBe(true);
     },
   );
@@ -119,15 +125,20 @@ describe.concurrent('a damaged mirror', () => {
     const size = statSync(scene.database).size;
     const whole = join(scene.folder, 'whole.sqlite');
     copyFileSync(scene.database, whole);
-    for (let part = 1; part < 8; part++) {
-      copyFileSync(whole, scene.database);
-      damage(scene.database, Math.floor((size * part) / 8), Math.floor(size / 8) - 1);
-      const result = await scene.run('sync', '--allow-mass-removal');
+    const tryPart = async (part: number) => {
+      const database = join(scene.folder, `${part}.sqlite`);
+      copyFileSync(whole, database);
+      damage(database, Math.floor((size * part) / 8), Math.floor(size / 8) - 1);
+      const result = await scene.run('sync', '--full', '--allow-mass-removal', '--database', database);
       expect(result.stderr + result.stdout).not.toMatch(/^\s+at |fault of docmirror/m);
       expect([0, 1, 3]).toContain(result.code);
-      if (result.code === 0) expectExactMirror(scene.database, scene.service);
+      if (result.code === 0) expectExactMirror(database, scene.service);
       else expect(result.stderr + result.stdout).toMatch(/damaged/);
-    }
+      return result.code;
+    };
+    const codes: (number | null)[] = [];
+    for (let part = 1; part < 8; part += 2) codes.push(await tryPart(part));
+    expect(codes.some(code => code !== 0)).toBe(true);
   });
 });
 
@@ -135,7 +146,7 @@ describe.concurrent('a damaged staging file', () => {
   const staging = (scene: Scene) => `${scene.database}.staging`;
 
   const damages: [name: string, harm: (path: string) => void][] = [
-    ['is all noise', path => writeFileSync(path, randomFillSync(Buffer.alloc(20_000)))],
+    ['is all noise', path => writeFileSync(path, noise(20_000))],
     ['is noise behind its header', path => damage(path, 100, statSync(path).size - 100)],
     ['is a text', path => writeFileSync(path, 'hello')],
     ['is cut short', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
@@ -146,12 +157,11 @@ describe.concurrent('a damaged staging file', () => {
     ],
   ];
 
-  test.each(damages)('that %s is healed by the next run, without a word', async (_name, harm) => {
+  test.each(damages)('that %s is healed by the next run', async (_name, harm) => {
     await using scene = await setSyncedScene();
     harm(staging(scene));
     scene.service.lists[resource].push(documentExport(901));
-    const synced = await syncScene(scene);
-    expect(synced).toMatchObject({ code: 0, status: 'completed', stderr: '' });
+    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
   });
@@ -176,9 +186,8 @@ describe.concurrent('a damaged staging file', () => {
       copyFileSync(scene.database, database);
       writeFileSync(`${database}.staging`, left);
       damage(`${database}.staging`, 5_000 + Math.floor(((size - 5_000) * part) / 8), 600);
-      scene.env.DOCMIRROR_DATABASE = database;
-      const synced = await syncScene(scene, { resources: [resource] });
-      expect(synced, `${part}: ${synced.stderr}`).toMatchObject({ code: 0 });
+      const synced = await syncScene({ ...scene, database }, { resources: [resource] });
+      expect(synced).toMatchObject({ code: 0 });
       expectExactMirror(database, scene.service, [resource]);
       pagesTakenUp += 20 - scene.service.requests.length;
     }
@@ -200,7 +209,7 @@ describe.concurrent('a mirror that another program has locked', () => {
     scene.service.onRequest = request => {
       if (request.resource === resource && !other.inTransaction) other.exec('BEGIN IMMEDIATE');
     };
-    const synced = syncScene(scene, { resources: [resource] });
+    const synced = scene.sync('--resource', resource);
     while (!other.inTransaction) await wait(10);
     await wait(2_000);
     other.exec('COMMIT');
@@ -232,7 +241,7 @@ async function syncWithin(scene: Scene, kib: number): Promise<CliResult> {
 const hasUlimit = existsSync('/bin/bash') || existsSync('/usr/bin/bash');
 
 describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
-  test.each([300, 400, 500, 700, 900, 1_200, 2_000])(
+  test.each([300, 450, 700, 1_200])(
     'when a file has %i KiB fails the run with clear words, and the mirror is sound and as before or as after',
     async kib => {
       await using scene = await setSyncedScene(100);

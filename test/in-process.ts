@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { Service, type ServiceOptions } from '../src/api/service.ts';
 import { listOf } from '../src/contract/lists.ts';
 import { SqliteMirror } from '../src/store/mirror.ts';
@@ -111,6 +113,30 @@ export async function syncScene(
     };
   } finally {
     await source.close();
+  }
+}
+
+/** Waits until another process writes to the mirror in a transaction that lasts, or `over` is settled. */
+export async function amidApply(path: string, over: Promise<unknown>): Promise<void> {
+  const watcher = new Database(path, { timeout: 0 });
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  over.then(end, end);
+  try {
+    for (let busy = 0; busy < 3 && !isOver; await wait(2)) busy = isLocked(watcher) ? busy + 1 : 0;
+  } finally {
+    watcher.close();
+  }
+}
+
+function isLocked(watcher: Database.Database): boolean {
+  try {
+    watcher.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch {
+    return true;
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { syncScene } from './in-process.ts';
+import { amidApply, syncScene } from './in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from './oracle.ts';
 import { type CliResult, type RunningCli, spawnCli, sqlite } from './run-cli.ts';
 import { make, type Scene, setScene } from './scene.ts';
@@ -114,7 +114,7 @@ describe.concurrent('a signal', () => {
     await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 60_000 });
     await using cli = startSync(scene, '--concurrency', '1');
     await asked(scene.service, cli, ({ pageNo }) => pageNo === 60);
-    await wait(400);
+    await amidApply(scene.database, cli.done);
     const ended = await end(cli, 'SIGTERM');
     expect(ended.code).toBe(143);
     expect(ended.tookMs).toBeLessThan(2_000);

@@ -46,13 +46,16 @@ async function demo(command: Command, context: CommandContext): Promise<void> {
     stdout.write(`A sample service answers at ${server.url}.\n\n$ docmirror sync\n`);
     const first = await syncDemo(command, context, server.url);
     stdout.write(summaryText(first));
+    if (context.signal.aborted) return context.setExitCode(exitCodeOf(first, context.signal));
     stdout.write(
       '\nSome hours go by at the service: exports are made, some things change, some go.\n\n$ docmirror sync\n',
     );
     sample = changeSample(sample, { now: afternoon });
     const second = await syncDemo(command, context, server.url);
     stdout.write(`${summaryText(second)}\n`);
-    stdout.write(`What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext}`);
+    stdout.write(
+      `What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext(context)}`,
+    );
     context.setExitCode(Math.max(exitCodeOf(first, context.signal), exitCodeOf(second, context.signal)));
   } finally {
     await server.close();
@@ -100,10 +103,14 @@ function describeChanges(first: RunSummary, { stdout }: CommandContext): string 
   }
 }
 
-const whatNext = `The mirror is ${demoFile}. Try:
+function whatNext({ environment }: CommandContext): string {
+  // Run by npm in the repository, the program is on no path.
+  const docmirror = environment.npm_lifecycle_event === undefined ? 'docmirror' : 'npm run -s docmirror --';
+  return `The mirror is ${demoFile}. Try:
   sqlite3 ${demoFile} "SELECT * FROM sync_status"
   sqlite3 ${demoFile} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"
-  docmirror status --database ${demoFile}
-  docmirror serve --database ${demoFile}
-For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: docmirror sync
+  ${docmirror} status --database ${demoFile}
+  ${docmirror} serve --database ${demoFile}
+For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: ${docmirror} sync
 `;
+}

@@ -25,7 +25,7 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 }
 
 function describe({ record, before }: ShownChange): string {
-  const now: Record<string, unknown> = JSON.parse(record);
+  const { id: _id, ...now }: Record<string, unknown> = JSON.parse(record);
   if (before === null)
     return printable(
       Object.values(now)

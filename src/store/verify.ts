@@ -76,7 +76,17 @@ async function openAndAudit(
   }
 }
 
-function checkDatabase({ sqlite }: MirrorFile, differences: Differences): void {
+function checkDatabase({ path, sqlite }: MirrorFile, differences: Differences): void {
+  // SQLite reads what is missing of the last page as zeros.
+  const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
+  const { size } = statSync(path);
+  if (size % pageBytes !== 0) {
+    differences.add(
+      null,
+      null,
+      `its end is cut off: ${size} bytes are no multiple of a page of ${pageBytes}`,
+    );
+  }
   for (const problem of sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all()) {
     if (problem !== 'ok') differences.add(null, null, `SQLite's integrity check: ${problem}`);
   }
