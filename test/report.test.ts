@@ -314,7 +314,8 @@ describe('a record in words', () => {
     ['https://a@b@host.example/a@b', 'https://host.example/a@b'],
     ['user:pw@host.example/a?x', 'host.example/a?…'],
     ['//u:p@host/x', '//host/x'],
-    ['HTTPS:\\\\u:p@host\\x?y', 'HTTPS:\\\\u:p@host\\x?…'],
+    ['HTTPS:\\\\u:p@host\\x?y', 'HTTPS:\\\\host\\x?…'],
+    ['https:user:pw@host/x', 'host/x'],
     ['no address', 'no address'],
     ['', ''],
   ])('the endpoint %j is shown as %j', (endpoint, shown) => {

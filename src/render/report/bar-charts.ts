@@ -135,6 +135,8 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
         orient: 'bottom',
         scale: 'x',
         tickSize: 4,
+        labelFontSize: 13,
+        titleFontSize: 13,
         tickCount: 4,
         tickMinStep: 1,
         encode: { labels: { update: { text: briefNumber } } },

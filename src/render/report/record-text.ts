@@ -68,7 +68,8 @@ function withoutAddressSecrets(text: string): string {
 export function withoutSecrets(address: string): string {
   const end = address.search(/[?#]/);
   const open = end < 0 ? address : address.slice(0, end);
-  const [, scheme = '', rest = ''] = /^([^/@]*:\/*|\/\/)?(.*)$/s.exec(open) ?? [];
+  const scheme = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}/i.exec(open)?.[0] ?? '';
+  const rest = open.slice(scheme.length);
   const host = /^[^/\\]*/.exec(rest)?.[0] ?? '';
   const withoutUser = rest.slice(host.lastIndexOf('@') + 1);
   return `${scheme}${withoutUser}${end < 0 ? '' : '?…'}`;
