@@ -16,7 +16,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   sync: ['contract', 'errors'],
   store: ['contract', 'errors', 'sync'],
   render: ['store', 'sync'],
-  serve: ['contract', 'errors'],
+  serve: ['contract', 'errors', 'version'],
   sample: ['contract'],
   commands: ['api', 'config', 'contract', 'errors', 'render', 'sample', 'serve', 'store', 'sync', 'version'],
 };
@@ -46,7 +46,12 @@ const packageRooms: Record<string, readonly string[]> = {
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
   'jsonc-parser': ['contract'],
+  vega: ['render'],
+  preact: ['render'],
+  htm: ['render'],
+  'preact-render-to-string': ['render'],
   fastify: ['serve'],
+  'prom-client': ['serve'],
   '@fastify/compress': ['serve'],
   'parse-duration': ['config'],
 };

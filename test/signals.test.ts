@@ -4,7 +4,7 @@ import { amidApply, syncScene } from './in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from './oracle.ts';
 import { type CliResult, type RunningCli, spawnCli, sqlite } from './run-cli.ts';
 import { make, type Scene, setScene } from './scene.ts';
-import type { RecordedRequest, StandIn } from './stand-in.ts';
+import { documentExport, type RecordedRequest, type StandIn } from './stand-in.ts';
 
 const resource = 'document-exports';
 const signals: [signal: 'SIGINT' | 'SIGTERM', code: number][] = [
@@ -111,14 +111,17 @@ describe.concurrent('a signal', () => {
   });
 
   test('amid the writing of 60,000 records ends the run within 2 s, and none of them is there', async () => {
-    await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 60_000 });
-    await using cli = startSync(scene, '--concurrency', '1');
-    await asked(scene.service, cli, ({ pageNo }) => pageNo === 60);
+    await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 10 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const before = mirrored(scene.database, resource);
+    scene.service.lists[resource].push(...make(60_000, n => documentExport(100 + n)));
+    await using cli = startSync(scene);
+    await asked(scene.service, cli, ({ pageNo }) => pageNo === 61);
     await amidApply(scene.database, cli.done);
     const ended = await end(cli, 'SIGTERM');
     expect(ended.code).toBe(143);
     expect(ended.tookMs).toBeLessThan(2_000);
-    expect(mirrored(scene.database, resource)).toEqual([]);
+    expect(mirrored(scene.database, resource)).toEqual(before);
     expect(lastRun(scene)).toMatchObject({ status: 'cancelled' });
     expectSound(scene.database);
     scene.service.requests = [];
@@ -126,6 +129,18 @@ describe.concurrent('a signal', () => {
     expect(next).toMatchObject({ code: 0 });
     expect(next.of(resource)).toMatchObject({ inserted: 60_000 });
     expect(pagesAsked(scene.service)).toBeLessThan(5);
+  });
+
+  test('amid a first sync, whose records are written as they come, leaves none of them', async () => {
+    await using scene = await setScene({ maxPageSize: 1_000, latencyMs: 20 }, { exports: 40_000 });
+    await using cli = startSync(scene);
+    await asked(scene.service, cli, ({ pageNo }) => pageNo === 30);
+    const ended = await end(cli, 'SIGTERM');
+    expect(ended.code).toBe(143);
+    expect(ended.tookMs).toBeLessThan(2_000);
+    expect(mirrored(scene.database, resource)).toEqual([]);
+    expect(lastRun(scene)).toEqual({ status: 'cancelled', error: 'cancelled', ended: 1 });
+    expectSound(scene.database);
   });
 
   test('that comes a second time ends the process at once, whatever it is about', async () => {

@@ -96,14 +96,18 @@ function makeReader(list: ListDefinition): PageReader {
     page: PageText,
     item: Item,
     position: number,
-    identity: Identity | null,
+    identities: Buffer,
+    at: number,
+    isIdentified: boolean,
   ): MirrorRecord => {
     const draft = new Draft(page, position);
     const scalarValues = scalars.map(field => draft.scalar(field, item[field.name]));
     const arrayValues = arrays.map(field => draft.array(field, item[field.name]));
     const extra = draft.extra(item, known);
     const id = byId ? (item.id as number) : null;
-    const { key, fingerprint } = identity ?? identify(id, scalarValues, arrayValues, extra);
+    const { key, fingerprint } = isIdentified
+      ? identityAt(identities, at, byId)
+      : identify(id, scalarValues, arrayValues, extra, identities, at);
     return {
       id,
       key,
@@ -121,10 +125,12 @@ function makeReader(list: ListDefinition): PageReader {
       const records: MirrorRecord[] = [];
       const positions: number[] = [];
       const rejections: Rejection[] = [];
+      // One buffer a page: a buffer of its own for each record costs as much as its hashes.
+      const identities = Buffer.allocUnsafe(page.items.length * identityBytes);
       for (const [position, item] of page.items.entries()) {
         const reason = isItem(item) ? text.illFormed(item) : explain(isItem, item);
         if (reason === null) {
-          records.push(readItem(text, item as Item, position, null));
+          records.push(readItem(text, item as Item, position, identities, position, false));
           positions.push(position);
         } else {
           rejections.push({ position, reason, record: text.exact.itemText(position) });
@@ -136,7 +142,7 @@ function makeReader(list: ListDefinition): PageReader {
     readAgain(page, { positions, identities }) {
       const text = new PageText(page.text);
       return positions.map((position, at) =>
-        readItem(text, page.items[position] as Item, position, identityAt(identities, at, byId)),
+        readItem(text, page.items[position] as Item, position, identities, at, true),
       );
     },
   };
@@ -186,15 +192,18 @@ export function identifier(list: ListDefinition) {
     scalarValues: readonly Scalar[],
     arrayValues: readonly (readonly Scalar[])[],
     extra: string | null,
+    target: Buffer = Buffer.allocUnsafe(identityBytes),
+    at = 0,
   ): Identity => {
-    const identities = Buffer.allocUnsafe(identityBytes);
     const parts = scalarValues.map(canonical);
     let text = id === null ? '' : canonical(id);
     for (const part of parts) text += part;
     for (const values of arrayValues) text += `a${values.length}:${values.map(canonical).join('')}`;
-    writeHash16(text + canonical(extra), identities, hashBytes);
-    if (timeAt >= 0) writeTimedKey(keyAt.map(at => parts[at]).join(''), scalarValues[timeAt], identities);
-    return identityAt(identities, 0, timeAt < 0);
+    const start = at * identityBytes;
+    writeHash16(text + canonical(extra), target, start + hashBytes);
+    if (timeAt >= 0)
+      writeTimedKey(keyAt.map(part => parts[part]).join(''), scalarValues[timeAt], target, start);
+    return identityAt(target, at, timeAt < 0);
   };
 }
 
@@ -211,10 +220,10 @@ const timeBytes = 6;
 const timeMax = 2 ** (8 * timeBytes) - 1;
 
 /** A key that sorts by time first: records arrive in time order, so neighbours share index pages. */
-function writeTimedKey(text: string, time: Scalar | undefined, target: Buffer): void {
-  writeHash16(text, target, 0);
+function writeTimedKey(text: string, time: Scalar | undefined, target: Buffer, start: number): void {
+  writeHash16(text, target, start);
   const ms = typeof time === 'string' ? Date.parse(time) : 0;
-  target.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, 0, timeBytes);
+  target.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, start, timeBytes);
 }
 
 /** A page's text and what is known of it as a whole; the costly exact reading is made when first asked for. */
