@@ -17,6 +17,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="docmirror" \
+      org.opencontainers.image.base.name="docker.io/library/node:24-slim" \
+      org.opencontainers.image.documentation="docs/running.md" \
       org.opencontainers.image.description="Keeps a complete, provable copy of a Document Export Service in one SQLite file." \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
@@ -32,9 +34,13 @@ ENV NODE_ENV=production \
     DOCMIRROR_DATABASE=/data/docmirror.sqlite
 USER node
 
+# For containers that sync; a watch and a server are asked at their own /healthz (deploy/compose.yaml).
 # Docker knows 0 and 1 only; docmirror itself says 4 where a list is stale.
 HEALTHCHECK --interval=5m --timeout=30s --start-period=1h --retries=2 \
   CMD node /app/dist/cli.js status --max-age 26h || exit 1
 
+# It starts no other process and handles SIGTERM and SIGINT itself, so it may be PID 1 as it is. It writes to /data alone: the
+# rest may be read-only; with a /tmp that can be written it starts a little faster.
+STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "/app/dist/cli.js"]
 CMD ["sync"]

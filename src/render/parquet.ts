@@ -6,7 +6,7 @@ type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
 /** Rows are written in groups, which readers skip whole; so many stand in memory at once. */
-const rowsPerGroup = 50_000;
+const rowsPerGroup = 20_000;
 
 /** One column of the file, and how a row's value becomes its value. */
 interface FileColumn {

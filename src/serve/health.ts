@@ -31,13 +31,18 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
   } catch {
     return { statusCode: 503, body: { status: 'unreadable' } };
   }
-  const lists = ages.map(age => ({ ...age, ageSeconds: ageSeconds(age, nowMs) }));
+  // A source may know more of its lists than is for everybody.
+  const lists = ages.map(({ resource, lastCompletedAt }) => ({
+    resource,
+    lastCompletedAt,
+    ageSeconds: ageSeconds(lastCompletedAt, nowMs),
+  }));
   const isStale = maxAgeMs !== null && lists.some(list => (list.ageSeconds ?? Infinity) * 1000 > maxAgeMs);
   return isStale
     ? { statusCode: 503, body: { status: 'stale', lists } }
     : { statusCode: 200, body: { status: 'ok', lists } };
 }
 
-function ageSeconds({ lastCompletedAt }: ListAge, nowMs: number): number | null {
+function ageSeconds(lastCompletedAt: string | null, nowMs: number): number | null {
   return lastCompletedAt === null ? null : Math.max(0, (nowMs - Date.parse(lastCompletedAt)) / 1000);
 }

@@ -26,11 +26,15 @@ export interface StandingConnection extends StoredConnection {
   readonly changedRunId: number;
 }
 
+const knownMax = 10_000;
+
 /** The mirror as it stands or as it stood after a run, put together from the rows and the history. */
 export class MirrorState {
   readonly #sqlite: Database.Database;
   readonly #asOfRunId: number | null;
   readonly #connections: ConnectionTable;
+  /** Connections that were read lately: most records refer to few. */
+  readonly #known = new Map<number, StoredConnection | undefined>();
   /** Connections that were others then, or none; made when first asked for. */
   #then: ReadonlyMap<number, StandingConnection> | undefined;
 
@@ -91,6 +95,14 @@ export class MirrorState {
   }
 
   #connectionOf(id: number): StoredConnection | undefined {
+    if (!this.#known.has(id)) {
+      if (this.#known.size >= knownMax) this.#known.clear();
+      this.#known.set(id, this.#readConnection(id));
+    }
+    return this.#known.get(id);
+  }
+
+  #readConnection(id: number): StoredConnection | undefined {
     if (this.#asOfRunId === null) return this.#connections.read(id);
     this.#then ??= new Map([...this.#endedConnections(this.#asOfRunId)].map(each => [each.id, each]));
     return this.#then.get(id) ?? this.#connections.read(id);

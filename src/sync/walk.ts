@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
@@ -34,16 +35,20 @@ export async function* walkPages(
   const stop = () => walk.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    for (;;) {
-      signal.throwIfAborted();
+    const fill = () => {
       while (inFlight.size < source.concurrency) {
         const pageNo = plan.next();
-        if (pageNo === null) break;
+        if (pageNo === null) return;
         inFlight.set(pageNo, getOrMissing(source, list, pageNo, pageSize, isKnown, walk.signal));
       }
-      if (inFlight.size === 0) return;
+    };
+    for (fill(); inFlight.size > 0; fill()) {
       const walked = await Promise.race(inFlight.values());
+      signal.throwIfAborted();
       inFlight.delete(walked.pageNo);
+      // The next request is sent before this page is looked at: after a turn of the event loop it is on its way.
+      fill();
+      await nextTurn();
       yield walked;
     }
   } finally {
