@@ -8,7 +8,7 @@ import { writeTable } from './export-table.ts';
 
 /** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
 const columns: readonly ExportColumn[] = [
-  { name: 'changed_at', kind: 'time' },
+  { name: 'changed_at', kind: 'instant' },
   { name: 'resource', kind: 'text' },
   { name: 'record_id', kind: 'integer' },
   { name: 'operation', kind: 'text' },

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DocmirrorError } from '../errors.ts';
+import { removeLeftovers, unfinishedPath } from '../store/unfinished.ts';
 
 /** What is written is gathered up to this size, in bytes. */
 const bufferBytes = 1024 * 1024;
@@ -19,9 +19,10 @@ export class ExportFile {
   /** @param mode who may read it, in the manner of chmod. */
   constructor(path: string, mode: number) {
     this.path = path;
-    this.#unfinishedPath = `${path}.${randomBytes(4).toString('hex')}.docmirror-unfinished`;
+    this.#unfinishedPath = unfinishedPath(path);
     this.#file = explained(path, () => {
       mkdirSync(dirname(path), { recursive: true });
+      removeLeftovers(dirname(path));
       return openSync(this.#unfinishedPath, 'wx', mode);
     });
   }

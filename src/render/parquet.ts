@@ -86,12 +86,9 @@ const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
   ],
   text: name => [textColumn(name)],
   json: name => [textColumn(name)],
+  instant: name => [instantColumn(name)],
   time: name => [
-    {
-      name,
-      schema: [{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' }],
-      convert: value => instantOf(value),
-    },
+    instantColumn(name),
     { ...textColumn(`${name}_text`), convert: value => (isExactInstant(value) ? null : value) },
   ],
   texts: name => [
@@ -110,6 +107,14 @@ const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
     },
   ],
 };
+
+function instantColumn(name: string): FileColumn {
+  return {
+    name,
+    schema: [{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' }],
+    convert: instantOf,
+  };
+}
 
 function textColumn(name: string): FileColumn {
   return {

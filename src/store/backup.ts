@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, fsyncSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { MirrorFileError, UsageError } from '../errors.ts';
 import { hasSqliteHeader, type MirrorFile, openForReading } from './open.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
+import { removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
 import { type Verification, verifyMirror } from './verify.ts';
 
 export interface BackupOptions {
@@ -23,9 +23,6 @@ export interface Backup {
 
 /** Pages copied before signals and timers get their turn. */
 const pagesPerStep = 1_000;
-const unfinishedEnding = '.docmirror-unfinished';
-/** An unfinished file this old was left by a backup that was killed. */
-const leftoverAgeMs = 24 * 60 * 60 * 1000;
 
 /**
  * Copies a mirror while runs may write to it. The copy is one state of the mirror: it is written beside its final name, made a
@@ -37,7 +34,7 @@ const leftoverAgeMs = 24 * 60 * 60 * 1000;
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
   assertIsDestination(source, destination);
   removeLeftovers(dirname(resolve(destination)));
-  const unfinished = `${resolve(destination)}.${randomBytes(4).toString('hex')}${unfinishedEnding}`;
+  const unfinished = unfinishedPath(resolve(destination));
   try {
     await copy(source, unfinished, options);
     const verification = await verifyMirror(unfinished, options);
@@ -136,18 +133,5 @@ function assertIsDestination(source: string, destination: string): void {
     throw new MirrorFileError(
       `${destination} is no backup of a mirror. It was left as it is; name another file.`,
     );
-  }
-}
-
-function removeUnfinished(path: string): void {
-  for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
-}
-
-/** Removes what backups that were killed have left in a folder. */
-function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter(each => each.endsWith(unfinishedEnding))) {
-    const path = join(folder, name);
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > leftoverAgeMs) removeUnfinished(path);
   }
 }

@@ -2,8 +2,11 @@ import { type ListDefinition, lists } from '../contract/lists.ts';
 import { arrayFields, type Scalar, scalarFields } from '../contract/record.ts';
 import type { MirrorState } from './mirror-state.ts';
 
-/** What an exported column holds; `time` is a text that mostly is a point in time, `json` a text that is JSON. */
-export type ColumnKind = 'integer' | 'text' | 'time' | 'json' | 'texts' | 'integers';
+/**
+ * What an exported column holds: `instant` is a point in time, `time` a text that mostly is one, as the service sent it; `json`
+ * is a text that is JSON.
+ */
+export type ColumnKind = 'integer' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
 export interface ExportColumn {
   readonly name: string;

@@ -3,8 +3,9 @@ import type { ListDefinition } from '../contract/lists.ts';
 import { MirrorBusyError } from '../errors.ts';
 import type { ListMirror, ListOutcome, Mirror, RunError, RunStart, RunStatus } from '../sync/ports.ts';
 import type { ChangeObserver } from './apply.ts';
-import { type CurrentRun, SqliteListMirror } from './list-mirror.ts';
+import { SqliteListMirror } from './list-mirror.ts';
 import { rollBack } from './list-transaction.ts';
+import type { CurrentRun } from './list-writing.ts';
 import {
   assertIsMirrorOrNew,
   type MirrorFile,

@@ -1,0 +1,291 @@
+/** What a table or view is for, and what each of its columns means, with a value as it may stand there. */
+export interface TableMeaning {
+  readonly about: string;
+  readonly columns: Readonly<Record<string, readonly [meaning: string, example: string]>>;
+}
+
+type Columns = TableMeaning['columns'];
+
+const provenance: Columns = {
+  _first_seen_run_id: ['the run that first saw the record, in this life of it', '1'],
+  _changed_run_id: ['the run that wrote this version of it', '7'],
+  _extra: [
+    'JSON: fields that no column names, or whose value its column could not hold; null where there are none',
+    '{"pages":12}',
+  ],
+};
+
+const fingerprint: Columns = {
+  _fingerprint: [
+    '16 bytes that say what the record says, by which a run sees whether it has changed',
+    "x'5f0c…'",
+  ],
+};
+
+const documentExport: Columns = {
+  id: ["docmirror's own number of the record, stable while the record lives", '4105'],
+  source_connection_id: ['where the document came from', '12'],
+  source_document_title: ["the document's title at its source", 'Purchase order 11985'],
+  source_document_reference: ["the document's reference at its source", '4591282847'],
+  source_document_version: ["the document's version at its source", '2'],
+  source_document_kind: ['what kind of document it is, in the word of the service', 'purchase-order'],
+  destination_connection_id: ['where the document went', '103'],
+  destination_reference: ['where it lies at its destination', 's3://archive/2026/08/31ad.pdf'],
+  exported_at: ['when it was exported, as the service sent it', '2026-08-26T09:11:58.563Z'],
+};
+
+const names: Columns = {
+  source_connection_name: ['the name of the source connection now', 'SAP S/4HANA'],
+  destination_connection_name: ['the name of the destination connection now', 'Archive (S3)'],
+};
+
+const collection: Columns = {
+  id: ["the service's number of the collection", '31'],
+  name: ['its name', 'Invoices 2026'],
+  source_connection_id: ['where its documents come from', '12'],
+  destination_connection_id: ['where its documents go', '103'],
+};
+
+const webhook: Columns = {
+  id: ["the service's number of the webhook", '25'],
+  endpoint: ['the address that is called; it may hold secrets', 'https://hooks.example.com/hr?key=…'],
+  description: ['what it is for', 'Finance channel'],
+};
+
+const resource = (what: string): Columns[string] => [`the list that ${what}`, 'document-exports'];
+
+/** All that the file holds; a column that is missing here fails a test. */
+export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
+  connections: {
+    about: 'The connections that anything in the lists refers to, one row each.',
+    columns: {
+      id: ["the service's number of the connection", '12'],
+      name: [
+        'its name; where the lists disagree, collections and webhooks count more, then the newest export',
+        'SAP S/4HANA',
+      ],
+      ...provenance,
+      _name_rank: ['how much the list counts that gave the name; 0 where none claims it any more', '3'],
+      _name_time: [
+        'the newest exported_at that gave the name; null where another list gave it',
+        '2026-08-26T09:11:58Z',
+      ],
+      ...fingerprint,
+    },
+  },
+  document_exports: {
+    about: 'What the service lists at `/v2/document-exports` now, one row a record.',
+    columns: {
+      ...documentExport,
+      ...provenance,
+      _key: ['16 bytes that say who the record is, for the service gives it no id', "x'9a41…'"],
+      _occurrence: ['0, or a number from 1 on for further records that say the very same', '0'],
+      ...fingerprint,
+    },
+  },
+  collections: {
+    about: 'What the service lists at `/v2/collections` now, one row a record.',
+    columns: { ...collection, ...provenance, ...fingerprint },
+  },
+  webhooks: {
+    about: 'What the service lists at `/v2/webhooks` now, one row a record.',
+    columns: { ...webhook, ...provenance, ...fingerprint },
+  },
+  webhook_events: {
+    about: "The events of each webhook, in the service's order.",
+    columns: {
+      webhook_id: ['the webhook', '25'],
+      position: ['where the event stands among the others, from 0', '0'],
+      event: ['the event', 'document.exported'],
+    },
+  },
+  webhook_connections: {
+    about: "The connections of each webhook, in the service's order.",
+    columns: {
+      webhook_id: ['the webhook', '25'],
+      position: ['where the connection stands among the others, from 0', '0'],
+      connection_id: ['the connection; null where the service sent null', '12'],
+    },
+  },
+  sync_runs: {
+    about: 'Every run that was ever made.',
+    columns: {
+      id: ["the run's number, in the order of time", '7'],
+      status: [
+        '`running`, `completed`, `partial`, `failed`, `cancelled`, or `interrupted` where its process died',
+        'completed',
+      ],
+      trigger: ['`manual`, or `schedule` for the runs of `watch`', 'schedule'],
+      started_at: ['when it began, in UTC', '2026-11-20T23:15:04.120Z'],
+      completed_at: [
+        'when it ended; null while it goes on, and where its process died',
+        '2026-11-20T23:15:09.871Z',
+      ],
+      error_code: ['what went wrong, as a word for programs; null where nothing did', 'overloaded'],
+      error_message: ['what went wrong, in words for people', 'GET … answered 503'],
+      docmirror_version: ['the docmirror that made it', '0.1.0'],
+      base_url: ['the service that was asked', 'https://service.example'],
+    },
+  },
+  sync_run_resources: {
+    about: 'How each list of each run went.',
+    columns: {
+      run_id: ['the run', '7'],
+      resource: resource('was worked on'),
+      status: ['as in `sync_runs`, for this list alone', 'completed'],
+      mode: ['`full` or `incremental`; null where it came to no walk', 'full'],
+      completeness: [
+        '`proven`: two walks agreed; `count_matched`: one walk, and every check agreed; `incremental`: edges and counts agree with the last full sweep; `unproven`: the service contradicted itself',
+        'proven',
+      ],
+      first_page_no: ['the number of the first page, as found out', '1'],
+      page_size: ['records a page, as found out', '500'],
+      page_count: ['pages, by the word of the service', '3'],
+      total_record_count: ['records, by the word of the service', '1203'],
+      records_seen: ['records that the last walk saw', '1203'],
+      inserted: ['records that were new', '3'],
+      updated: ['records that had changed', '0'],
+      removed: ['records that were gone, and were removed', '1'],
+      unchanged: ['records that were as before', '1200'],
+      rejected: ['records that could not be read; they stand in `rejected_records`', '0'],
+      removals_withheld: ['records that were gone but were kept, for safety', '0'],
+      walks: ['how often the list was walked', '2'],
+      requests: ['requests that were sent', '6'],
+      retries: ['how many of them were further tries', '0'],
+      bytes: ['bytes that were received', '401234'],
+      waited_ms: ['time spent waiting because the service asked for it or failed, in milliseconds', '0'],
+      started_at: ['when the run began with this list, in UTC', '2026-11-20T23:15:04.130Z'],
+      completed_at: ['when it was done with it; null while it goes on', '2026-11-20T23:15:07.502Z'],
+      error: [
+        'JSON of the two columns after this; null where nothing went wrong',
+        '{"code":"timeout","message":"…"}',
+      ],
+      error_code: ['what went wrong, as a word for programs', 'timeout'],
+      error_message: ['what went wrong, in words for people', 'GET … did not answer in time'],
+      reason: [
+        'what contradicted what, where completeness is not proven',
+        'the total changed during the walk',
+      ],
+      record_count: [
+        'records in the mirror after the run; null where the run did not write the list',
+        '1205',
+      ],
+      digest: [
+        "32 hexadecimal digits over the list's rows after the run, by which `verify` audits it",
+        '8c1f…',
+      ],
+    },
+  },
+  rejected_records: {
+    about: 'Records that could not be read, kept as they were received.',
+    columns: {
+      id: ['a number of its own', '1'],
+      run_id: ['the run that received it', '7'],
+      resource: resource('it was to be in'),
+      page_no: ['the page it stood on', '2'],
+      position: ['where on the page, from 0', '17'],
+      reason: ['why it could not be read', 'id must be integer'],
+      record: ['its JSON text as received', '{"id":"x"}'],
+    },
+  },
+  record_history: {
+    about:
+      'Each version of a record that has ended. A version that still stands is the row itself, and is not in here.',
+    columns: {
+      id: ['a number of its own', '1'],
+      resource: resource('it was in, or `connections`'),
+      record_id: ["the record's `id`", '4105'],
+      first_seen_run_id: ['the run that first saw the record in that life of it', '1'],
+      valid_from_run_id: ['the run that wrote the version', '3'],
+      valid_to_run_id: ['the run that ended it', '7'],
+      ended_by: ['`update` or `removal`', 'update'],
+      record: ["the version, as JSON in the service's own shape", '{"id":31,"name":"Invoices"}'],
+      ...fingerprint,
+    },
+  },
+  document_exports_named: {
+    about:
+      'Document exports with the names of their connections beside the ids: what most questions begin with.',
+    columns: { ...documentExport, ...names, ...provenance },
+  },
+  collections_named: {
+    about: 'Collections with the names of their connections beside the ids.',
+    columns: { ...collection, ...names, ...provenance },
+  },
+  webhooks_named: {
+    about: 'Webhooks with their events and connections in one row.',
+    columns: {
+      ...webhook,
+      events: ['JSON array of its events, in order', '["document.exported"]'],
+      connection_ids: ['JSON array of the ids of its connections, in order', '[12,103]'],
+      connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
+      ...provenance,
+    },
+  },
+  changes: {
+    about: 'What was inserted, updated and removed, by run: the rows and the history as one list.',
+    columns: {
+      run_id: ['the run that made the change', '7'],
+      changed_at: ['when that run was done with the list, in UTC', '2026-11-20T23:15:07.502Z'],
+      resource: resource('changed, or `connections` for renamed connections'),
+      record_id: ["the record's `id`", '4105'],
+      operation: ['`insert`, `update` or `removal`', 'update'],
+      record: [
+        "the record after the change, or before its removal, as JSON in the service's own shape",
+        '{"id":31,"name":"Invoices 2026"}',
+      ],
+    },
+  },
+  sync_status: {
+    about: 'How each list stands, one row a list.',
+    columns: {
+      resource: resource('this row is about'),
+      record_count: ['records in the mirror now', '1205'],
+      last_completed_run_id: ['the last run that completed the list; null where none has', '7'],
+      last_completed_at: ['when that was, in UTC', '2026-11-20T23:15:07.502Z'],
+      age_seconds: ['how long ago that is', '312'],
+      last_full_at: ['when a full sweep last completed', '2026-11-20T22:15:07.118Z'],
+      last_run_id: ['the last run that worked on the list, however it ended', '8'],
+      last_run_status: ['how it ended', 'partial'],
+      completeness: ['what that run could say of the completeness, as in `sync_run_resources`', 'unproven'],
+      verdict: ['all of this in words', 'complete: proven'],
+    },
+  },
+  _known_pages: {
+    about:
+      'The pages of each list as the last sweep saw them: a page whose bytes are the same need not be read again.',
+    columns: {
+      resource: resource('the page belongs to'),
+      page_no: ['the number of the page', '2'],
+      digest: ["16 bytes over the page's items as received", "x'1be7…'"],
+      item_count: ['items on it', '500'],
+      sum: ['16 bytes: the sum of the fingerprints of its items', "x'77c0…'"],
+      row_ids: ['the rows of the mirror that stand on it, packed', "x'0102…'"],
+    },
+  },
+  _list_edges: {
+    about:
+      'What stood on the first and last page of each list at its last full sweep, by which a list is synced incrementally.',
+    columns: {
+      resource: resource('this row is about'),
+      run_id: ['the run that wrote it', '7'],
+      edges: ['JSON of what it saw', '{…}'],
+    },
+  },
+  _content_sums: {
+    about: 'Sums over the connections and the history, by which `verify` audits them.',
+    columns: {
+      table_name: ['the table', 'record_history'],
+      resource: ['the part of it: a list, or `connections`', 'document-exports'],
+      record_count: ['rows of it', '412'],
+      digest: ['32 hexadecimal digits: the sum of their fingerprints', '03ad…'],
+    },
+  },
+  _connection_refs: {
+    about: 'A connection as the service writes it where it refers to one; other views are built on it.',
+    columns: {
+      id: ["the service's number of the connection", '12'],
+      ref: ['JSON', '{"id":12,"name":"SAP S/4HANA"}'],
+    },
+  },
+};

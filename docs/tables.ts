@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openInMemory } from '../src/store/open.ts';
+import { type TableMeaning, tableMeanings } from './table-meanings.ts';
+
+// Writes docs/tables.md: npm run docs:tables
+
+export const tablesPath = join(import.meta.dirname, 'tables.md');
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly isNullable: number;
+  readonly isKey: number;
+}
+
+interface Relation {
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  readonly columns: readonly Column[];
+  readonly references: ReadonlyMap<string, string>;
+}
+
+const intro = `# The tables of the mirror
+
+<!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test holds it current. -->
+
+The mirror is one SQLite file that any tool can read, also while a sync runs: a reader sees each list as it stood before or
+after a run, never in between. Times of docmirror's own are UTC in ISO 8601. Columns that begin with an underscore are
+docmirror's book-keeping; tables that do so stand last in here, and may change with any version.
+`;
+
+/** The text of docs/tables.md. */
+export function tablesText(): string {
+  const relations = readRelations();
+  const isOwn = ({ name }: Relation) => name.startsWith('_');
+  const forAll = relations.filter(each => !isOwn(each));
+  const sections = (kind: Relation['kind']) => forAll.filter(each => each.kind === kind).map(sectionOf);
+  const own = ['## Book-keeping\n', ...relations.filter(isOwn).map(sectionOf)];
+  return [intro, '## Tables\n', ...sections('table'), '## Views\n', ...sections('view'), ...own].join('\n');
+}
+
+/** Columns without a meaning, and meanings without a column, as `table.column`. */
+export function mismatches(): string[] {
+  const relations = readRelations();
+  const inSchema = relations.flatMap(({ name, columns }) => columns.map(column => `${name}.${column.name}`));
+  const described = Object.entries(tableMeanings).flatMap(([name, { columns }]) =>
+    Object.keys(columns).map(column => `${name}.${column}`),
+  );
+  return [
+    ...inSchema.filter(name => !described.includes(name)).map(name => `${name} has no meaning`),
+    ...described.filter(name => !inSchema.includes(name)).map(name => `${name} is no column`),
+  ];
+}
+
+function readRelations(): Relation[] {
+  const { sqlite, close } = openInMemory();
+  try {
+    const relations = sqlite
+      .prepare<[], { name: string; kind: 'table' | 'view' }>(
+        `SELECT name, type AS kind FROM sqlite_schema WHERE type IN ('table', 'view')
+         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'`,
+      )
+      .all();
+    const order = Object.keys(tableMeanings);
+    return relations
+      .map(({ name, kind }) => ({
+        name,
+        kind,
+        columns: sqlite
+          .prepare<[string], Column>(
+            'SELECT name, lower(type) AS type, NOT "notnull" AND NOT pk AS isNullable, pk AS isKey FROM pragma_table_xinfo(?)',
+          )
+          .all(name),
+        references: new Map(
+          sqlite
+            .prepare<[string], [string, string]>('SELECT "from", "table" FROM pragma_foreign_key_list(?)')
+            .raw()
+            .all(name),
+        ),
+      }))
+      .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  } finally {
+    close();
+  }
+}
+
+function sectionOf(relation: Relation): string {
+  const meaning: TableMeaning = tableMeanings[relation.name] ?? { about: '(no meaning)', columns: {} };
+  const rows = relation.columns.map(column => rowOf(relation, column, meaning));
+  const head = ['| column | type | meaning | example |', '|---|---|---|---|'];
+  return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...head, ...rows, ''].join('\n');
+}
+
+function rowOf({ kind, references }: Relation, column: Column, { columns }: TableMeaning): string {
+  const [meaning, example] = columns[column.name] ?? ['(no meaning)', ''];
+  const target = references.get(column.name);
+  const notes = [
+    ...(column.isKey > 0 ? ['key'] : []),
+    ...(target === undefined ? [] : [`→ ${target}`]),
+    ...(kind === 'table' && column.isNullable === 1 ? ['may be null'] : []),
+  ];
+  const type = [column.type, ...notes].filter(text => text !== '').join(', ');
+  return `| \`${column.name}\` | ${type} | ${cell(meaning)} | \`${cell(example)}\` |`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
+
+if (import.meta.main) writeFileSync(tablesPath, tablesText());

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ending = '.docmirror-unfinished';
+/** An unfinished file this old was left by a process that was killed. */
+const leftoverAgeMs = 24 * 60 * 60 * 1000;
+
+/** Where a file is written until it is whole: beside its own name, so that it can be renamed, and like no other. */
+export function unfinishedPath(path: string): string {
+  return `${path}.${randomBytes(4).toString('hex')}${ending}`;
+}
+
+/** Removes an unfinished file with what SQLite may have left beside it. */
+export function removeUnfinished(path: string): void {
+  for (const beside of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${beside}`, { force: true });
+}
+
+/** Removes what processes that were killed have left in a folder. */
+export function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder).filter(each => each.endsWith(ending))) {
+    const path = join(folder, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > leftoverAgeMs) removeUnfinished(path);
+  }
+}
