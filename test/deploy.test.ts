@@ -11,6 +11,7 @@ import { validate as isCron } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { settings } from '../src/config.ts';
+import { watchMetrics } from '../src/serve/metrics.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -64,6 +65,17 @@ function podOf({ kind, spec }: Manifest): PodSpec {
   return (spec.jobTemplate as { spec: { template: Template } }).spec.template.spec;
 }
 
+const noTotals = {
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  rejected: 0,
+  requests: 0,
+  retries: 0,
+  bytes: 0,
+  durationMs: 0,
+};
+
 type Model = new (data: never) => { validate(): void };
 const models: Readonly<Record<string, Model>> = {
   ConfigMap,
@@ -78,7 +90,12 @@ const compose = parse(read('compose.yaml'), { merge: true }) as {
   readonly services: Record<string, Service>;
 };
 
-test.each(allFiles)('%s names only settings that there are', (_name, text) => {
+const documents = [
+  ...allFiles,
+  ['docs/running.md', readFileSync(join(root, 'docs', 'running.md'), 'utf8')] as const,
+];
+
+test.each(documents)('%s names only settings that there are', (_name, text) => {
   const known = Object.values(settings).map(({ variable }): string => variable);
   const named = text.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
   expect(named.filter(name => !known.includes(name))).toEqual([]);
@@ -210,6 +227,22 @@ describe('the compose file', () => {
       'DOCMIRROR_DATABASE=/data/docmirror.sqlite',
     );
   });
+});
+
+test('the alerts and docs/running.md name only metrics that there are, and the page names all', async () => {
+  const lists = [
+    { resource: 'webhooks', recordCount: 1, lastCompletedAt: null, last: null, totals: noTotals },
+  ];
+  const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
+  const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');
+  const alerts = read('prometheus-rules.yaml');
+  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}] }] });
+  const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
+  const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
+  expect(named.filter(name => !there.includes(name))).toEqual([]);
+  expect(
+    there.filter(name => !page.includes(name) && !page.includes(name.replace('docmirror_list_', '…_'))),
+  ).toEqual([]);
 });
 
 test('each line of the crontab is five fields, a user and docmirror', () => {

@@ -32,6 +32,15 @@ async function threeRuns(): Promise<Scene> {
   return scene;
 }
 
+/** One run, in which one connection is known by one collection alone. */
+async function oneRun(): Promise<Scene> {
+  const own = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });
+  own.service.lists['document-exports'].push(documentExport(500), documentExport(500));
+  own.service.lists.collections.push(collection(90, { sourceConnection: { id: 77, name: 'Renamed' } }));
+  await own.sync();
+  return own;
+}
+
 let scene: Scene;
 beforeAll(async () => {
   scene = await threeRuns();
@@ -316,7 +325,7 @@ describe.concurrent('verify', () => {
 
 describe.concurrent('verify --live', () => {
   test('the service and the mirror are alike, and nothing is written', async () => {
-    await using own = await threeRuns();
+    await using own = await oneRun();
     const before = { files: readdirSync(own.folder), at: statSync(own.database).mtimeMs };
     const { code, stdout } = await own.run('verify', '--live');
     expect(stdout).toContain('The mirror is what the service lists, record for record.\n');
@@ -325,12 +334,12 @@ describe.concurrent('verify --live', () => {
   });
 
   test('what is missing, extra and different is named, with both values and without secrets', async () => {
-    await using own = await threeRuns();
+    await using own = await oneRun();
     const { lists: at } = own.service;
     at.collections.push(collection(200));
     at['document-exports'].splice(10, 1);
     at['document-exports'].push(documentExport(500, { sourceDocumentTitle: 'A third twin' }));
-    at.webhooks[0] = webhook(2, {
+    at.webhooks[1] = webhook(2, {
       endpoint: 'https://hooks.example.com/new?key=another-secret',
       events: ['x'],
     });
@@ -353,8 +362,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('a connection with another name is named', async () => {
-    await using own = await threeRuns();
-    tamper(own.database, '');
+    await using own = await oneRun();
     for (const item of own.service.lists.collections as SampleItem[]) {
       const ref = item.sourceConnection as { id: number; name: string };
       if (ref.id === 77) ref.name = 'Anew';
@@ -367,7 +375,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('what could not be compared is said, and is no success', async () => {
-    await using own = await threeRuns();
+    await using own = await oneRun();
     own.service.options.status = { webhooks: 404 };
     const failed = await own.run('verify', '--live', '--retries', '0');
     expect(failed).toMatchObject({
@@ -385,7 +393,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('a run may hold the mirror meanwhile', async () => {
-    await using own = await threeRuns();
+    await using own = await oneRun();
     own.service.options.latencyMs = 300;
     await using syncing = spawnCli(['sync', '--full'], { env: own.env });
     await new Promise(resolve => setTimeout(resolve, 700));
