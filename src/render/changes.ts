@@ -25,20 +25,23 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 }
 
 function describe({ record, before }: ShownChange): string {
-  const { id: _id, ...now }: Record<string, unknown> = JSON.parse(record);
-  if (before === null)
-    return printable(
-      Object.values(now)
-        .map(brief)
-        .filter(text => text !== '')
-        .join(' · '),
-    );
-  const then: Record<string, unknown> = JSON.parse(before);
+  const now = fieldsOf(record);
+  if (before === null) {
+    const values = Object.values(now).map(brief);
+    return printable(values.filter(text => text !== '').join(' · '));
+  }
+  const then = fieldsOf(before);
   const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
   const changed = names.filter(name => JSON.stringify(then[name]) !== JSON.stringify(now[name]));
   return printable(
     changed.map(name => `${name}: ${brief(then[name]) || '–'} → ${brief(now[name]) || '–'}`).join(' · '),
   );
+}
+
+/** A record's fields but its id, which stands at the front of the line. */
+function fieldsOf(record: string): Record<string, unknown> {
+  const { id: _id, ...fields }: Record<string, unknown> = JSON.parse(record);
+  return fields;
 }
 
 /** A value in few words: a connection by its name, an endpoint without its secret parts. */
