@@ -21,10 +21,19 @@ CREATE TABLE `connections` (
 	`_changed_run_id` integer NOT NULL,
 	`_extra` text,
 	`_name_rank` integer DEFAULT 0 NOT NULL,
-	`_name_time` text
+	`_name_time` text,
+	`_fingerprint` blob NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `connections_changed_run_id` ON `connections` (`_changed_run_id`);--> statement-breakpoint
+CREATE TABLE `_content_sums` (
+	`table_name` text NOT NULL,
+	`resource` text NOT NULL,
+	`record_count` integer NOT NULL,
+	`digest` text NOT NULL,
+	PRIMARY KEY(`table_name`, `resource`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `document_exports` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`source_connection_id` integer,
@@ -50,6 +59,23 @@ CREATE INDEX `document_exports_source_connection_id` ON `document_exports` (`sou
 CREATE INDEX `document_exports_destination_connection_id` ON `document_exports` (`destination_connection_id`);--> statement-breakpoint
 CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`);--> statement-breakpoint
 CREATE INDEX `document_exports_changed_run_id` ON `document_exports` (`_changed_run_id`);--> statement-breakpoint
+CREATE TABLE `_known_pages` (
+	`resource` text NOT NULL,
+	`page_no` integer NOT NULL,
+	`digest` blob NOT NULL,
+	`item_count` integer NOT NULL,
+	`sum` blob NOT NULL,
+	`row_ids` blob NOT NULL,
+	PRIMARY KEY(`resource`, `page_no`)
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `_list_edges` (
+	`resource` text PRIMARY KEY NOT NULL,
+	`run_id` integer NOT NULL,
+	`edges` text NOT NULL,
+	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `record_history` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`resource` text NOT NULL,
@@ -59,6 +85,7 @@ CREATE TABLE `record_history` (
 	`valid_to_run_id` integer NOT NULL,
 	`ended_by` text NOT NULL,
 	`record` text NOT NULL,
+	`_fingerprint` blob NOT NULL,
 	FOREIGN KEY (`valid_to_run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint

@@ -76,7 +76,7 @@ function runsOf(scene: Scene): Record<string, unknown>[] {
   return sqlite(scene.database, 'SELECT id, status FROM sync_runs ORDER BY id');
 }
 
-describe.concurrent('a run that is killed', () => {
+describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
   test.each([1, 2, 3, 4, 5])(
     'at random moments leaves every list as before or as after, and the next run makes all exact (seed %i)',
     async seed => {

@@ -106,6 +106,17 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
   });
 
+  test('a time without a zone is the same record wherever docmirror runs', async () => {
+    await using scene = await setScene();
+    scene.service.lists['document-exports'].push(documentExport(850, { exportedAt: '2026-03-08T02:30:00' }));
+    for (const zone of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
+      scene.env.TZ = zone;
+      const synced = await scene.sync();
+      const first = zone === 'America/New_York';
+      expect(synced.of('document-exports'), zone).toMatchObject({ inserted: first ? 131 : 0, removed: 0 });
+    }
+  });
+
   test('a connection without an id is kept beside the null', async () => {
     await using scene = await setScene();
     scene.service.lists['document-exports'].push(

@@ -2,8 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Service } from '../src/api/service.ts';
+import type { ResourceName } from '../src/contract/lists.ts';
 import { memoryFolder, run } from './in-process.ts';
-import { expectExactMirror, mirrored } from './oracle.ts';
+import { expectExactMirror, expectSound, listed, mirrored } from './oracle.ts';
 import { sqlite } from './run-cli.ts';
 import { make } from './scene.ts';
 import {
@@ -82,7 +83,14 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
 }
 
-test(`${runs} runs in one process, with a fault in every twentieth answer and changes between them, end exact and leak nothing`, async () => {
+/** As `expectExactMirror`, without the audit of the whole file, which would take longer than all the runs. */
+function expectExactList(database: string, { lists }: StandIn, resource: ResourceName): void {
+  expect(mirrored(database, resource), resource).toEqual(listed(lists[resource], resource));
+}
+
+test(`${runs} runs in one process, with a fault in every twentieth answer and changes between them, end exact and leak nothing`, {
+  timeout: 120_000,
+}, async () => {
   await using service = await startStandIn({ gzip: true });
   await using folder = memoryFolder();
   const database = join(folder.path, 'mirror.sqlite');
@@ -104,8 +112,9 @@ test(`${runs} runs in one process, with a fault in every twentieth answer and ch
     for (const outcome of summary.resources) {
       retries += outcome.retries;
       expect(outcome.rejected).toBe(0);
-      if (outcome.status === 'completed') expectExactMirror(database, service, [outcome.resource]);
+      if (outcome.status === 'completed') expectExactList(database, service, outcome.resource);
     }
+    if (round % 20 === 0) expectSound(database);
     if (round % 5 === 0) {
       heap.push(process.memoryUsage().heapUsed);
       files.push(openFiles());

@@ -2,6 +2,7 @@ import { ExactItems, hasNumericKeys, hasUncertainNumbers } from './exact-json.ts
 import { hashBytes, writeHash16 } from './fingerprint.ts';
 import { type Field, itemSchema, type ListDefinition } from './lists.ts';
 import type { PageContent } from './page.ts';
+import { instantMs } from './time.ts';
 import { type Check, compile } from './validate.ts';
 
 /** What a column holds. */
@@ -222,7 +223,7 @@ const timeMax = 2 ** (8 * timeBytes) - 1;
 /** A key that sorts by time first: records arrive in time order, so neighbours share index pages. */
 function writeTimedKey(text: string, time: Scalar | undefined, target: Buffer, start: number): void {
   writeHash16(text, target, start);
-  const ms = typeof time === 'string' ? Date.parse(time) : 0;
+  const ms = typeof time === 'string' ? instantMs(time) : 0;
   target.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, start, timeBytes);
 }
 

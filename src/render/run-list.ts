@@ -71,20 +71,35 @@ function statusTable(lists: readonly ListStatus[], nowMs: number): string {
     [
       { name: 'List' },
       { name: 'Records', align: 'right' },
-      { name: 'Last run' },
-      { name: 'Completeness' },
-      { name: 'Last completed' },
-      { name: 'Age', align: 'right' },
+      { name: 'Verdict' },
+      { name: 'Last run', align: 'right' },
+      { name: 'Completed' },
+      { name: 'Full sweep' },
     ],
-    lists.map(({ resource, recordCount, lastRun, lastCompletedAt }) => [
-      resource,
-      count(recordCount),
-      lastRun === null ? 'never' : `${lastRun.runId} ${lastRun.status}`,
-      lastRun?.completeness ?? '–',
-      lastCompletedAt === null ? 'never' : instant(lastCompletedAt),
-      lastCompletedAt === null ? '–' : duration(Math.max(0, nowMs - Date.parse(lastCompletedAt))),
+    lists.map(list => [
+      list.resource,
+      count(list.recordCount),
+      verdictOf(list),
+      list.lastRun === null ? 'none' : String(list.lastRun.runId),
+      ago(list.lastCompletedAt, nowMs),
+      ago(list.lastFullAt, nowMs),
     ]),
   );
+}
+
+/** How a list stands after its last run, in few words. */
+function verdictOf({ lastRun }: ListStatus): string {
+  if (lastRun === null) return 'never synced';
+  const { status, completeness, removalsWithheld, rejected, errorCode } = lastRun;
+  if (status === 'completed') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
+  if (completeness === 'unproven') return 'unproven';
+  if (rejected > 0) return `${count(rejected)} rejected`;
+  if (removalsWithheld > 0) return `${count(removalsWithheld)} removals withheld`;
+  return errorCode === null ? status : `${status}: ${errorCode}`;
+}
+
+function ago(at: string | null, nowMs: number): string {
+  return at === null ? 'never' : `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }
 
 /** How the lists stand, as one JSON object on one line. */
@@ -93,13 +108,14 @@ export function statusJson(
   nowMs: number,
   watch: NextRun | null = null,
 ): string {
-  const resources = lists.map(({ resource, recordCount, lastRun, lastCompletedAt, lastFullAt }) => ({
-    resource,
-    recordCount,
-    lastCompletedAt,
-    lastFullAt,
-    ageMs: lastCompletedAt === null ? null : Math.max(0, nowMs - Date.parse(lastCompletedAt)),
-    lastRun: lastRun === null ? null : { runId: lastRun.runId, ...resourceOf(lastRun) },
+  const resources = lists.map(list => ({
+    resource: list.resource,
+    recordCount: list.recordCount,
+    verdict: verdictOf(list),
+    lastCompletedAt: list.lastCompletedAt,
+    lastFullAt: list.lastFullAt,
+    ageMs: list.lastCompletedAt === null ? null : Math.max(0, nowMs - Date.parse(list.lastCompletedAt)),
+    lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
   }));
   return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
 }

@@ -1,4 +1,5 @@
 import type { ConnectionMention } from '../contract/record.ts';
+import { instantMs } from '../contract/time.ts';
 
 /** What a list says of a connection, taken together over its records. */
 export interface ConnectionClaim {
@@ -73,6 +74,6 @@ export function compareTimes(left: string | null, right: string | null): number 
 }
 
 function toMs(time: string | null): number {
-  const ms = time === null ? Number.NaN : Date.parse(time);
+  const ms = time === null ? Number.NaN : instantMs(time);
   return Number.isNaN(ms) ? -8.64e15 - 1 : ms;
 }
