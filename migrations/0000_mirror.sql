@@ -22,7 +22,7 @@ CREATE TABLE `connections` (
 	`_extra` text,
 	`_name_rank` integer DEFAULT 0 NOT NULL,
 	`_name_time` text,
-	`_fingerprint` blob NOT NULL
+	`_fingerprint` blob
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `connections_changed_run_id` ON `connections` (`_changed_run_id`);--> statement-breakpoint
@@ -85,7 +85,7 @@ CREATE TABLE `record_history` (
 	`valid_to_run_id` integer NOT NULL,
 	`ended_by` text NOT NULL,
 	`record` text NOT NULL,
-	`_fingerprint` blob NOT NULL,
+	`_fingerprint` blob,
 	FOREIGN KEY (`valid_to_run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint

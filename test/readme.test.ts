@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { settings } from '../src/config.ts';
@@ -57,6 +57,16 @@ describe('the README', () => {
     expect(shown.sort()).toEqual(readdirSync(join(root, 'src')).sort());
   });
 
+  test('links only to files and headings that there are', () => {
+    const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => String(target));
+    const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title]) => `#${anchor(title)}`);
+    const local = targets.filter(target => !target.startsWith('https://'));
+    const isThere = (target: string) =>
+      target.startsWith('#') ? headings.includes(target) : existsSync(join(root, target));
+    expect(local.length).toBeGreaterThan(5);
+    expect(local.filter(target => !isThere(target))).toEqual([]);
+  });
+
   test('names only scripts that there are', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const named = [...readme.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name);
@@ -85,6 +95,21 @@ describe('the commands of the README', () => {
     expect(named.filter(name => !commands.includes(String(name)))).toEqual([]);
   });
 
+  test('are shown with flags that they have', async () => {
+    const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('\n');
+    const shown = [...blocks.matchAll(/\bdocmirror(?: --)? ([a-z]+)\b(.*--.*)$/gm)];
+    expect(shown.length).toBeGreaterThan(5);
+    const lines = shown.map(async ([line, command, rest]) => {
+      const { stdout } = await runCli([String(command), '--help']);
+      const flags = rest?.match(/--[a-z][\w-]*/g) ?? [];
+      expect(
+        flags.filter(flag => !stdout.includes(`  ${flag}`)),
+        line,
+      ).toEqual([]);
+    });
+    await Promise.all(lines);
+  });
+
   test('have the flags that they are said to have, and no others of their own', async () => {
     const rows = tableIn('Commands').map(async ([command, , flags]) => {
       const { stdout } = await runCli([plain(command), '--help']);
@@ -93,6 +118,12 @@ describe('the commands of the README', () => {
     });
     await Promise.all(rows);
   });
+});
+
+test('the changelog begins with the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  expect(/^## (\S+) \(\d{4}-\d\d-\d\d\)$/m.exec(changelog)?.[1]).toBe(version);
 });
 
 /** The flags of a help text that are no settings; a setting's line names its variable. */
@@ -132,6 +163,14 @@ function inColumns(rows: Row[]): string {
 
 function lengthOf(text = ''): number {
   return [...text].length;
+}
+
+/** A heading's anchor, as GitHub makes it. */
+function anchor(title = ''): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
 }
 
 /** What stands under a heading, up to the next one. */

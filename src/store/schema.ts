@@ -21,7 +21,7 @@ export const connections = sqliteTable(
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),
     /** Says what the row says, so that an audit finds what others changed. */
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }).notNull(),
+    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
@@ -202,7 +202,7 @@ export const recordHistory = sqliteTable(
     endedBy: text('ended_by').notNull(),
     record: text('record').notNull(),
     /** Says what the row says, so that an audit finds what others changed. */
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }).notNull(),
+    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
   },
   table => [
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
