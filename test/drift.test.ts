@@ -389,3 +389,28 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 });
+
+test('a twin that still stands is not overwritten by a run that proves nothing', async () => {
+  await using folder = memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const list = new MovingList(4, 2, 1);
+  list.play([]);
+  await sync(path, list);
+  list.play([
+    [{ kind: 'delete', at: 0 }],
+    [],
+    [
+      { kind: 'twin', at: 0 },
+      { kind: 'move', at: 2, to: 0 },
+    ],
+    [
+      { kind: 'update', at: 2 },
+      { kind: 'move', at: 6, to: 0 },
+    ],
+  ]);
+  expect(await sync(path, list)).toMatchObject({ completeness: 'unproven' });
+  expect(stored(path)).toContain('R1 title 0');
+  list.play([]);
+  expect(await sync(path, list)).toMatchObject({ status: 'completed' });
+  expect(stored(path)).toEqual(list.entries.map(labelOf).sort());
+});

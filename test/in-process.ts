@@ -26,6 +26,7 @@ export interface InProcessOptions {
   readonly resources?: readonly string[];
   readonly pageSize?: number | null;
   readonly mustProve?: boolean;
+  readonly signal?: AbortSignal;
   /** From 0 to 1; any number of records may be removed when it is left out. */
   readonly maxRemovals?: number;
   /** In milliseconds; every sweep is full when it is left out. */
@@ -50,7 +51,13 @@ export async function run(
         mustProve: options.mustProve ?? false,
         fullEveryMs: options.fullEveryMs ?? 0,
       },
-      { source, mirror, clock: () => new Date(), observer: silent, signal: new AbortController().signal },
+      {
+        source,
+        mirror,
+        clock: () => new Date(),
+        observer: silent,
+        signal: options.signal ?? new AbortController().signal,
+      },
     );
   } finally {
     mirror.close();

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { CancelledError } from '../src/errors.ts';
+import type { PageSource } from '../src/sync/ports.ts';
 import { memoryFolder, run, stored } from './in-process.ts';
 import { labelOf, MovingList } from './moving-list.ts';
 import { sqlite } from './run-cli.ts';
@@ -187,6 +189,37 @@ describe('an incremental sync', () => {
     expect(await s.sync()).toMatchObject({ mode: 'full', status: 'completed' });
     s.expectExact();
   });
+});
+
+test('an incremental sync does not build on a walk that was taken up again, unless two walks agreed', async () => {
+  await using folder = memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const list = new MovingList(200, 10, 2);
+  const stop = new AbortController();
+  const source: PageSource = {
+    baseUrl: list.baseUrl,
+    concurrency: 2,
+    get traffic() {
+      return list.traffic;
+    },
+    async getPage(definition, request) {
+      if (list.requests === 15) stop.abort(new CancelledError('SIGINT'));
+      stop.signal.throwIfAborted();
+      return list.getPage(definition, request);
+    },
+  };
+  const options = { resources: ['document-exports' as const], pageSize: 10, fullEveryMs: hour };
+  list.play([]);
+  const first = await run(path, source, { ...options, signal: stop.signal });
+  expect(first.status).toBe('cancelled');
+  list.play([]);
+  const second = await run(path, list, options);
+  expect(second.resources[0]).toMatchObject({ mode: 'full', completeness: 'count_matched' });
+  expect(second.resources[0]?.requests).toBeLessThan(10);
+  list.play([]);
+  expect((await run(path, list, options)).resources[0]).toMatchObject({ mode: 'full' });
+  list.play([]);
+  expect((await run(path, list, options)).resources[0]).toMatchObject({ mode: 'incremental' });
 });
 
 describe('a full sweep after incremental ones', () => {

@@ -55,6 +55,17 @@ describe('the package, installed in an empty folder', () => {
     expect(statuses).toEqual([{ status: 'completed' }, { status: 'completed' }]);
   });
 
+  test.each([
+    ['verify'],
+    ['changes', '--format', 'csv'],
+    ['report'],
+    ['backup', 'copy.sqlite'],
+    ['export', '--format', 'parquet', '--out', 'lists'],
+  ])('has all that %s needs', async (...args) => {
+    const { stdout } = await docmirror(folder.path, ...args, '--database', 'docmirror-demo.sqlite');
+    expect(stdout).not.toBe('');
+  });
+
   function docmirror(cwd: string, ...args: string[]) {
     const { PATH, HOME } = process.env;
     const program = join(installed, '.bin', 'docmirror');

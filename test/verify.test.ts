@@ -288,14 +288,14 @@ describe.concurrent('verify', () => {
     const path = join(folder.path, 'copy.sqlite');
     copyFileSync(scene.database, path);
     const mirror = SqliteMirror.open(path);
-    mirror.beginRun({
+    await mirror.beginRun({
       trigger: 'manual',
       startedAt: new Date().toISOString(),
       baseUrl: 'https://x.example',
       docmirrorVersion: 'test',
     });
     expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
-    mirror.endRun('completed', new Date().toISOString(), null);
+    await mirror.endRun('completed', new Date().toISOString(), null);
     mirror.close();
   });
 

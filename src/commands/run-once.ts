@@ -32,7 +32,7 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
   const source = openService(service, config, logger);
   const mirror =
     request.onPlannedChange === undefined
-      ? SqliteMirror.open(config.database)
+      ? SqliteMirror.open(config.database, signal)
       : SqliteMirror.openDry(config.database, request.onPlannedChange);
   try {
     return await runSync(

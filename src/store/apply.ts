@@ -137,10 +137,14 @@ export class Application {
     return this.#storeAll(page, records, positions, taken);
   }
 
-  /** Stores all of a page's records; `taken` as above. */
-  storePage(page: PageContent, taken: TakenRows): StoredPage {
+  /**
+   * Stores all of a page's records; `taken` as above.
+   *
+   * @param isKept tells which rows must stay as they are: a changed twin of such a row is a record of its own.
+   */
+  storePage(page: PageContent, taken: TakenRows, isKept: (id: number) => boolean): StoredPage {
     const { records, positions } = this.#reader.read(page);
-    return this.#storeAll(page, records, positions, taken);
+    return this.#storeAll(page, records, positions, taken, isKept);
   }
 
   /** Records a page's items that can't be read, and those that storing it turned away. */
@@ -187,11 +191,12 @@ export class Application {
     records: readonly MirrorRecord[],
     positions: readonly number[],
     taken: TakenRows,
+    isKept: (id: number) => boolean = () => false,
   ): StoredPage {
     const rowIds: number[] = [];
     const turnedAway: Rejection[] = [];
     for (const [at, record] of records.entries()) {
-      const id = this.#store(record, taken);
+      const id = this.#store(record, taken, isKept);
       if (id !== null) {
         rowIds.push(id);
         continue;
@@ -204,14 +209,15 @@ export class Application {
   }
 
   /** Inserts or updates a record and returns its row; null where that is taken already, in a list that allows no twins. */
-  #store(record: MirrorRecord, taken: TakenRows): number | null {
+  #store(record: MirrorRecord, taken: TakenRows, isKept: (id: number) => boolean): number | null {
     if (this.#wasEmpty) {
       const id = this.#insert(record, 0, taken);
       if (id !== null) return id;
     }
     const isFree = (id: number) => !taken.has(id);
     const same = this.#table.findSame(record, isFree);
-    const row = same ?? this.#table.find(record).find(isFree);
+    const mayChange = (id: number) => isFree(id) && (record.key === null || !isKept(id));
+    const row = same ?? this.#table.find(record).find(mayChange);
     if (row === undefined) {
       return this.#insert(record, record.key === null ? 0 : this.#table.freeOccurrence(record.key), taken);
     }

@@ -58,6 +58,9 @@ export class ListWriting {
   /** A first sync that is written as its pages arrive. */
   #early: { readonly application: Application; readonly taken: IdSet } | null = null;
 
+  /** Rows that were stored where no walk could be trusted as a whole. */
+  readonly #storedAmidDoubt = new IdSet();
+
   constructor(context: ListContext) {
     this.#context = context;
   }
@@ -162,7 +165,7 @@ export class ListWriting {
       const content = readContent(news.bytes);
       const stored =
         order.walks === 'all'
-          ? storeWhole(application, content, comparison.seen)
+          ? this.#storeWhole(application, content, last)
           : application.storeNews(content, news, comparison.seen);
       if (comparison === last) {
         application.reject(findings.pageNo, stored.turnedAway);
@@ -171,6 +174,17 @@ export class ListWriting {
       if (order.walks === 'last' && stored.turnedAway.length === 0) this.#keepPage(staged, stored.rowIds);
       await turn.next(signal);
     }
+  }
+
+  /**
+   * Stores a page where no walk can be trusted as a whole. A page still can, for it was one answer: so only twins on one page
+   * count as two, and a row that the last walk saw as it is stays as it is.
+   */
+  #storeWhole(application: Application, page: PageContent, last: WalkComparison): StoredPage {
+    const onPage = new Set<number>();
+    const stored = application.storePage(page, onPage, id => last.seen.has(id));
+    for (const id of onPage) this.#storedAmidDoubt.add(id);
+    return stored;
   }
 
   /** What is left to do when all records are stored: removals, and what the next run and the audit need to know. */
@@ -195,7 +209,7 @@ export class ListWriting {
   }
 
   #removeMissing(application: Application, order: ApplyOrder, walks: readonly NumberedWalk[]): void {
-    const seen = walks.map(({ comparison }) => comparison.seen);
+    const seen = [this.#storedAmidDoubt, ...walks.map(({ comparison }) => comparison.seen)];
     const rowCount = this.#context.recordCount + application.counts.inserted;
     if (seen.some(ids => ids.size === rowCount)) return;
     application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
@@ -232,12 +246,4 @@ export class ListWriting {
       connectionNameConflicts,
     };
   }
-}
-
-/** Where no walk can be trusted as a whole, a page still can: it was one answer. So only twins on one page count as two. */
-function storeWhole(application: Application, page: PageContent, seen: IdSet): StoredPage {
-  const onPage = new Set<number>();
-  const stored = application.storePage(page, onPage);
-  for (const id of onPage) seen.add(id);
-  return stored;
 }

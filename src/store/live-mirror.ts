@@ -29,19 +29,19 @@ export class LiveMirror implements Mirror {
     this.#report = report;
   }
 
-  beginRun(): null {
+  async beginRun(): Promise<null> {
     return null;
   }
 
-  openList(list: ListDefinition): ListMirror {
+  async openList(list: ListDefinition): Promise<ListMirror> {
     const live = new LiveList(this.#file.sqlite, list, this.#pageSizeOf(list), this.#report);
     this.#lists.set(list.resource, live);
     return live;
   }
 
-  recordList(): void {}
+  async recordList(): Promise<void> {}
 
-  endRun(): void {}
+  async endRun(): Promise<void> {}
 
   /** Holds the connections against what the lists say of them; to be called when all lists were walked. */
   compareConnections(): void {

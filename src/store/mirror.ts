@@ -4,7 +4,7 @@ import { MirrorBusyError } from '../errors.ts';
 import type { ListMirror, ListOutcome, Mirror, RunError, RunStart, RunStatus } from '../sync/ports.ts';
 import type { ChangeObserver } from './apply.ts';
 import { SqliteListMirror } from './list-mirror.ts';
-import { rollBack } from './list-transaction.ts';
+import { beginWriting, rollBack, tryBeginWriting } from './list-transaction.ts';
 import type { CurrentRun } from './list-writing.ts';
 import {
   assertIsMirrorOrNew,
@@ -28,6 +28,8 @@ export class SqliteMirror implements Mirror {
   readonly #lock: Staging;
   readonly #staging: Staging;
   readonly #records: RunRecords;
+  /** Ends a wait for another program's lock; null in a dry run, which writes nothing. */
+  readonly #signal: AbortSignal | null;
   readonly #isDry: boolean;
   readonly #observe: ChangeObserver | undefined;
   #run: CurrentRun | undefined;
@@ -38,11 +40,11 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorBusyError where another run holds it.
    * @throws MirrorFileError where the file can't be used.
    */
-  static open(path: string): SqliteMirror {
+  static open(path: string, signal: AbortSignal = new AbortController().signal): SqliteMirror {
     assertIsMirrorOrNew(path);
     const lock = openLock(path);
     try {
-      return new SqliteMirror(openForWriting(path), lock, lock, false, undefined);
+      return new SqliteMirror(openForWriting(path), lock, lock, signal, undefined);
     } catch (error) {
       lock.close();
       throw error;
@@ -54,12 +56,12 @@ export class SqliteMirror implements Mirror {
     assertIsMirrorOrNew(path);
     if (!existsSync(path)) {
       const staging = Staging.openTemporary();
-      return new SqliteMirror(openInMemory(), staging, staging, true, observe);
+      return new SqliteMirror(openInMemory(), staging, staging, null, observe);
     }
     openForReading(path).close();
     const lock = openLock(path);
     try {
-      return new SqliteMirror(openForWriting(path), lock, Staging.openTemporary(), true, observe);
+      return new SqliteMirror(openForWriting(path), lock, Staging.openTemporary(), null, observe);
     } catch (error) {
       lock.close();
       throw error;
@@ -70,19 +72,20 @@ export class SqliteMirror implements Mirror {
     file: MirrorFile,
     lock: Staging,
     staging: Staging,
-    isDry: boolean,
+    signal: AbortSignal | null,
     observe: ChangeObserver | undefined,
   ) {
     this.#file = file;
     this.#lock = lock;
     this.#staging = staging;
     this.#records = new RunRecords(file);
-    this.#isDry = isDry;
+    this.#signal = signal;
+    this.#isDry = signal === null;
     this.#observe = observe;
   }
 
-  beginRun(start: RunStart): number | null {
-    const id = this.#isDry ? dryRunId : this.#explained(() => this.#records.begin(start));
+  async beginRun(start: RunStart): Promise<number | null> {
+    const id = this.#isDry ? dryRunId : await this.#write(() => this.#records.begin(start));
     this.#run = {
       id,
       startedAt: start.startedAt,
@@ -93,39 +96,69 @@ export class SqliteMirror implements Mirror {
     return this.#isDry ? null : id;
   }
 
-  openList(list: ListDefinition, startedAt: string): ListMirror {
-    return this.#explained(() => {
-      const run = this.#current;
-      if (!run.isDry) this.#records.beginList(run.id, list.resource, startedAt);
-      return new SqliteListMirror({
-        list,
-        file: this.#file,
-        staging: this.#staging,
-        records: this.#records,
-        run,
-        observe: this.#observe,
-      });
-    });
+  async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
+    const run = this.#current;
+    if (!run.isDry) await this.#write(() => this.#records.beginList(run.id, list.resource, startedAt));
+    return this.#explained(
+      () =>
+        new SqliteListMirror({
+          list,
+          file: this.#file,
+          staging: this.#staging,
+          records: this.#records,
+          run,
+          observe: this.#observe,
+        }),
+    );
   }
 
-  recordList(outcome: ListOutcome): void {
+  async recordList(outcome: ListOutcome): Promise<void> {
     // A list that fails while it is written leaves its transaction open.
-    rollBack(this.#file.sqlite);
-    if (!this.#isDry) this.#explained(() => this.#records.endList(this.#current.id, outcome, null));
+    this.#explained(() => rollBack(this.#file.sqlite));
+    if (!this.#isDry) await this.#write(() => this.#records.endList(this.#current.id, outcome, null));
   }
 
-  endRun(status: RunStatus, completedAt: string, error: RunError | null): void {
-    if (!this.#isDry) this.#explained(() => this.#records.end(this.#current.id, status, completedAt, error));
+  async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<void> {
+    if (!this.#isDry)
+      await this.#write(() => this.#records.end(this.#current.id, status, completedAt, error));
   }
 
-  /** Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in. */
+  /**
+   * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, whatever fails.
+   *
+   * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
+   */
   close(): void {
-    rollBack(this.#file.sqlite);
-    // A reader may hold on to the log; it is then folded back by whoever closes the file last.
-    if (!this.#isDry) this.#file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
-    this.#file.close();
-    if (this.#staging !== this.#lock) this.#staging.close();
-    this.#lock.close();
+    try {
+      this.#explained(() => {
+        rollBack(this.#file.sqlite);
+        // A reader may hold on to the log; it is then folded back by whoever closes the file last.
+        if (!this.#isDry) this.#file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+      });
+    } finally {
+      this.#file.close();
+      if (this.#staging !== this.#lock) this.#staging.close();
+      this.#lock.close();
+    }
+  }
+
+  /**
+   * Writes a few rows in a transaction of their own, waiting for other programs' locks without holding up signals. After a
+   * signal it is tried once: the next run sees that this one was interrupted.
+   */
+  async #write<T>(work: () => T): Promise<T> {
+    const { sqlite, path } = this.#file;
+    const signal = this.#signal as AbortSignal;
+    try {
+      if (!signal.aborted) await beginWriting(sqlite, signal);
+      else if (!tryBeginWriting(sqlite)) signal.throwIfAborted();
+      const result = work();
+      sqlite.exec('COMMIT');
+      return result;
+    } catch (error) {
+      rollBack(sqlite);
+      throw explainSqliteError(error, path);
+    }
   }
 
   get #current(): CurrentRun {

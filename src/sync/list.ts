@@ -49,6 +49,8 @@ export interface ListTask {
 interface Progress {
   walks: WalkReport[];
   walksBegun: number;
+  /** True where the last walk was begun by an earlier run, which leaves it more time to be wrong. */
+  isResumed: boolean;
   /** What an incremental sync saw, where it was enough. */
   incremental: IncrementalReport | null;
 }
@@ -61,7 +63,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
-  const progress: Progress = { walks: [], walksBegun: 0, incremental: null };
+  const progress: Progress = { walks: [], walksBegun: 0, isResumed: false, incremental: null };
   const conclude = (ending: Ending): ListOutcome => ({
     resource: list.resource,
     startedAt,
@@ -74,7 +76,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   observer.listStarted(list);
   let outcome: ListOutcome;
   try {
-    const listMirror = mirror.openList(list, startedAt);
+    const listMirror = await mirror.openList(list, startedAt);
     progress.incremental = await readEdges(task, listMirror);
     outcome =
       progress.incremental === null
@@ -88,7 +90,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
           );
   } catch (error) {
     outcome = conclude(failed(error));
-    mirror.recordList(outcome);
+    await mirror.recordList(outcome);
   }
   observer.listEnded(list, outcome);
   return outcome;
@@ -105,7 +107,7 @@ async function walkAndApply(
   if (verdict.kind === 'pagination_ignored') {
     throw new ServiceError(
       'pagination_ignored',
-      `GET ${task.list.path}: the service does not heed pageNo: ${verdict.reason}`,
+      `GET ${task.source.baseUrl}${task.list.path}: the service does not heed pageNo: ${verdict.reason}`,
       {
         retryable: false,
       },
@@ -115,9 +117,14 @@ async function walkAndApply(
   const order: ApplyOrder = {
     walks: verdict.kind === 'unproven' ? 'all' : 'last',
     removalsMax: removalsAllowed(verdict, lastWalk.rejected, listMirror.recordCount, task.removals),
-    edges: verdict.kind === 'unproven' ? null : edgesOf(task, lastWalk, sweptAt),
+    edges: isSureOfAll(verdict, progress) ? edgesOf(task, lastWalk, sweptAt) : null,
   };
   return applyOrder(task, listMirror, conclude, applied => ended(verdict, applied), order);
+}
+
+/** Whether incremental runs may build on what the walks saw. */
+function isSureOfAll(verdict: Verdict, { isResumed }: Progress): boolean {
+  return verdict.kind === 'proven' || (verdict.kind === 'count_matched' && !isResumed);
 }
 
 async function applyOrder(
@@ -186,6 +193,7 @@ async function walkOnce(task: ListTask, listMirror: ListMirror, progress: Progre
     if (ledger.admit(findings)) ledger.add(findings);
     known.add(findings.pageNo);
   }
+  progress.isResumed = known.size > 0;
   observer.walkStarted(list, progress.walksBegun, ledger.lastPageNo - envelope.firstPageNo + 1, known.size);
   for await (const { pageNo, page } of allPages(task, first, ledger, known, listMirror)) {
     enter(ledger, listMirror, list, pageNo, page);

@@ -182,11 +182,11 @@ export interface RunStart {
 /** The mirror, held by one run from `beginRun` to `endRun`. */
 export interface Mirror {
   /** Records that a run began, and returns its id; null where nothing is recorded, in a dry run. */
-  beginRun(start: RunStart): number | null;
-  openList(list: ListDefinition, startedAt: string): ListMirror;
+  beginRun(start: RunStart): Promise<number | null>;
+  openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
   /** Records a list that ended without being applied. */
-  recordList(outcome: ListOutcome): void;
-  endRun(status: RunStatus, completedAt: string, error: RunError | null): void;
+  recordList(outcome: ListOutcome): Promise<void>;
+  endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<void>;
 }
 
 export type Clock = () => Date;

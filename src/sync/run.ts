@@ -1,5 +1,5 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
+import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
 import { type ListObserver, syncList } from './list.ts';
 import type { Clock, ListOutcome, Mirror, PageSource, RunError, RunStatus, Trigger } from './ports.ts';
 import type { RemovalGuard } from './removal-guard.ts';
@@ -49,17 +49,19 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   const started = clock();
   const { trigger, docmirrorVersion } = options;
   const startedAt = started.toISOString();
-  const runId = mirror.beginRun({ trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion });
+  const runId = await mirror.beginRun({ trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion });
 
-  const resources = await syncLists(options, world).catch((error: unknown) => {
+  const resources = await syncLists(options, world).catch(async (error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
-    mirror.endRun('failed', clock().toISOString(), { code: 'internal', message });
+    const code = error instanceof DocmirrorError ? error.code : 'internal';
+    // Where not even that can be recorded, the next run sees that this one was interrupted.
+    await mirror.endRun('failed', clock().toISOString(), { code, message }).catch(() => undefined);
     throw error;
   });
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
   const completed = clock();
-  mirror.endRun(status, completed.toISOString(), error);
+  await mirror.endRun(status, completed.toISOString(), error);
   return {
     runId,
     status,

@@ -39,7 +39,10 @@ export async function* walkPages(
       while (inFlight.size < source.concurrency) {
         const pageNo = plan.next();
         if (pageNo === null) return;
-        inFlight.set(pageNo, getOrMissing(source, list, pageNo, pageSize, isKnown, walk.signal));
+        const page = getOrMissing(source, list, pageNo, pageSize, isKnown, walk.signal);
+        // It is waited for below; until then its failure must not count as one that nobody sees.
+        page.catch(() => undefined);
+        inFlight.set(pageNo, page);
       }
     };
     for (fill(); inFlight.size > 0; fill()) {
