@@ -3,10 +3,11 @@ import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './commands/context.ts';
 import { registerCommands } from './commands/index.ts';
 import { CancelledError, DocmirrorError, exitCodes } from './errors.ts';
-import { quickStart } from './quick-start.ts';
+import { keepSmall, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
 quickStart();
+keepSmall();
 
 const stopping = new AbortController();
 

@@ -1,20 +1,35 @@
 import { enableCompileCache, registerHooks } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Makes the program start fast and stay small; to be called before any other module is loaded.
+ * Makes the program start fast; to be called before any other module is loaded.
  *
  * Drizzle's CommonJS build loads in a fifth of the time of its ECMAScript one (0.1 s instead of 0.6 s on the machine where it
- * was measured), and what was compiled once need not be compiled again. A sync makes much short-lived garbage; a young generation
- * that does not grow keeps it from being taken for long-lived: 245 MiB at the peak of a first sync instead of 350.
+ * was measured), and what was compiled once need not be compiled again.
  */
 export function quickStart(): void {
   enableCompileCache();
-  setFlagsFromString('--semi-space-growth-factor=1');
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier.startsWith('drizzle-orm')
         ? next(specifier, { ...context, conditions: ['node', 'require'] })
         : next(specifier, context),
   });
+}
+
+/** The young generation's size from which on it grows no more, in bytes; both of its halves count. */
+const youngBytesMax = 4 * 1024 * 1024;
+const lookIntervalMs = 20;
+
+/**
+ * Keeps the program small. A sync makes much short-lived garbage; while the young generation grows to its usual 32 MB, ever
+ * more of it is taken for long-lived: a first sync then peaks at 350 MiB instead of 240.
+ */
+export function keepSmall(): void {
+  const timer = setInterval(() => {
+    const young = getHeapSpaceStatistics().find(space => space.space_name === 'new_space');
+    if ((young?.space_size ?? 0) < youngBytesMax) return;
+    setFlagsFromString('--semi-space-growth-factor=1');
+    clearInterval(timer);
+  }, lookIntervalMs).unref();
 }

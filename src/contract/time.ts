@@ -5,5 +5,6 @@ const withoutZone = /^\d{4}-\d\d-\d\dT[\d:.]+$/;
  * without a zone is UTC too: the machine's own zone must not count.
  */
 export function instantMs(text: string): number {
-  return Date.parse(withoutZone.test(text) ? `${text}Z` : text);
+  const isWithoutZone = !text.endsWith('Z') && withoutZone.test(text);
+  return Date.parse(isWithoutZone ? `${text}Z` : text);
 }
