@@ -28,7 +28,7 @@ describe('the package, installed in an empty folder', () => {
 
   test('holds the program, its migrations and its papers, and nothing else', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
-      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'migrations', 'package.json'].sort(),
+      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'migrations', 'package.json'].sort(),
     );
     const programs = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
     const sources = readdirSync(join(copy, 'src'), { recursive: true, encoding: 'utf8' });
