@@ -46,7 +46,7 @@ export class BarObserver implements ListObserver {
   constructor(stream: NodeJS.WriteStream) {
     const format = '{resource} {bar} {value}/{total} pages  {note}';
     this.#bars = new MultiBar(
-      { stream, format, barsize: 24, hideCursor: true, clearOnComplete: false, gracefulExit: false },
+      { stream, format, barsize: 16, hideCursor: true, clearOnComplete: false, gracefulExit: false },
       Presets.shades_classic,
     );
   }

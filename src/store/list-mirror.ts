@@ -131,14 +131,14 @@ export class SqliteListMirror implements ListMirror {
     order: ApplyOrder,
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
-  ): Promise<Applied> {
+  ): Promise<ListOutcome> {
     const { file, run, staging, list } = this.#context;
     try {
-      const applied = await this.#writing.write(order, this.#walksOf(order), outcome, signal);
+      const outcomeWritten = await this.#writing.write(order, this.#walksOf(order), outcome, signal);
       signal.throwIfAborted();
       file.sqlite.exec(run.isDry ? 'ROLLBACK' : 'COMMIT');
       staging.clear(list.resource);
-      return applied;
+      return outcomeWritten;
     } catch (error) {
       rollBack(file.sqlite);
       throw explainSqliteError(error, file.path);

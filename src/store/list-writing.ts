@@ -98,7 +98,7 @@ export class ListWriting {
     walks: readonly NumberedWalk[],
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
-  ): Promise<Applied> {
+  ): Promise<ListOutcome> {
     const { comparison: last } = walks.at(-1) as NumberedWalk;
     if (order.walks !== 'last') this.giveUpEarly();
     const early = this.#early;
@@ -193,7 +193,7 @@ export class ListWriting {
     order: ApplyOrder,
     walks: readonly NumberedWalk[],
     outcome: (applied: Applied) => ListOutcome,
-  ): Applied {
+  ): ListOutcome {
     const { file, list, run, records, recordCount } = this.#context;
     const isSweep = order.walks !== 'edges';
     if (isSweep && recordCount > 0) this.#removeMissing(application, order, walks);
@@ -204,8 +204,9 @@ export class ListWriting {
     writeEdges(file, list.resource, run.id, isSure ? order.edges : null);
     const { comparison: last } = walks.at(-1) as NumberedWalk;
     const applied = this.#summarize(application, last.claims.conflictCount);
-    records.endList(run.id, outcome(applied), applied);
-    return applied;
+    const ended = outcome(applied);
+    records.endList(run.id, ended, applied);
+    return ended;
   }
 
   #removeMissing(application: Application, order: ApplyOrder, walks: readonly NumberedWalk[]): void {

@@ -98,7 +98,7 @@ export class LiveList implements ListMirror {
     _order: ApplyOrder,
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
-  ): Promise<Applied> {
+  ): Promise<ListOutcome> {
     signal.throwIfAborted();
     const { missing, different } = this.#reportNews();
     const extra = this.#reportExtra();
@@ -113,9 +113,8 @@ export class LiveList implements ListMirror {
       digest: '',
       connectionNameConflicts: this.claims.conflictCount,
     };
-    outcome(applied);
     this.#news.close();
-    return applied;
+    return outcome(applied);
   }
 
   /** A record that is not in the mirror as it stands is a changed one where a row with its key is left, or missing. */

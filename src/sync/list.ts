@@ -81,12 +81,10 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
     outcome =
       progress.incremental === null
         ? await walkAndApply(task, listMirror, progress, conclude)
-        : await applyOrder(
-            task,
-            listMirror,
-            conclude,
-            incrementalEnding,
+        : await listMirror.apply(
             incrementalOrder(progress.incremental),
+            applied => conclude(incrementalEnding(applied)),
+            task.signal,
           );
   } catch (error) {
     outcome = conclude(failed(error));
@@ -108,9 +106,7 @@ async function walkAndApply(
     throw new ServiceError(
       'pagination_ignored',
       `GET ${task.source.baseUrl}${task.list.path}: the service does not heed pageNo: ${verdict.reason}`,
-      {
-        retryable: false,
-      },
+      { retryable: false },
     );
   }
   const lastWalk = progress.walks.at(-1) as WalkReport;
@@ -119,31 +115,12 @@ async function walkAndApply(
     removalsMax: removalsAllowed(verdict, lastWalk.rejected, listMirror.recordCount, task.removals),
     edges: isSureOfAll(verdict, progress) ? edgesOf(task, lastWalk, sweptAt) : null,
   };
-  return applyOrder(task, listMirror, conclude, applied => ended(verdict, applied), order);
+  return listMirror.apply(order, applied => conclude(ended(verdict, applied)), task.signal);
 }
 
 /** Whether incremental runs may build on what the walks saw. */
 function isSureOfAll(verdict: Verdict, { isResumed }: Progress): boolean {
   return verdict.kind === 'proven' || (verdict.kind === 'count_matched' && !isResumed);
-}
-
-async function applyOrder(
-  task: ListTask,
-  listMirror: ListMirror,
-  conclude: (ending: Ending) => ListOutcome,
-  ending: (applied: Applied) => Ending,
-  order: ApplyOrder,
-): Promise<ListOutcome> {
-  let outcome: ListOutcome | undefined;
-  await listMirror.apply(
-    order,
-    applied => {
-      outcome = conclude(ending(applied));
-      return outcome;
-    },
-    task.signal,
-  );
-  return outcome as unknown as ListOutcome;
 }
 
 function incrementalOrder({ edges }: IncrementalReport): ApplyOrder {

@@ -130,8 +130,15 @@ export interface ListMirror {
   takeIn(facts: PageFacts, page: Page): PageFindings;
   /** Records of the mirror that this walk has not seen so far. */
   unseenCount(): number;
-  /** Writes what was found, all or nothing. Ends early, with nothing written, when the signal is aborted. */
-  apply(order: ApplyOrder, outcome: (applied: Applied) => ListOutcome, signal: AbortSignal): Promise<Applied>;
+  /**
+   * Writes what was found, and with it the outcome that follows from it, all or nothing. Ends early, with nothing written,
+   * when the signal is aborted.
+   */
+  apply(
+    order: ApplyOrder,
+    outcome: (applied: Applied) => ListOutcome,
+    signal: AbortSignal,
+  ): Promise<ListOutcome>;
 }
 
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
