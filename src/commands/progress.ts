@@ -1,11 +1,21 @@
-import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { ListObserver } from '../sync/list.ts';
 import type { ListOutcome } from '../sync/ports.ts';
+import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
 
+/** Something that shows how a run goes on until it is closed. */
+export type Progress = ListObserver & { close(): void };
+
+/** Shows how a run goes on: by bars on a terminal, by log lines elsewhere. */
+export async function showProgress({ stderr }: CommandContext, logger: Logger): Promise<Progress> {
+  if (!stderr.isTTY || !logger.isLevelEnabled('info')) return new LogObserver(logger);
+  const { BarObserver } = await import('./progress-bars.ts');
+  return new BarObserver(stderr);
+}
+
 /** Writes how a run goes on to the log. */
-export class LogObserver implements ListObserver {
+export class LogObserver implements Progress {
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -36,45 +46,6 @@ export class LogObserver implements ListObserver {
     if (status === 'completed') this.#logger.info(entry, 'list completed');
     else this.#logger[status === 'failed' ? 'error' : 'warn'](entry, `list ${status}`);
   }
-}
 
-/** Shows a bar a list on a terminal. */
-export class BarObserver implements ListObserver {
-  readonly #bars: MultiBar;
-  readonly #byResource = new Map<string, SingleBar>();
-
-  constructor(stream: NodeJS.WriteStream) {
-    const format = '{resource} {bar} {value}/{total} pages  {note}';
-    this.#bars = new MultiBar(
-      { stream, format, barsize: 16, hideCursor: true, clearOnComplete: false, gracefulExit: false },
-      Presets.shades_classic,
-    );
-  }
-
-  listStarted({ resource }: ListDefinition): void {
-    const bar = this.#bars.create(1, 0, { resource: resource.padEnd(16), note: '' });
-    this.#byResource.set(resource, bar);
-  }
-
-  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
-    const bar = this.#byResource.get(resource);
-    bar?.setTotal(pageCount);
-    bar?.update(pagesKnown, { note: walk === 1 ? '' : `walk ${walk}` });
-  }
-
-  pageDone({ resource }: ListDefinition, _pageNo: number, pageCount: number): void {
-    const bar = this.#byResource.get(resource);
-    bar?.setTotal(pageCount);
-    bar?.increment();
-  }
-
-  walkAgain(): void {}
-
-  listEnded({ resource }: ListDefinition, outcome: ListOutcome): void {
-    this.#byResource.get(resource)?.update({ note: outcome.status });
-  }
-
-  close(): void {
-    this.#bars.stop();
-  }
+  close(): void {}
 }

@@ -6,8 +6,8 @@ import { summaryJson, summaryText } from '../render/run-summary.ts';
 import { exitCodeOf } from '../sync/run.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
-import { createLogger, type Logger } from './logging.ts';
-import { BarObserver, LogObserver } from './progress.ts';
+import { createLogger } from './logging.ts';
+import { showProgress } from './progress.ts';
 import { runOnce } from './run-once.ts';
 
 interface SyncFlags {
@@ -58,7 +58,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
   const service = resolveService(command.opts(), context.environment);
   const logger = await createLogger(config.logLevel, context.stderr.isTTY);
   const planned = new PlannedChanges();
-  const observer = observe(context, logger);
+  const observer = await showProgress(context, logger);
   const summary = await runOnce({
     config,
     service,
@@ -77,12 +77,6 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
   }).finally(() => observer.close());
   context.stdout.write(flags.json ? summaryJson(summary) : `${planned.text(context)}${summaryText(summary)}`);
   context.setExitCode(exitCodeOf(summary, context.signal));
-}
-
-/** Bars on a terminal, log lines elsewhere. */
-function observe({ stderr }: CommandContext, logger: Logger) {
-  if (stderr.isTTY && logger.isLevelEnabled('info')) return new BarObserver(stderr);
-  return Object.assign(new LogObserver(logger), { close: () => undefined });
 }
 
 function checked(name: string): string {

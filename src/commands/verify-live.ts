@@ -8,19 +8,20 @@ import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
-import { BarObserver, LogObserver } from './progress.ts';
+import { showProgress } from './progress.ts';
 import { openService } from './run-once.ts';
 
 /** Walks the service until two walks agree, and holds the mirror against them, record for record. */
 export async function verifyLive(
   options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
-  { stderr, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<LiveResult & { readonly exitCode: number }> {
   const { config, service, limit, logger } = options;
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
   const source = openService(service, config, logger);
-  const bars = stderr.isTTY && logger.isLevelEnabled('info') ? new BarObserver(stderr) : null;
+  const { signal } = context;
+  const observer = await showProgress(context, logger);
   const mirror = LiveMirror.open(config.database, difference => {
     differenceCount++;
     if (differences.length < limit) differences.push(difference);
@@ -36,7 +37,7 @@ export async function verifyLive(
         mustProve: true,
         fullEveryMs: 0,
       },
-      { source, mirror, clock: () => new Date(), observer: bars ?? new LogObserver(logger), signal },
+      { source, mirror, clock: () => new Date(), observer, signal },
     );
     signal.throwIfAborted();
     if (summary.resources.every(({ error }) => error === null)) mirror.compareConnections();
@@ -48,7 +49,7 @@ export async function verifyLive(
       exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
     };
   } finally {
-    bars?.close();
+    observer.close();
     mirror.close();
     await source.close();
   }
