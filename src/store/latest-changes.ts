@@ -1,17 +1,5 @@
 import type Database from 'better-sqlite3';
-
-/** A change of one record, by one run. */
-export interface LatestChange {
-  readonly runId: number;
-  readonly changedAt: string | null;
-  readonly resource: string;
-  readonly recordId: number;
-  readonly operation: 'insert' | 'update' | 'removal';
-  /** JSON text: the record after the change or, where it was removed, before it. */
-  readonly record: string;
-  /** JSON text: the record before an update; null otherwise. */
-  readonly before: string | null;
-}
+import { type Change, selectChange } from './change.ts';
 
 const changesMax = 24;
 /** Of one kind of change, by one run, in one list: so that many of one kind don't hide the others. */
@@ -34,10 +22,7 @@ const changeCounts = `
   ORDER BY 1 DESC, 4, 2 LIMIT ${changesMax + runsSearchedForNamesMax}`;
 
 const changesOfKind = `
-  SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId, c.operation, c.record,
-    iif(c.operation = 'update',
-      (SELECT h.record FROM record_history h
-       WHERE h.resource = c.resource AND h.record_id = c.record_id AND h.valid_to_run_id = c.run_id), NULL) AS before
+  ${selectChange}
   FROM changes c
   WHERE c.run_id = ? AND c.resource = ? AND c.operation = ?
   ORDER BY c.record_id DESC LIMIT ${changesOfKindMax}`;
@@ -49,9 +34,9 @@ interface Kind {
 }
 
 /** The latest changes, those of the newest run first, a few of each kind. */
-export function readLatestChanges(sqlite: Database.Database): LatestChange[] {
-  const select = sqlite.prepare<[number, string, string], LatestChange>(changesOfKind);
-  const changes: LatestChange[] = [];
+export function readLatestChanges(sqlite: Database.Database): Change[] {
+  const select = sqlite.prepare<[number, string, string], Change>(changesOfKind);
+  const changes: Change[] = [];
   for (const { runId, resource, operation } of sqlite.prepare<[], Kind>(changeCounts).all()) {
     changes.push(...select.all(runId, resource, operation));
     if (changes.length >= changesMax) break;

@@ -1,6 +1,7 @@
 import { desc, eq, inArray } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../contract/wire.ts';
+import { type Change, selectChange } from './change.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { EndedRuns } from './ended-runs.ts';
 import { ListTable } from './list-table.ts';
@@ -8,6 +9,7 @@ import { MirrorState } from './mirror-state.ts';
 import { type MirrorFile, openForReading } from './open.ts';
 import { syncRunResources, syncRuns } from './schema.ts';
 
+export type { Change };
 export type RunRow = typeof syncRuns.$inferSelect;
 export type RunResourceRow = typeof syncRunResources.$inferSelect;
 
@@ -33,20 +35,6 @@ export interface RecordPage {
   readonly totalRecordCount: number;
 }
 
-/** A change of one record, by one run. */
-export interface Change {
-  readonly runId: number;
-  /** When the run had applied the list or, for connections, which belong to several, when it had ended. */
-  readonly changedAt: string | null;
-  readonly resource: string;
-  readonly recordId: number;
-  readonly operation: 'insert' | 'update' | 'removal';
-  /** JSON text: the record after the change or, where it was removed, before it. */
-  readonly record: string;
-  /** JSON text: the record before an update; null otherwise. */
-  readonly before: string | null;
-}
-
 /** Which changes to read. */
 export interface ChangeQuery {
   /** Changes of later runs than this, as far as they have ended. */
@@ -56,10 +44,7 @@ export interface ChangeQuery {
 }
 
 const changesOfRun = `
-  SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId, c.operation, c.record,
-    iif(c.operation = 'update',
-      (SELECT h.record FROM record_history h
-       WHERE h.resource = c.resource AND h.record_id = c.record_id AND h.valid_to_run_id = c.run_id), NULL) AS before
+  ${selectChange}
   FROM changes c
   WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
 

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../contract/lists.ts';
+import type { Change } from './change.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
-import { type LatestChange, readLatestChanges } from './latest-changes.ts';
+import { readLatestChanges } from './latest-changes.ts';
 
 /** How the newest run of a list that has ended did. */
 export interface ReportListRun {
@@ -62,7 +63,7 @@ export interface ReportData {
   readonly runs: readonly ReportRun[];
   readonly exports: ExportTally;
   readonly connectionNames: ReadonlyMap<number, string | null>;
-  readonly changes: readonly LatestChange[];
+  readonly changes: readonly Change[];
 }
 
 const runsShownMax = 60;

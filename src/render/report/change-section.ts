@@ -1,4 +1,4 @@
-import type { LatestChange } from '../../store/latest-changes.ts';
+import type { Change } from '../../store/change.ts';
 import type { ReportData } from '../../store/report-data.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
@@ -31,17 +31,13 @@ export function changeSection({ changes, lists }: ReportData): Html {
   </section>`;
 }
 
-function runChanges(
-  runId: number,
-  changes: readonly LatestChange[],
-  titles: ReadonlyMap<string, string>,
-): Html {
+function runChanges(runId: number, changes: readonly Change[], titles: ReadonlyMap<string, string>): Html {
   const at = changes.find(({ changedAt }) => changedAt !== null)?.changedAt ?? null;
   return html`<h3>Run ${runId}${at !== null && html`<small>${moment(at)}</small>`}</h3>
     <ul class="changes">${changes.map(change => entry(change, titles))}</ul>`;
 }
 
-function entry(change: LatestChange, titles: ReadonlyMap<string, string>): Html {
+function entry(change: Change, titles: ReadonlyMap<string, string>): Html {
   const { operation, resource, recordId, record, before } = change;
   const { tone, text } = words[operation];
   return html`<li>
