@@ -72,8 +72,7 @@ CREATE TABLE `_known_pages` (
 CREATE TABLE `_list_edges` (
 	`resource` text PRIMARY KEY NOT NULL,
 	`run_id` integer NOT NULL,
-	`edges` text NOT NULL,
-	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
+	`edges` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `record_history` (

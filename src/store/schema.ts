@@ -234,7 +234,7 @@ export const knownPages = sqliteTable(
 /** How the two ends of a list looked after the last run that was sure of them: where an incremental run starts from. */
 export const listEdges = sqliteTable('_list_edges', {
   resource: text('resource').primaryKey(),
-  runId: runId(),
+  runId: integer('run_id').notNull(),
   /** JSON of what the run saw of the list's first and last page. */
   edges: text('edges').notNull(),
 });
