@@ -82,19 +82,28 @@ function explain(): string {
 }
 
 const paginationLast = /^"pagination"\s*:\s*(\{[^{}]*\})\s*\}\s*$/;
-const paginationTailBytes = 1024;
+const paginationFirst = /^\s*\{\s*"pagination"\s*:\s*(\{[^{}]*\})\s*,/;
+const paginationBytesMax = 1024;
 
 /**
- * Takes an answer apart without parsing its items, where its pagination stands last; null where it does not. The digest is
- * of the items alone, for one new record changes `totalRecordCount` on every page.
+ * Takes an answer apart without parsing its items, where its pagination stands last or first; null where it does not. The
+ * digest is of the items alone, for one new record changes `totalRecordCount` on every page.
  */
 function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: string } | null {
   const at = bytes.lastIndexOf('"pagination"');
-  if (at < 0 || bytes.length - at > paginationTailBytes) return null;
-  const tail = paginationLast.exec(bytes.toString('latin1', at))?.[1];
-  if (tail === undefined) return null;
-  const pagination = parse(tail);
-  return isPagination(pagination) ? { pagination, itemsDigest: digestOf(bytes.subarray(0, at)) } : null;
+  const isNearEnd = at >= 0 && bytes.length - at <= paginationBytesMax;
+  const last = isNearEnd ? paginationLast.exec(bytes.toString('latin1', at)) : null;
+  if (last !== null) return toParts(last, bytes.subarray(0, at));
+  const first = paginationFirst.exec(bytes.toString('latin1', 0, paginationBytesMax));
+  return first === null ? null : toParts(first, bytes.subarray(first[0].length));
+}
+
+function toParts(
+  [, json]: RegExpExecArray,
+  items: Buffer,
+): { pagination: Pagination; itemsDigest: string } | null {
+  const pagination = parse(json as string);
+  return isPagination(pagination) ? { pagination, itemsDigest: digestOf(items) } : null;
 }
 
 function digestOf(data: string | Buffer): string {
