@@ -233,3 +233,16 @@ describe('a full sweep after incremental ones', () => {
     s.expectExact();
   });
 });
+
+test('a page is forgotten that the last sweep no longer found, also where it read every record', async () => {
+  await using s = await scene(200, 10);
+  const { default: Database } = await import('better-sqlite3');
+  const database = new Database(s.path);
+  database.exec('UPDATE connections SET _name_rank = 0');
+  database.close();
+  for (let gone = 0; gone < 20; gone++) s.list.change({ kind: 'delete', at: s.list.entries.length - 1 });
+  await s.sync();
+  expect(sqlite(s.path, 'SELECT max(page_no) AS last, count(*) AS pages FROM _known_pages')).toEqual([
+    { last: 18, pages: 18 },
+  ]);
+});

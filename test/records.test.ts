@@ -99,10 +99,12 @@ describe.concurrent('records', () => {
 
   test('an id that a list holds twice is stored once and said', async () => {
     await using scene = await setScene();
-    scene.service.lists.collections.push(collection(3, { name: 'another' }));
+    const twice = '{ "id": 3,  "name": "another", "big": 12345678901234567890 }';
+    scene.service.lists.collections.push(twice as never);
     const synced = await scene.sync();
     expect(synced).toMatchObject({ code: 3 });
     expect(synced.of('collections')).toMatchObject({ inserted: 7, rejected: 1 });
+    expect(sqlite(scene.database, 'SELECT record FROM rejected_records')).toEqual([{ record: twice }]);
     expectSound(scene.database);
   });
 
@@ -188,6 +190,24 @@ describe.concurrent('connection names', () => {
     lists.collections.pop();
     await scene.sync();
     expect(nameOf(scene.database, 51)).toBe('In the log');
+  });
+
+  test('a rename that is taken back is seen on pages that look as they did before it', async () => {
+    await using scene = await setScene({ maxPageSize: 10 }, { exports: 200, collections: 0, webhooks: 0 });
+    scene.env.DOCMIRROR_FULL_EVERY = '0';
+    const rename = (name: string) => {
+      for (const item of scene.service.lists['document-exports'] as Record<
+        string,
+        { id: number; name: string }
+      >[]) {
+        if (item.sourceConnection?.id === 1) item.sourceConnection.name = name;
+      }
+    };
+    for (const name of ['One', 'Two', 'One', 'Two']) {
+      rename(name);
+      expect(await scene.sync()).toMatchObject({ code: 0 });
+      expect(nameOf(scene.database, 1), name).toBe(name);
+    }
   });
 
   test('a connection without a name is stored, and named when a name is known', async () => {

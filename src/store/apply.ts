@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { ExactItems } from '../contract/exact-json.ts';
 import type { FingerprintSum } from '../contract/fingerprint.ts';
 import type { PageContent } from '../contract/page.ts';
 import {
@@ -124,17 +125,7 @@ export class Application {
    */
   storeNews(page: PageContent, news: KnownIdentities, taken: TakenRows): StoredPage {
     const records = this.#reader.readAgain(page, news);
-    return this.#storeAll(page, records, news.positions, taken);
-  }
-
-  /** The same for records that were read just now. */
-  storeRecords(
-    page: PageContent,
-    records: readonly MirrorRecord[],
-    positions: readonly number[],
-    taken: TakenRows,
-  ): StoredPage {
-    return this.#storeAll(page, records, positions, taken);
+    return this.storeRecords(page, records, news.positions, taken);
   }
 
   /**
@@ -144,7 +135,30 @@ export class Application {
    */
   storePage(page: PageContent, taken: TakenRows, isKept: (id: number) => boolean): StoredPage {
     const { records, positions } = this.#reader.read(page);
-    return this.#storeAll(page, records, positions, taken, isKept);
+    return this.storeRecords(page, records, positions, taken, isKept);
+  }
+
+  /** Stores records of a page that were read just now; `taken` and `isKept` as above. */
+  storeRecords(
+    page: PageContent,
+    records: readonly MirrorRecord[],
+    positions: readonly number[],
+    taken: TakenRows,
+    isKept: (id: number) => boolean = () => false,
+  ): StoredPage {
+    const rowIds: number[] = [];
+    const turnedAway: Rejection[] = [];
+    for (const [at, record] of records.entries()) {
+      const id = this.#store(record, taken, isKept);
+      if (id !== null) {
+        rowIds.push(id);
+        continue;
+      }
+      const position = positions[at] as number;
+      const reason = `id ${record.id}: the list holds this id more than once`;
+      turnedAway.push({ position, reason, record: new ExactItems(page.text).itemText(position) });
+    }
+    return { rowIds, turnedAway };
   }
 
   /** Records a page's items that can't be read, and those that storing it turned away. */
@@ -184,28 +198,6 @@ export class Application {
   dropReleasedConnections(): void {
     this.#history.endConnections(this.#connections.removeUnreferenced(this.#released));
     this.#history.saveSums();
-  }
-
-  #storeAll(
-    page: PageContent,
-    records: readonly MirrorRecord[],
-    positions: readonly number[],
-    taken: TakenRows,
-    isKept: (id: number) => boolean = () => false,
-  ): StoredPage {
-    const rowIds: number[] = [];
-    const turnedAway: Rejection[] = [];
-    for (const [at, record] of records.entries()) {
-      const id = this.#store(record, taken, isKept);
-      if (id !== null) {
-        rowIds.push(id);
-        continue;
-      }
-      const position = positions[at] as number;
-      const reason = `id ${record.id}: the list holds this id more than once`;
-      turnedAway.push({ position, reason, record: JSON.stringify(page.items[position]) });
-    }
-    return { rowIds, turnedAway };
   }
 
   /** Inserts or updates a record and returns its row; null where that is taken already, in a list that allows no twins. */

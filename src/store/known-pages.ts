@@ -57,12 +57,14 @@ export class KnownPages {
     this.#put.run(this.#resource, pageNo, Buffer.from(digest, 'hex'), itemCount, sum, rowIds);
   }
 
-  /** Forgets the pages that were not kept in this sweep. */
+  /** Forgets the pages that were not kept in this sweep, also those that were distrusted before it. */
   forgetOthers(): void {
+    const written = this.#sqlite
+      .prepare<[string], number>('SELECT page_no FROM _known_pages WHERE resource = ?')
+      .pluck()
+      .all(this.#resource);
     const forget = this.#sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND page_no = ?');
-    for (const { pageNo } of this.#byDigest.values()) {
-      if (!this.#kept.has(pageNo)) forget.run(this.#resource, pageNo);
-    }
+    for (const pageNo of written) if (!this.#kept.has(pageNo)) forget.run(this.#resource, pageNo);
   }
 
   /** Forgets all pages: they may not hold what they held. */

@@ -103,10 +103,11 @@ export class ListWriting {
     if (order.walks !== 'last') this.giveUpEarly();
     const early = this.#early;
     const application = early?.application ?? (await this.#begin(last, signal));
-    application.history.endConnections(this.#takeOverConnections(order, walks));
+    const renamed = this.#takeOverConnections(order, walks);
+    application.history.endConnections(renamed);
     if (early === null)
       for (const walk of walks) await this.#storeWalk(application, walk, order, last, signal);
-    return this.#finish(application, order, walks, outcome);
+    return this.#finish(application, order, walks, renamed.length > 0, outcome);
   }
 
   async #begin(last: WalkComparison, signal: AbortSignal): Promise<Application> {
@@ -192,13 +193,14 @@ export class ListWriting {
     application: Application,
     order: ApplyOrder,
     walks: readonly NumberedWalk[],
+    isRenamed: boolean,
     outcome: (applied: Applied) => ListOutcome,
   ): ListOutcome {
     const { file, list, run, records, recordCount } = this.#context;
     const isSweep = order.walks !== 'edges';
     if (isSweep && recordCount > 0) this.#removeMissing(application, order, walks);
     application.dropReleasedConnections();
-    if (isSweep) this.#keepPages(application, order, walks);
+    if (isSweep) this.#keepPages(application, order, walks, isRenamed);
     const { rejected, removalsWithheld } = application.counts;
     const isSure = rejected === 0 && removalsWithheld === 0;
     writeEdges(file, list.resource, run.id, isSure ? order.edges : null);
@@ -216,11 +218,19 @@ export class ListWriting {
     application.removeMissing(id => seen.some(ids => ids.has(id)), order.removalsMax);
   }
 
-  /** Brings the known pages in line with what the last walk saw; where nothing has changed, they stand as they are. */
-  #keepPages(application: Application, order: ApplyOrder, walks: readonly NumberedWalk[]): void {
+  /**
+   * Brings the known pages in line with what the last walk saw. Where no record and no connection's name has changed, they
+   * stand as they are: what they held is still so, whatever order the service lists it in now.
+   */
+  #keepPages(
+    application: Application,
+    order: ApplyOrder,
+    walks: readonly NumberedWalk[],
+    isRenamed: boolean,
+  ): void {
     const { knownPages, staging, list } = this.#context;
     const { inserted, updated, removed } = application.counts;
-    if (inserted + updated + removed === 0 && knownPages.size > 0) return;
+    if (inserted + updated + removed === 0 && !isRenamed && knownPages.size > 0) return;
     if (order.walks === 'all') {
       knownPages.forget();
       return;
