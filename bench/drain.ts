@@ -1,5 +1,5 @@
 // Pulls all pages by docmirror's own HTTP client and throws them away, or parses them first: what any sync must at least take.
-import { HttpClient } from '../src/api/http-client.ts';
+import { HttpClient } from '../src/service/http-client.ts';
 
 const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] = process.argv.slice(2);
 

@@ -10,7 +10,7 @@ import { Service as KubernetesService } from 'kubernetes-models/v1/Service';
 import { validate as isCron } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { settings } from '../src/config.ts';
+import { settings } from '../src/config/settings.ts';
 import { watchMetrics } from '../src/serve/metrics.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 

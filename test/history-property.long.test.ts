@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lists, type ResourceName } from '../src/contract/lists.ts';
-import { MirrorReader } from '../src/store/mirror-reader.ts';
-import { verifyMirror } from '../src/store/verify.ts';
+import { MirrorReader } from '../src/store/read/mirror-reader.ts';
+import { verifyMirror } from '../src/store/verify/verify.ts';
 import { events, ModelService } from './history-model.ts';
 import { memoryFolder, run } from './in-process.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ListEdges, planIncremental } from '../src/sync/incremental.ts';
+import { type ListEdges, planIncremental } from '../src/proof/incremental.ts';
 import type { PageFindings, WalkEnvelope } from '../src/sync/ports.ts';
 
 /** 200 records in pages of 10, as they were. */

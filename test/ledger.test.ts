@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judge, Ledger, type WalkReport } from '../src/sync/ledger.ts';
+import { judge, Ledger, type WalkReport } from '../src/proof/ledger.ts';
 import type { PageFindings, WalkEnvelope } from '../src/sync/ports.ts';
 
 const envelope: WalkEnvelope = { firstPageNo: 1, pageSize: 10, pageCount: 3, totalRecordCount: 25 };

@@ -2,7 +2,7 @@ import parsePrometheus from 'parse-prometheus-text-format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthOf } from '../src/serve/health.ts';
 import { type MirrorNumbers, mirrorMetrics, watchMetrics } from '../src/serve/metrics.ts';
-import { ReportReader } from '../src/store/report-reader.ts';
+import { ReportReader } from '../src/store/read/report-reader.ts';
 import { type Scene, setScene } from './scene.ts';
 import { documentExport } from './stand-in.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Pacer } from '../src/api/pacer.ts';
-import { retryAfterMs, retryAfterMsMax } from '../src/api/retry-after.ts';
+import { Pacer } from '../src/service/pacer.ts';
+import { retryAfterMs, retryAfterMsMax } from '../src/service/retry-after.ts';
 
 const { signal } = new AbortController();
 

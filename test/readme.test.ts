@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { settings } from '../src/config.ts';
+import { settings } from '../src/config/settings.ts';
 import { exitCodes } from '../src/errors.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from './run-cli.ts';
 

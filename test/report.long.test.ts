@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesOf, fieldsOf, withoutSecrets } from '../src/render/report/record-text.ts';
 import { timelineOf } from '../src/render/report/time-buckets.ts';
-import { openForWriting } from '../src/store/open.ts';
+import { openForWriting } from '../src/store/file/open.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 import { type Scene, setScene } from './scene.ts';
 import { documentExport, type SampleItem, webhook } from './stand-in.ts';

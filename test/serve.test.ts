@@ -14,7 +14,7 @@ import { CancelledError, DocmirrorError, UsageError } from '../src/errors.ts';
 import { generateSample } from '../src/sample/generate.ts';
 import { arraySource, type RecordSource } from '../src/serve/record-source.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../src/serve/server.ts';
-import { openForWriting } from '../src/store/open.ts';
+import { openForWriting } from '../src/store/file/open.ts';
 import { temporaryFolder } from './run-cli.ts';
 
 const token = 'a-token';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Service } from '../src/api/service.ts';
 import type { ResourceName } from '../src/contract/lists.ts';
+import { Service } from '../src/service/service.ts';
 import { memoryFolder, run } from './in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from './oracle.ts';
 import { sqlite } from './run-cli.ts';

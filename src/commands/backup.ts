@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config.ts';
+import { resolveConfig, wholeNumber } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
-import { type Backup, backUp } from '../store/backup.ts';
-import { nameInFolder, rotate } from '../store/backup-rotation.ts';
-import { verifyMirror } from '../store/verify.ts';
+import { type Backup, backUp } from '../store/backup/backup.ts';
+import { nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
+import { verifyMirror } from '../store/verify/verify.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';

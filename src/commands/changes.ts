@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { resolveConfig } from '../config.ts';
+import { resolveConfig } from '../config/settings.ts';
 import { type ChangeFormat, changeFeed, changeFormats } from '../render/change-feed.ts';
-import { type Change, MirrorReader } from '../store/mirror-reader.ts';
+import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { instantOf, resourceOption, runOf } from './run-flags.ts';

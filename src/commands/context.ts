@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../config/settings.ts';
 
 /** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
 export interface CommandContext {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { resolveConfig } from '../config.ts';
+import { resolveConfig } from '../config/settings.ts';
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryText } from '../render/run-summary.ts';
@@ -8,8 +8,8 @@ import { changeSample } from '../sample/change.ts';
 import { generateSample } from '../sample/generate.ts';
 import { arraySource } from '../serve/record-source.ts';
 import { startServer } from '../serve/server.ts';
-import { stagingPath } from '../store/mirror.ts';
-import { MirrorReader } from '../store/mirror-reader.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
+import { stagingPath } from '../store/write/mirror.ts';
 import { exitCodeOf, type RunSummary } from '../sync/run.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags } from './flags.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
-import type { EndedRuns, ListInRun } from '../store/ended-runs.ts';
-import { exportTables } from '../store/export-tables.ts';
+import type { EndedRuns, ListInRun } from '../store/read/ended-runs.ts';
+import { exportTables } from '../store/read/export-tables.ts';
 import { instantOf, runOf } from './run-flags.ts';
 
 interface AsOfFlags {

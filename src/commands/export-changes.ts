@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ndjsonLine } from '../render/change-feed.ts';
-import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
-import type { Change } from '../store/mirror-reader.ts';
+import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
+import type { Change } from '../store/read/mirror-reader.ts';
 import type { ExportTask, WrittenFile } from './export.ts';
 import { ExportFile } from './export-file.ts';
 import { writeTable } from './export-table.ts';

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DocmirrorError } from '../errors.ts';
-import { removeLeftovers, unfinishedPath } from '../store/unfinished.ts';
+import { removeLeftovers, unfinishedPath } from '../store/file/unfinished.ts';
 
 /** What is written is gathered up to this size, in bytes. */
 const bufferBytes = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { CsvEncoder, type TableEncoder } from '../render/export-formats.ts';
 import { ParquetEncoder } from '../render/parquet.ts';
-import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
-import type { Turns } from '../store/turns.ts';
+import type { Turns } from '../store/file/turns.ts';
+import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 import type { ExportFile } from './export-file.ts';
 
 export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { resolveConfig } from '../config.ts';
+import { resolveConfig } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
-import { exportTables } from '../store/export-tables.ts';
-import { MirrorReader } from '../store/mirror-reader.ts';
-import { Turns } from '../store/turns.ts';
+import { Turns } from '../store/file/turns.ts';
+import { exportTables } from '../store/read/export-tables.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { asOfRunId } from './export-as-of.ts';
 import { exportChanges } from './export-changes.ts';

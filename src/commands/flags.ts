@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type SettingName, settings } from '../config.ts';
+import { type SettingName, settings } from '../config/settings.ts';
 
 /** Adds the flags of these settings to a command; defaults and checks stay with the settings. */
 export function addSettingFlags(command: Command, names: readonly SettingName[]): Command {

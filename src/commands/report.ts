@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { durationMs, resolveConfig } from '../config.ts';
+import { durationMs, resolveConfig } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { count } from '../render/numbers.ts';
 import { version } from '../version.ts';
@@ -42,7 +42,7 @@ async function report(command: Command, { environment, stdout }: CommandContext)
 }
 
 async function readData(database: string) {
-  const { ReportReader } = await import('../store/report-reader.ts');
+  const { ReportReader } = await import('../store/read/report-reader.ts');
   const reader = ReportReader.open(database);
   try {
     const reading = reader.report();

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumber } from '../config.ts';
+import { wholeNumber } from '../config/settings.ts';
 import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
-import type { EndedRuns } from '../store/ended-runs.ts';
+import type { EndedRuns } from '../store/read/ended-runs.ts';
 
 /** Everything whose changes are kept: the lists and the connections. */
 export const changingResources: readonly string[] = [...resourceNames, 'connections'];

@@ -1,8 +1,8 @@
-import { Service } from '../api/service.ts';
-import type { Config, ServiceConfig } from '../config.ts';
+import type { Config, ServiceConfig } from '../config/settings.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { ChangeObserver } from '../store/apply.ts';
-import { SqliteMirror } from '../store/mirror.ts';
+import { Service } from '../service/service.ts';
+import type { ChangeObserver } from '../store/write/apply.ts';
+import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListObserver } from '../sync/list.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';

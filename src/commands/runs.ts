@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config.ts';
+import { resolveConfig, wholeNumber } from '../config/settings.ts';
 import { runsJson, runsText } from '../render/run-list.ts';
-import { MirrorReader } from '../store/mirror-reader.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config.ts';
+import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/settings.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
-import { MirrorReader } from '../store/mirror-reader.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
@@ -90,7 +90,7 @@ async function whatIsServed(
   records: MirrorReader,
   maxAgeMs: number | null,
 ): Promise<Served> {
-  const { ReportReader } = await import('../store/report-reader.ts');
+  const { ReportReader } = await import('../store/read/report-reader.ts');
   const { mirrorMetrics } = await import('../serve/metrics.ts');
   const reader = ReportReader.open(database);
   const figures = remembered(figuresKeptMs, () => reader.figures());

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServedReport } from '../serve/app.ts';
-import type { RunFigures } from '../store/run-figures.ts';
+import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
 
 interface Sources {
@@ -44,7 +44,7 @@ function staleMark({ lists }: RunFigures, maxAgeMs: number | null): string {
 }
 
 async function makePage(database: string, maxAgeMs: number | null): Promise<Page> {
-  const { ReportReader } = await import('../store/report-reader.ts');
+  const { ReportReader } = await import('../store/read/report-reader.ts');
   const { reportPage } = await import('../render/report/page.ts');
   const reader = ReportReader.open(database);
   try {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { durationMs, resolveConfig } from '../config.ts';
+import { durationMs, resolveConfig } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
 import { statusJson, statusText } from '../render/run-list.ts';
-import { MirrorReader } from '../store/mirror-reader.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { readWatchNote } from './watch-note.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { resolveConfig, resolveService } from '../config.ts';
+import { resolveConfig, resolveService } from '../config/settings.ts';
 import { lists, resourceNames } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';

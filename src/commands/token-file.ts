@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { checkToken } from '../config.ts';
+import { checkToken } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 
 /**

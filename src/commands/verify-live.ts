@@ -1,8 +1,8 @@
-import type { Config, ServiceConfig } from '../config.ts';
+import type { Config, ServiceConfig } from '../config/settings.ts';
 import { lists } from '../contract/lists.ts';
 import { exitCodes } from '../errors.ts';
 import type { LiveResult } from '../render/verification.ts';
-import { type LiveDifference, LiveMirror } from '../store/live-mirror.ts';
+import { type LiveDifference, LiveMirror } from '../store/verify/live-mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { resolveConfig, resolveService, wholeNumber } from '../config.ts';
+import { resolveConfig, resolveService, wholeNumber } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
-import { verifyMirror } from '../store/verify.ts';
+import { verifyMirror } from '../store/verify/verify.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
 import { createLogger } from './logging.ts';

@@ -1,7 +1,7 @@
-import { wholeNumber } from '../config.ts';
+import { wholeNumber } from '../config/settings.ts';
 import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
-import type { RunFigures } from '../store/run-figures.ts';
+import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
 import { remembered } from './remembered.ts';
@@ -69,7 +69,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 
 /** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
 async function figuresReader(database: string): Promise<() => RunFigures | null> {
-  const { ReportReader } = await import('../store/report-reader.ts');
+  const { ReportReader } = await import('../store/read/report-reader.ts');
   return remembered(figuresKeptMs, () => {
     try {
       const reader = ReportReader.open(database);

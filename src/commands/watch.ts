@@ -1,7 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type Config, durationMs, resolveConfig, resolveService, type ServiceConfig } from '../config.ts';
+import {
+  type Config,
+  durationMs,
+  resolveConfig,
+  resolveService,
+  type ServiceConfig,
+} from '../config/settings.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { Change } from '../store/mirror-reader.ts';
+import type { Change } from '../store/read/mirror-reader.ts';
 import { changesText } from './changes.ts';
 import { instant } from './numbers.ts';
 

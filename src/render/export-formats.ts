@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { ExportColumn, ExportValue } from '../store/export-tables.ts';
+import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 
 /** Takes rows and hands them on as the content of a file, piece by piece. */
 export interface TableEncoder {

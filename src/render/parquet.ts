@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnKind, ExportColumn, ExportValue } from '../store/export-tables.ts';
+import type { ColumnKind, ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 import type { TableEncoder } from './export-formats.ts';
 
 type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];

@@ -1,5 +1,5 @@
-import type { LiveDifference } from '../store/live-mirror.ts';
-import type { Difference, Verification } from '../store/verify.ts';
+import type { LiveDifference } from '../store/verify/live-mirror.ts';
+import type { Difference, Verification } from '../store/verify/verify.ts';
 import { withoutUrlSecrets } from './changes.ts';
 import { count } from './numbers.ts';
 import { printable, renderTable } from './table.ts';

@@ -1,8 +1,9 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
-import { type ListEdges, pagesSweptAlwaysMax } from './incremental.ts';
-import { judge, Ledger, type Verdict, type WalkReport } from './ledger.ts';
+import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
+import { judge, Ledger, type Verdict, type WalkReport } from '../proof/ledger.ts';
+import { type RemovalGuard, removalsAllowed } from '../proof/removal-guard.ts';
 import { factsOf } from './page-facts.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
 import type {
@@ -17,7 +18,6 @@ import type {
   Traffic,
 } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
-import { type RemovalGuard, removalsAllowed } from './removal-guard.ts';
 import { walkPages } from './walk.ts';
 
 /** Told how a list's part of a run goes on; for progress bars and logs. */

@@ -1,6 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, Pagination } from '../contract/page.ts';
-import type { ListEdges } from './incremental.ts';
+import type { ListEdges } from '../proof/incremental.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 

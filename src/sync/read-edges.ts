@@ -1,6 +1,6 @@
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import { type ListEdges, planIncremental } from './incremental.ts';
+import { type ListEdges, planIncremental } from '../proof/incremental.ts';
 import type { ListTask } from './list.ts';
 import { factsOf } from './page-facts.ts';
 import { getFirstPage } from './page-size.ts';

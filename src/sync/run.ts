@@ -1,8 +1,8 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
+import type { RemovalGuard } from '../proof/removal-guard.ts';
 import { type ListObserver, syncList } from './list.ts';
 import type { Clock, ListOutcome, Mirror, PageSource, RunError, RunStatus, Trigger } from './ports.ts';
-import type { RemovalGuard } from './removal-guard.ts';
 
 export interface RunOptions {
   readonly lists: readonly ListDefinition[];

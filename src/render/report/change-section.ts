@@ -1,5 +1,5 @@
-import type { Change } from '../../store/change.ts';
-import type { ReportData } from '../../store/report-data.ts';
+import type { Change } from '../../store/read/change.ts';
+import type { ReportData } from '../../store/read/report-data.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
 import { differencesOf, fieldsOf, type ShownDifference, type ShownField } from './record-text.ts';

@@ -1,4 +1,4 @@
-import type { ReportData } from '../../store/report-data.ts';
+import type { ReportData } from '../../store/read/report-data.ts';
 import { count } from '../numbers.ts';
 import { printable } from '../table.ts';
 import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';

@@ -1,4 +1,4 @@
-import type { ReportData, ReportList } from '../../store/report-data.ts';
+import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
 import { type Html, html } from './html.ts';
 import { type Concern, type Freshness, verdictOf } from './verdict.ts';

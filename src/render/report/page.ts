@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renderToString } from 'preact-render-to-string';
-import type { ReportData } from '../../store/report-data.ts';
+import type { ReportData } from '../../store/read/report-data.ts';
 import { changeSection } from './change-section.ts';
 import { exportSections } from './export-sections.ts';
 import { type Html, html } from './html.ts';

@@ -1,4 +1,4 @@
-import type { ReportData, ReportRun } from '../../store/report-data.ts';
+import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
 import { timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';

@@ -1,4 +1,4 @@
-import type { ReportData, ReportList } from '../../store/report-data.ts';
+import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
 
 /** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */

@@ -1,0 +1,38 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../../errors.ts';
+
+const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
+
+/**
+ * Where a backup made now goes in a folder of backups; the folder is made where there is none.
+ *
+ * @throws UsageError where there is something else than a folder.
+ */
+export function nameInFolder(folder: string, now: Date): string {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
+  }
+  mkdirSync(folder, { recursive: true });
+  const stamp = now
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(/[-:]/g, '');
+  return join(folder, `docmirror-${stamp}.sqlite`);
+}
+
+/**
+ * Removes the oldest backups of a folder until as many are left as are to be kept, never the newest one made. Other files in
+ * the folder are not touched.
+ *
+ * @returns the names that were removed.
+ */
+export function rotate(folder: string, newest: string, keep: number): string[] {
+  const others = readdirSync(folder)
+    .filter(name => backupName.test(name) && join(folder, name) !== newest)
+    .sort()
+    .reverse();
+  const old = others.slice(keep - 1);
+  for (const name of old) rmSync(join(folder, name), { force: true });
+  return old;
+}

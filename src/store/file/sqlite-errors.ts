@@ -1,0 +1,86 @@
+import { DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
+
+/** What a failure of SQLite or of the file system means for the user, by the start of its code. */
+const meanings: readonly [codeStart: string, code: ErrorCode, meaning: (path: string) => string][] = [
+  [
+    'SQLITE_BUSY',
+    'database_locked',
+    path => `${path} is locked by another program. Try again when it is done.`,
+  ],
+  [
+    'SQLITE_LOCKED',
+    'database_locked',
+    path => `${path} is locked by another program. Try again when it is done.`,
+  ],
+  [
+    'SQLITE_FULL',
+    'disk_full',
+    path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
+  ],
+  [
+    'ENOSPC',
+    'disk_full',
+    path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
+  ],
+  [
+    'SQLITE_NOTADB',
+    'mirror_file',
+    path =>
+      `${path} is not an SQLite database, or it is damaged. Restore it from a backup, or name another file.`,
+  ],
+  [
+    'SQLITE_CORRUPT',
+    'mirror_file',
+    path => `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
+  ],
+  [
+    'SQLITE_READONLY',
+    'mirror_file',
+    path => `${path} can't be written. Check the permissions of the file and its folder.`,
+  ],
+  [
+    'SQLITE_CANTOPEN',
+    'mirror_file',
+    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
+  ],
+  [
+    'SQLITE_PERM',
+    'mirror_file',
+    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
+  ],
+  ['SQLITE_IOERR', 'mirror_file', path => `Reading or writing ${path} failed. Check the disk.`],
+  [
+    'EACCES',
+    'mirror_file',
+    path => `${path} can't be read. Check the permissions of the file and its folder.`,
+  ],
+  [
+    'EPERM',
+    'mirror_file',
+    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
+  ],
+  ['EROFS', 'mirror_file', path => `${path} is on a read-only file system.`],
+];
+
+/** Turns a failure of SQLite or the file system into an error with a clear line; any other error is passed on as it is. */
+export function explainSqliteError(error: unknown, path: string): unknown {
+  if (error instanceof DocmirrorError || !(error instanceof Error)) return error;
+  if (isLostRollback(error)) {
+    const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
+    return new MirrorFileError(words, { cause: error });
+  }
+  const code = codeOf(error) ?? codeOf(error.cause);
+  const known = code === undefined ? undefined : meanings.find(([start]) => code.startsWith(start));
+  if (known === undefined) return error;
+  const [, errorCode, meaning] = known;
+  return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
+}
+
+/** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
+function isLostRollback(error: Error): boolean {
+  return error.cause instanceof Error && error.cause.message.startsWith('cannot rollback');
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,76 @@
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import { arrayFields, type Scalar, scalarFields } from '../../contract/record.ts';
+import type { MirrorState } from './mirror-state.ts';
+
+/**
+ * What an exported column holds: `instant` is a point in time, `time` a text that mostly is one, as the service sent it; `json`
+ * is a text that is JSON.
+ */
+export type ColumnKind = 'integer' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
+
+export interface ExportColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+export type ExportValue = Scalar | readonly Scalar[];
+
+/** One file of an export: its name without an ending, its columns, and where its rows come from. */
+export interface ExportTable {
+  readonly resource: string;
+  readonly name: string;
+  readonly columns: readonly ExportColumn[];
+  count(state: MirrorState): number;
+  /** The rows, each with a value a column. */
+  rows(state: MirrorState): Generator<readonly ExportValue[]>;
+  /** The same rows in the service's shape. */
+  wire(state: MirrorState): Generator<string>;
+}
+
+const provenance: readonly ExportColumn[] = [
+  { name: '_first_seen_run_id', kind: 'integer' },
+  { name: '_changed_run_id', kind: 'integer' },
+  { name: '_extra', kind: 'json' },
+];
+
+/** All files of an export, in the order in which they are written. */
+export const exportTables: readonly ExportTable[] = [...lists.map(listTable), connectionTable()];
+
+function listTable(list: ListDefinition): ExportTable {
+  const timeField = list.identity.by === 'content' ? list.identity.timeField : null;
+  const scalars = scalarFields(list).map(({ name, kind, column }): ExportColumn => {
+    if (kind === 'connection') return { name: column, kind: 'integer' };
+    return { name: column, kind: name === timeField ? 'time' : 'text' };
+  });
+  const arrays = arrayFields(list).map(
+    ({ name, kind, column }): ExportColumn =>
+      kind === 'texts' ? { name, kind: 'texts' } : { name: `${column}s`, kind: 'integers' },
+  );
+  return {
+    resource: list.resource,
+    name: list.table,
+    columns: [{ name: 'id', kind: 'integer' }, ...scalars, ...arrays, ...provenance],
+    count: state => state.count(list.resource, list.table),
+    *rows(state) {
+      for (const { id, record, firstSeenRunId, changedRunId } of state.records(list)) {
+        yield [id, ...record.scalars, ...record.arrays, firstSeenRunId, changedRunId, record.extra];
+      }
+    },
+    wire: state => state.wire(list),
+  };
+}
+
+function connectionTable(): ExportTable {
+  return {
+    resource: 'connections',
+    name: 'connections',
+    columns: [{ name: 'id', kind: 'integer' }, { name: 'name', kind: 'text' }, ...provenance],
+    count: state => state.count('connections', 'connections'),
+    *rows(state) {
+      for (const { id, name, extra, firstSeenRunId, changedRunId } of state.connections()) {
+        yield [id, name, firstSeenRunId, changedRunId, extra];
+      }
+    },
+    wire: state => state.wireConnections(),
+  };
+}

@@ -1,0 +1,146 @@
+import type Database from 'better-sqlite3';
+import type { ListDefinition } from '../../contract/lists.ts';
+import {
+  readWireConnection,
+  type StoredConnection,
+  type StoredRecord,
+  type WireWriter,
+  wireConnection,
+  wireWriter,
+} from '../../contract/wire.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
+import { versionsAfterRun } from './record-lives.ts';
+import { restoredVersions } from './restored-versions.ts';
+
+/** A record as it stood at one time, and the runs that first saw and last changed it until then. */
+export interface StandingRecord {
+  readonly id: number;
+  readonly record: StoredRecord;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+}
+
+export interface StandingConnection extends StoredConnection {
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+}
+
+const knownMax = 10_000;
+
+/** The mirror as it stands or as it stood after a run, put together from the rows and the history. */
+export class MirrorState {
+  readonly #sqlite: Database.Database;
+  readonly #asOfRunId: number | null;
+  readonly #connections: ConnectionTable;
+  /** Connections that were read lately: most records refer to few. */
+  readonly #known = new Map<number, StoredConnection | undefined>();
+  /** Connections that were others then, or none; made when first asked for. */
+  #then: ReadonlyMap<number, StandingConnection> | undefined;
+
+  /** @param asOfRunId null for the mirror as it stands. */
+  constructor(sqlite: Database.Database, asOfRunId: number | null) {
+    this.#sqlite = sqlite;
+    this.#asOfRunId = asOfRunId;
+    this.#connections = new ConnectionTable(sqlite);
+  }
+
+  /** A list's records in the order of their ids; never all in memory. */
+  *records(list: ListDefinition): Generator<StandingRecord> {
+    const rows = new ListTable(this.#sqlite, list).rows();
+    const runId = this.#asOfRunId;
+    if (runId === null) {
+      yield* rows;
+      return;
+    }
+    const versions = versionsAfterRun(this.#sqlite, list.resource, runId);
+    yield* mergeById(standingAfter(rows, runId), restoredVersions(list, versions));
+  }
+
+  /** The connections in the order of their ids. */
+  *connections(): Generator<StandingConnection> {
+    const runId = this.#asOfRunId;
+    if (runId === null) yield* this.#connections.rows();
+    else yield* mergeById(standingAfter(this.#connections.rows(), runId), this.#endedConnections(runId));
+  }
+
+  /** How many records `records` or, for `connections`, `connections` yields. */
+  count(resource: string, table: string): number {
+    const runId = this.#asOfRunId;
+    const one = <T extends unknown[]>(sql: string, ...values: T) =>
+      this.#sqlite
+        .prepare<T, number>(sql)
+        .pluck()
+        .get(...values) ?? 0;
+    if (runId === null) return one(`SELECT count(*) FROM ${table}`);
+    return (
+      one(`SELECT count(*) FROM ${table} WHERE _changed_run_id <= ?`, runId) +
+      one(
+        'SELECT count(*) FROM record_history WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?',
+        resource,
+        runId,
+        runId,
+      )
+    );
+  }
+
+  /** A list's records in the service's shape, with the names that the connections had then. */
+  *wire(list: ListDefinition): Generator<string> {
+    const write: WireWriter = wireWriter(list, id => this.#connectionOf(id));
+    for (const { record } of this.records(list)) yield write(record);
+  }
+
+  *wireConnections(): Generator<string> {
+    for (const connection of this.connections()) yield wireConnection(connection);
+  }
+
+  #connectionOf(id: number): StoredConnection | undefined {
+    if (!this.#known.has(id)) {
+      if (this.#known.size >= knownMax) this.#known.clear();
+      this.#known.set(id, this.#readConnection(id));
+    }
+    return this.#known.get(id);
+  }
+
+  #readConnection(id: number): StoredConnection | undefined {
+    if (this.#asOfRunId === null) return this.#connections.read(id);
+    this.#then ??= new Map([...this.#endedConnections(this.#asOfRunId)].map(each => [each.id, each]));
+    return this.#then.get(id) ?? this.#connections.read(id);
+  }
+
+  *#endedConnections(runId: number): Generator<StandingConnection> {
+    for (const version of versionsAfterRun(this.#sqlite, 'connections', runId)) {
+      const { firstSeenRunId, validFromRunId } = version;
+      yield { ...readWireConnection(version.record), firstSeenRunId, changedRunId: validFromRunId };
+    }
+  }
+}
+
+function* standingAfter<T extends { readonly changedRunId: number }>(
+  rows: Iterable<T>,
+  runId: number,
+): Generator<T> {
+  for (const row of rows) if (row.changedRunId <= runId) yield row;
+}
+
+/** Joins two series that come in the order of their ids into one. */
+function* mergeById<T extends { readonly id: number }>(left: Iterable<T>, right: Iterable<T>): Generator<T> {
+  const others = right[Symbol.iterator]();
+  try {
+    let other = others.next();
+    for (const each of left) {
+      while (other.done !== true && other.value.id < each.id) {
+        yield other.value;
+        other = others.next();
+      }
+      yield each;
+    }
+    while (other.done !== true) {
+      yield other.value;
+      other = others.next();
+    }
+  } finally {
+    // A statement that is left half read would keep its connection from being closed.
+    others.return?.();
+  }
+}

@@ -1,0 +1,102 @@
+import type Database from 'better-sqlite3';
+import type { EndedVersion } from '../tables/content-sums.ts';
+
+/** A version that ended, with its row's own id. */
+export interface StoredVersion extends EndedVersion {
+  readonly id: number;
+  readonly fingerprint: Buffer | null;
+}
+
+/** All that is kept of one record: the versions that ended, the oldest first, and the row where it still lives. */
+export interface RecordLife<Row> {
+  readonly recordId: number;
+  readonly versions: readonly StoredVersion[];
+  readonly row: Row | null;
+}
+
+const versionColumns = `id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+  valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record,
+  _fingerprint AS fingerprint`;
+
+/** The versions of one resource in the order of their records, each record's oldest first. */
+export function storedVersions(sqlite: Database.Database, resource: string): IterableIterator<StoredVersion> {
+  return sqlite
+    .prepare<[string], StoredVersion>(
+      `SELECT ${versionColumns} FROM record_history WHERE resource = ?
+       ORDER BY record_id, valid_from_run_id, id`,
+    )
+    .iterate(resource);
+}
+
+/** Those versions of one resource that stood after a run, in the order of their records. */
+export function versionsAfterRun(
+  sqlite: Database.Database,
+  resource: string,
+  runId: number,
+): IterableIterator<StoredVersion> {
+  return sqlite
+    .prepare<[string, number, number], StoredVersion>(
+      `SELECT ${versionColumns} FROM record_history
+       WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?
+       ORDER BY record_id, valid_from_run_id, id`,
+    )
+    .iterate(resource, runId, runId);
+}
+
+/** Joins rows with their ended versions; both come in the order of their records' ids, so that neither is held in memory. */
+export function* recordLives<Row extends { readonly id: number }>(
+  rows: Iterable<Row>,
+  versions: Iterable<StoredVersion>,
+): Generator<RecordLife<Row>> {
+  const rest = new Peekable(versions);
+  try {
+    for (const row of rows) {
+      yield* endedBefore<Row>(rest, row.id);
+      yield { recordId: row.id, versions: rest.takeWhile(version => version.recordId === row.id), row };
+    }
+    yield* endedBefore<Row>(rest, Number.POSITIVE_INFINITY);
+  } finally {
+    rest.close();
+  }
+}
+
+/** The lives that have no row, of records with lesser ids. */
+function* endedBefore<Row>(rest: Peekable, recordId: number): Generator<RecordLife<Row>> {
+  for (let next = rest.peek(); next !== undefined && next.recordId < recordId; next = rest.peek()) {
+    const { recordId: id } = next;
+    yield { recordId: id, versions: rest.takeWhile(version => version.recordId === id), row: null };
+  }
+}
+
+class Peekable {
+  readonly #iterator: Iterator<StoredVersion>;
+  #next: StoredVersion | undefined;
+
+  constructor(versions: Iterable<StoredVersion>) {
+    this.#iterator = versions[Symbol.iterator]();
+    this.#advance();
+  }
+
+  peek(): StoredVersion | undefined {
+    return this.#next;
+  }
+
+  takeWhile(isWanted: (version: StoredVersion) => boolean): StoredVersion[] {
+    const taken: StoredVersion[] = [];
+    while (this.#next !== undefined && isWanted(this.#next)) {
+      taken.push(this.#next);
+      this.#advance();
+    }
+    return taken;
+  }
+
+  /** A statement that is left half read would keep its connection from being closed. */
+  close(): void {
+    this.#iterator.return?.();
+  }
+
+  #advance(): void {
+    const { value, done } = this.#iterator.next();
+    this.#next = done === true ? undefined : value;
+  }
+}

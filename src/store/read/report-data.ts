@@ -1,0 +1,129 @@
+import type Database from 'better-sqlite3';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { Change } from './change.ts';
+import { type ExportTally, tallyExports } from './export-tally.ts';
+import { readLatestChanges } from './latest-changes.ts';
+
+/** How the newest run of a list that has ended did. */
+export interface ReportListRun {
+  readonly runId: number;
+  readonly status: string;
+  readonly mode: string | null;
+  readonly completeness: string | null;
+  readonly completedAt: string | null;
+  readonly rejected: number;
+  readonly removalsWithheld: number;
+  readonly reason: string | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** Why records of a list could not be read, and how many for that reason. */
+export interface Rejection {
+  readonly reason: string;
+  readonly count: number;
+  readonly firstPageNo: number;
+}
+
+/** One list, as the report shows it. */
+export interface ReportList {
+  readonly resource: string;
+  readonly title: string;
+  readonly recordCount: number;
+  readonly lastCompletedAt: string | null;
+  readonly lastFullAt: string | null;
+  /** When a run last found that the list stood still, record for record. */
+  readonly lastProvenAt: string | null;
+  readonly last: ReportListRun | null;
+  readonly rejections: readonly Rejection[];
+}
+
+/** One run, its lists added up. */
+export interface ReportRun {
+  readonly id: number;
+  readonly status: string;
+  readonly trigger: string;
+  readonly startedAt: string;
+  /** Null while it goes on, and where its process died. */
+  readonly durationMs: number | null;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** Everything that the report tells, all of one state of the file. */
+export interface ReportData {
+  /** Null where no run is recorded. */
+  readonly baseUrl: string | null;
+  readonly lists: readonly ReportList[];
+  readonly runCount: number;
+  /** The newest first. */
+  readonly runs: readonly ReportRun[];
+  readonly exports: ExportTally;
+  readonly connectionNames: ReadonlyMap<number, string | null>;
+  readonly changes: readonly Change[];
+}
+
+const runsShownMax = 60;
+const reasonsShownMax = 5;
+
+const lastRunOfList = `
+  SELECT run_id AS runId, status, mode, completeness, completed_at AS completedAt, rejected,
+    removals_withheld AS removalsWithheld, reason, error_code AS errorCode, error_message AS errorMessage
+  FROM sync_run_resources WHERE resource = ? AND status <> 'running' ORDER BY run_id DESC LIMIT 1`;
+
+const rejectionsOfRun = `
+  SELECT reason, count(*) AS count, min(page_no) AS firstPageNo FROM rejected_records
+  WHERE run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT ${reasonsShownMax}`;
+
+const newestRuns = `
+  SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,
+    round((unixepoch(r.completed_at, 'subsec') - unixepoch(r.started_at, 'subsec')) * 1000) AS durationMs,
+    coalesce(sum(l.inserted), 0) AS inserted, coalesce(sum(l.updated), 0) AS updated,
+    coalesce(sum(l.removed), 0) AS removed, r.error_code AS errorCode, r.error_message AS errorMessage
+  FROM (SELECT * FROM sync_runs ORDER BY id DESC LIMIT ${runsShownMax}) r
+  LEFT JOIN sync_run_resources l ON l.run_id = r.id
+  GROUP BY r.id ORDER BY r.id DESC`;
+
+/** Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile. */
+export function* readReport(sqlite: Database.Database): Generator<void, ReportData> {
+  const exports = yield* tallyExports(sqlite);
+  const value = (sql: string) => sqlite.prepare(sql).pluck().get();
+  return {
+    baseUrl: (value('SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') as string | undefined) ?? null,
+    lists: lists.map(list => readList(sqlite, list)),
+    runCount: value('SELECT count(*) FROM sync_runs') as number,
+    runs: sqlite.prepare<[], ReportRun>(newestRuns).all(),
+    exports,
+    connectionNames: new Map(
+      sqlite.prepare<[], [number, string | null]>('SELECT id, name FROM connections').raw().all(),
+    ),
+    changes: readLatestChanges(sqlite),
+  };
+}
+
+function readList(sqlite: Database.Database, { resource, title, table }: ListDefinition): ReportList {
+  const last = sqlite.prepare<[string], ReportListRun>(lastRunOfList).get(resource) ?? null;
+  const newest = (condition: string): string | null =>
+    sqlite
+      .prepare<[string], string>(
+        `SELECT completed_at FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
+      )
+      .pluck()
+      .get(resource) ?? null;
+  return {
+    resource,
+    title,
+    recordCount: sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+    lastCompletedAt: newest("status = 'completed'"),
+    lastFullAt: newest("status = 'completed' AND mode = 'full'"),
+    lastProvenAt: newest("status = 'completed' AND completeness = 'proven'"),
+    last,
+    rejections:
+      last === null || last.rejected === 0
+        ? []
+        : sqlite.prepare<[number, string], Rejection>(rejectionsOfRun).all(last.runId, resource),
+  };
+}

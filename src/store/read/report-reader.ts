@@ -1,0 +1,42 @@
+import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type ReportData, readReport } from './report-data.ts';
+import { type RunFigures, readFigures, readRevision } from './run-figures.ts';
+
+/** Reads what a mirror comes to: its numbers and its report. It never writes. */
+export class ReportReader {
+  readonly #file: MirrorFile;
+
+  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  static open(path: string): ReportReader {
+    return new ReportReader(openForReading(path));
+  }
+
+  private constructor(file: MirrorFile) {
+    this.#file = file;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** A short text that changes whenever a run has changed what the mirror holds, and only then. */
+  revision(): string {
+    return readRevision(this.#file.sqlite);
+  }
+
+  figures(): RunFigures {
+    return readFigures(this.#file.sqlite);
+  }
+
+  /** What the report tells, read in turns; until it is done, nothing else can be asked of this reader. */
+  *report(): Generator<void, ReportData> {
+    const { sqlite } = this.#file;
+    // One state of the file, whatever a run writes meanwhile.
+    sqlite.exec('BEGIN');
+    try {
+      return yield* readReport(sqlite);
+    } finally {
+      sqlite.exec('ROLLBACK');
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
+import type { StoredConnection } from '../../contract/wire.ts';
+import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
+import { ContentSum, connectionFingerprint } from './content-sums.ts';
+
+/** A connection's row, with what is known of where its name comes from. */
+export interface ConnectionRow extends StoredConnection {
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+  readonly nameRank: number;
+  readonly nameTime: string | null;
+}
+
+/** A version of a connection that ended. */
+export interface EndedConnection {
+  readonly row: ConnectionRow;
+  readonly endedBy: 'update' | 'removal';
+}
+
+const rowColumns = `id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
+  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime`;
+
+/** The connections by prepared statements, and the rule whose word on a name counts. */
+export class ConnectionTable {
+  readonly #sqlite: Database.Database;
+  readonly #read: Database.Statement<[number], ConnectionRow>;
+  readonly #insert: Database.Statement;
+  readonly #update: Database.Statement;
+  readonly #setSource: Database.Statement;
+  readonly #remove: Database.Statement;
+  readonly #claimedBy: Database.Statement<[number], number>;
+  readonly #references: readonly Database.Statement<[number]>[];
+  readonly #sum: ContentSum;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#sum = new ContentSum(sqlite, 'connections', 'connections');
+    this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
+    this.#insert = sqlite.prepare(
+      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id, _fingerprint)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#update = sqlite.prepare(
+      'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ?, _fingerprint = ? WHERE id = ?',
+    );
+    this.#setSource = sqlite.prepare('UPDATE connections SET _name_rank = ?, _name_time = ? WHERE id = ?');
+    this.#remove = sqlite.prepare('DELETE FROM connections WHERE id = ?');
+    this.#claimedBy = sqlite
+      .prepare<[number], number>('SELECT id FROM connections WHERE _name_rank = ?')
+      .pluck();
+    this.#references = referencingColumns().map(([table, column]) =>
+      sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ? LIMIT 1`),
+    );
+  }
+
+  read(id: number): ConnectionRow | undefined {
+    return this.#read.get(id);
+  }
+
+  /** Every row in the order of its id. */
+  *rows(): Generator<ConnectionRow & { readonly fingerprint: Buffer | null }> {
+    yield* this.#sqlite
+      .prepare<[], ConnectionRow & { fingerprint: Buffer | null }>(
+        `SELECT ${rowColumns}, _fingerprint AS fingerprint FROM connections ORDER BY id`,
+      )
+      .iterate();
+  }
+
+  /**
+   * Takes over what a list of that rank says, and returns the versions that this ends. Where `isComplete`, the claims are
+   * all that the list says; otherwise a name gives way only to a newer one.
+   */
+  takeOver(claims: ConnectionClaims, rank: number, isComplete: boolean, runId: number): EndedConnection[] {
+    const ended: EndedConnection[] = [];
+    for (const claim of claims) {
+      const row = this.read(claim.id);
+      if (row === undefined) {
+        this.#insertClaim(claim, rank, runId);
+      } else if (isBelieved(claim, row, rank, isComplete)) {
+        if (row.name !== claim.name || row.extra !== claim.extra) {
+          this.#updateToClaim(row, claim, runId);
+          ended.push({ row, endedBy: 'update' });
+        }
+        const isSourceOfName = claim.name !== null;
+        if (isSourceOfName && (row.nameRank !== rank || row.nameTime !== claim.time)) {
+          this.#setSource.run(rank, claim.time, claim.id);
+        }
+      }
+    }
+    if (isComplete) this.#giveUp(claims, rank);
+    this.#sum.save();
+    return ended;
+  }
+
+  /** True where a connection has a name that no list is known to give: every page must then be read to find one that does. */
+  hasUnclaimedName(): boolean {
+    const unclaimed = 'SELECT 1 FROM connections WHERE _name_rank = 0 AND name IS NOT NULL LIMIT 1';
+    return this.#sqlite.prepare(unclaimed).get() !== undefined;
+  }
+
+  /** Notes that the record which gave a connection its name may be gone. */
+  unclaim(id: number, rank: number, time: string | null): void {
+    const row = this.read(id);
+    if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#setSource.run(0, null, id);
+  }
+
+  /** Removes those of the connections that no record refers to any more, and returns them. */
+  removeUnreferenced(ids: Iterable<number>): EndedConnection[] {
+    const ended: EndedConnection[] = [];
+    for (const id of ids) {
+      const row = this.read(id);
+      if (row === undefined || this.#references.some(reference => reference.get(id) !== undefined)) continue;
+      this.#remove.run(id);
+      this.#sum.subtract(connectionFingerprint(row));
+      ended.push({ row, endedBy: 'removal' });
+    }
+    this.#sum.save();
+    return ended;
+  }
+
+  #insertClaim({ id, name, extra, time }: ConnectionClaim, rank: number, runId: number): void {
+    const fingerprint = connectionFingerprint({
+      id,
+      name,
+      extra,
+      firstSeenRunId: runId,
+      changedRunId: runId,
+    });
+    const [nameRank, nameTime] = name === null ? [0, null] : [rank, time];
+    this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, fingerprint);
+    this.#sum.add(fingerprint);
+  }
+
+  #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
+    const { firstSeenRunId } = row;
+    const fingerprint = connectionFingerprint({ id, name, extra, firstSeenRunId, changedRunId: runId });
+    this.#update.run(name, extra, runId, fingerprint, id);
+    this.#sum.subtract(connectionFingerprint(row));
+    this.#sum.add(fingerprint);
+  }
+
+  /** A name that this list gave and gives no more is free for the next list that knows one. */
+  #giveUp(claims: ConnectionClaims, rank: number): void {
+    for (const id of this.#claimedBy.all(rank)) if (!claims.has(id)) this.#setSource.run(0, null, id);
+  }
+}
+
+function isBelieved(claim: ConnectionClaim, row: ConnectionRow, rank: number, isComplete: boolean): boolean {
+  if (claim.name === null) return row.name === null && claim.extra !== null && claim.extra !== row.extra;
+  if (row.nameRank !== rank) return rank > row.nameRank;
+  return isComplete || compareTimes(claim.time, row.nameTime) >= 0;
+}
+
+function referencingColumns(): [table: string, column: string][] {
+  return lists.flatMap(list =>
+    list.fields.flatMap((field): [string, string][] => {
+      if (field.kind === 'connection') return [[list.table, field.column]];
+      return field.kind === 'connections' ? [[field.table, field.column]] : [];
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { ListMirror, Mirror } from '../../sync/ports.ts';
+import { type MirrorFile, openForReading } from '../file/open.ts';
+import type { ConnectionClaim } from '../tables/connection-claims.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import type { FieldDifference, LiveDifference } from './live-differences.ts';
+import { LiveList } from './live-list.ts';
+
+export type { LiveDifference };
+
+/**
+ * A mirror for a run that only compares: nothing is recorded or changed, and no lock is taken that another run would wait for.
+ * All that is compared is of one state of the file.
+ */
+export class LiveMirror implements Mirror {
+  readonly #file: MirrorFile;
+  readonly #lists = new Map<string, LiveList>();
+  readonly #report: (difference: LiveDifference) => void;
+
+  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  static open(path: string, report: (difference: LiveDifference) => void): LiveMirror {
+    const file = openForReading(path);
+    file.sqlite.exec('BEGIN');
+    return new LiveMirror(file, report);
+  }
+
+  private constructor(file: MirrorFile, report: (difference: LiveDifference) => void) {
+    this.#file = file;
+    this.#report = report;
+  }
+
+  async beginRun(): Promise<null> {
+    return null;
+  }
+
+  async openList(list: ListDefinition): Promise<ListMirror> {
+    const live = new LiveList(this.#file.sqlite, list, this.#pageSizeOf(list), this.#report);
+    this.#lists.set(list.resource, live);
+    return live;
+  }
+
+  async recordList(): Promise<void> {}
+
+  async endRun(): Promise<void> {}
+
+  /** Holds the connections against what the lists say of them; to be called when all lists were walked. */
+  compareConnections(): void {
+    const claims = this.#believedClaims();
+    for (const row of new ConnectionTable(this.#file.sqlite).rows()) {
+      const claim = claims.get(row.id);
+      claims.delete(row.id);
+      const key = String(row.id);
+      const fields = claim === undefined ? [] : differencesOf(row, claim);
+      if (claim === undefined) this.#add('extra', row.id, key, []);
+      else if (fields.length > 0) this.#add('different', row.id, key, fields);
+    }
+    for (const id of claims.keys()) this.#add('missing', null, String(id), []);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** What is believed of each connection: the word of the list that counts most, of those that know its name. */
+  #believedClaims(): Map<number, ConnectionClaim> {
+    const believed = new Map<number, ConnectionClaim>();
+    for (const list of lists.toSorted((a, b) => a.connectionNameRank - b.connectionNameRank)) {
+      for (const claim of this.#lists.get(list.resource)?.claims ?? []) {
+        if (claim.name !== null || !believed.has(claim.id)) believed.set(claim.id, claim);
+      }
+    }
+    return believed;
+  }
+
+  #add(kind: LiveDifference['kind'], id: number | null, key: string, fields: FieldDifference[]): void {
+    this.#report({ kind, resource: 'connections', id, key, fields });
+  }
+
+  #pageSizeOf({ resource }: ListDefinition): number | null {
+    const pageSize = this.#file.sqlite
+      .prepare<[string], number>(
+        'SELECT page_size FROM sync_run_resources WHERE resource = ? AND digest IS NOT NULL ORDER BY run_id DESC LIMIT 1',
+      )
+      .pluck()
+      .get(resource);
+    return pageSize ?? null;
+  }
+}
+
+function differencesOf(
+  row: { readonly name: string | null; readonly extra: string | null },
+  claim: ConnectionClaim,
+): FieldDifference[] {
+  const fields: FieldDifference[] = [
+    { field: 'name', mirror: row.name, service: claim.name },
+    { field: '_extra', mirror: row.extra, service: claim.extra },
+  ];
+  return fields.filter(({ mirror, service }) => mirror !== service);
+}

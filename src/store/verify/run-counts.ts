@@ -1,0 +1,70 @@
+import type Database from 'better-sqlite3';
+import type { RecordLife } from '../read/record-lives.ts';
+import type { LivingRow } from './verify-life.ts';
+
+interface Counts {
+  inserted: number;
+  updated: number;
+  removed: number;
+}
+
+/** Counts what each run inserted, updated and removed, by the rows and the history, to hold it against the runs' records. */
+export class RunCounts {
+  readonly #sqlite: Database.Database;
+  readonly #resource: string;
+  readonly #byRun = new Map<number, Counts>();
+
+  constructor(sqlite: Database.Database, resource: string) {
+    this.#sqlite = sqlite;
+    this.#resource = resource;
+  }
+
+  add({ versions, row }: RecordLife<LivingRow>): void {
+    for (const { firstSeenRunId, validFromRunId, validToRunId, endedBy } of versions) {
+      this.#count(validFromRunId, firstSeenRunId === validFromRunId ? 'inserted' : 'updated');
+      if (endedBy === 'removal') this.#count(validToRunId, 'removed');
+    }
+    if (row === null) return;
+    this.#count(row.changedRunId, row.firstSeenRunId === row.changedRunId ? 'inserted' : 'updated');
+  }
+
+  /** Where a run's record says something else. */
+  *differences(): Generator<{ runId: number; what: string }> {
+    const rejected = this.#rejected();
+    const recorded = this.#sqlite.prepare<[string], Counts & { runId: number; rejected: number }>(
+      `SELECT run_id AS runId, inserted, updated, removed, rejected FROM sync_run_resources
+       WHERE resource = ? ORDER BY run_id`,
+    );
+    for (const record of recorded.iterate(this.#resource)) {
+      const { runId } = record;
+      const found = { ...(this.#byRun.get(runId) ?? noCounts), rejected: rejected.get(runId) ?? 0 };
+      this.#byRun.delete(runId);
+      for (const name of ['inserted', 'updated', 'removed', 'rejected'] as const) {
+        if (found[name] === record[name]) continue;
+        const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history hold';
+        yield { runId, what: `${this.#resource}: ${name} is ${record[name]}, but ${where} ${found[name]}` };
+      }
+    }
+    for (const runId of this.#byRun.keys()) {
+      yield { runId, what: `${this.#resource}: rows or history name this run, but it has no record of them` };
+    }
+  }
+
+  #count(runId: number, name: keyof Counts): void {
+    const counts = this.#byRun.get(runId) ?? { ...noCounts };
+    counts[name]++;
+    this.#byRun.set(runId, counts);
+  }
+
+  #rejected(): Map<number, number> {
+    const rows = this.#sqlite
+      .prepare<[string], [number, number]>(
+        'SELECT run_id, count(*) FROM rejected_records WHERE resource = ? GROUP BY run_id',
+      )
+      .raw()
+      .all(this.#resource);
+    return new Map(rows);
+  }
+}
+
+const noCounts: Readonly<Counts> = { inserted: 0, updated: 0, removed: 0 };

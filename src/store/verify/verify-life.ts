@@ -1,0 +1,95 @@
+import type { RecordLife, StoredVersion } from '../read/record-lives.ts';
+import { versionFingerprint } from '../tables/content-sums.ts';
+import type { Differences } from './differences.ts';
+
+/** A row whose past is held against the history. */
+export interface LivingRow {
+  readonly id: number;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+}
+
+/** A version or the row itself, as a link in a record's life. */
+interface Link {
+  readonly table: string;
+  readonly id: number;
+  readonly firstSeenRunId: number;
+  readonly fromRunId: number;
+}
+
+/** Checks that a record's versions follow each other without a gap or an overlap, each in runs that are recorded. */
+export class LifeCheck {
+  readonly #table: string;
+  readonly #runIds: ReadonlySet<number>;
+  readonly #differences: Differences;
+
+  constructor(table: string, runIds: ReadonlySet<number>, differences: Differences) {
+    this.#table = table;
+    this.#runIds = runIds;
+    this.#differences = differences;
+  }
+
+  check({ recordId, versions, row }: RecordLife<LivingRow>): void {
+    for (const version of versions) this.#checkVersion(version);
+    if (row !== null) this.#checkRuns(this.#table, row.id, [row.firstSeenRunId, row.changedRunId]);
+    const links = versions.map(toLink);
+    if (row !== null) {
+      const { id, firstSeenRunId, changedRunId } = row;
+      links.push({ table: this.#table, id, firstSeenRunId, fromRunId: changedRunId });
+    }
+    links.forEach((link, at) => {
+      const problem = problemBetween(versions[at - 1], link);
+      if (problem !== null) this.#differences.add(link.table, link.id, this.#name(link, recordId, problem));
+    });
+    const last = versions.at(-1);
+    if (row === null && last?.endedBy === 'update') {
+      const problem = `the version that run ${last.validToRunId} put in its place is missing`;
+      this.#differences.add('record_history', last.id, `${last.resource} ${recordId}: ${problem}`);
+    }
+  }
+
+  #checkVersion(version: StoredVersion): void {
+    const { id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy } = version;
+    const add = (what: string) =>
+      this.#differences.add('record_history', id, `${resource} ${recordId}: ${what}`);
+    if (version.fingerprint === null || !versionFingerprint(version).equals(version.fingerprint)) {
+      add('the row was changed after docmirror wrote it');
+    }
+    if (validFromRunId >= validToRunId)
+      add(`it ended with run ${validToRunId}, but began with run ${validFromRunId}`);
+    if (endedBy !== 'update' && endedBy !== 'removal')
+      add(`ended_by is ${JSON.stringify(endedBy)}, neither update nor removal`);
+    this.#checkRuns('record_history', id, [firstSeenRunId, validFromRunId, validToRunId]);
+  }
+
+  #checkRuns(table: string, id: number, runIds: readonly number[]): void {
+    for (const runId of new Set(runIds)) {
+      if (!this.#runIds.has(runId)) this.#differences.add(table, id, `run ${runId} is not recorded`);
+    }
+  }
+
+  #name({ table }: Link, recordId: number, problem: string): string {
+    return table === 'record_history' ? `${this.#table} ${recordId}: ${problem}` : problem;
+  }
+}
+
+function toLink({ id, firstSeenRunId, validFromRunId }: StoredVersion): Link {
+  return { table: 'record_history', id, firstSeenRunId, fromRunId: validFromRunId };
+}
+
+/** What is wrong between a version and the one before, in words; null where it follows rightly. */
+function problemBetween(before: StoredVersion | undefined, link: Link): string | null {
+  const isInsert = link.firstSeenRunId === link.fromRunId;
+  if (before === undefined || before.endedBy === 'removal') {
+    const overlaps = before !== undefined && link.fromRunId < before.validToRunId;
+    if (overlaps) return `it overlaps with the version that ended with run ${before.validToRunId}`;
+    return isInsert ? null : `the version that run ${link.fromRunId} ended is missing from record_history`;
+  }
+  if (link.fromRunId < before.validToRunId)
+    return `it overlaps with the version that ended with run ${before.validToRunId}`;
+  if (link.fromRunId > before.validToRunId)
+    return `a version is missing before it, from run ${before.validToRunId} to ${link.fromRunId}`;
+  return link.firstSeenRunId === before.firstSeenRunId
+    ? null
+    : `it was first seen by run ${link.firstSeenRunId}, the version before by run ${before.firstSeenRunId}`;
+}

@@ -1,0 +1,135 @@
+import { statSync } from 'node:fs';
+import { lists } from '../../contract/lists.ts';
+import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { Turns } from '../file/turns.ts';
+import { type Difference, Differences } from './differences.ts';
+import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
+
+export type { Difference, VerifiedList };
+
+/** What an audit of a mirror's file found. */
+export interface Verification {
+  readonly path: string;
+  readonly lists: readonly VerifiedList[];
+  readonly connectionCount: number;
+  /** Versions in the history, of all lists and of connections. */
+  readonly versionCount: number;
+  readonly runCount: number;
+  /** All differences; as many are listed as were asked for. */
+  readonly differenceCount: number;
+  readonly differences: readonly Difference[];
+}
+
+export interface VerifyOptions {
+  /** The most differences that are listed. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Audits a mirror's file, in one state of it: the file itself, its references, every row, the history, and all of it against
+ * the records of the runs. It takes no lock that a run would have to wait for, and writes nothing.
+ *
+ * @throws MirrorFileError where there is no mirror to audit; damage is a difference, no error.
+ */
+export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
+  const differences = new Differences(options.limit);
+  const state: AuditState = { lists: [], connectionCount: 0, versionCount: 0, runCount: 0 };
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (isFile && !hasSqliteHeader(path)) {
+    differences.add(null, null, 'the file does not begin as an SQLite database does');
+  } else {
+    try {
+      await openAndAudit(path, differences, new Turns(options.signal), state);
+    } catch (error) {
+      const damage = damageIn(error, path);
+      if (damage === null) throw explainSqliteError(error, path);
+      differences.add(null, null, damage);
+    }
+  }
+  return { path, ...state, differenceCount: differences.count, differences: differences.kept };
+}
+
+interface AuditState {
+  readonly lists: VerifiedList[];
+  connectionCount: number;
+  versionCount: number;
+  runCount: number;
+}
+
+async function openAndAudit(
+  path: string,
+  differences: Differences,
+  turns: Turns,
+  state: AuditState,
+): Promise<void> {
+  const file = openForReading(path);
+  try {
+    // One state of the file, whatever a run writes meanwhile.
+    file.sqlite.exec('BEGIN');
+    checkDatabase(file, differences);
+    await turns.next();
+    await checkContent(file, differences, turns, state);
+  } finally {
+    file.close();
+  }
+}
+
+function checkDatabase({ path, sqlite }: MirrorFile, differences: Differences): void {
+  // SQLite reads what is missing of the last page as zeros.
+  const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
+  const { size } = statSync(path);
+  if (size % pageBytes !== 0) {
+    differences.add(
+      null,
+      null,
+      `its end is cut off: ${size} bytes are no multiple of a page of ${pageBytes}`,
+    );
+  }
+  for (const problem of sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all()) {
+    if (problem !== 'ok') differences.add(null, null, `SQLite's integrity check: ${problem}`);
+  }
+  const references = sqlite.prepare<[], { table: string; rowid: number | null; parent: string }>(
+    'PRAGMA foreign_key_check',
+  );
+  for (const { table, rowid, parent } of references.iterate()) {
+    differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
+  }
+}
+
+async function checkContent(
+  { sqlite }: MirrorFile,
+  differences: Differences,
+  turns: Turns,
+  state: AuditState,
+): Promise<void> {
+  const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
+  state.runCount = runIds.size;
+  const audit: Audit = { sqlite, differences, runIds, turns };
+  const connections = await verifyConnections(audit);
+  state.connectionCount = connections.recordCount;
+  state.versionCount = connections.versionCount;
+  for (const list of lists) {
+    const verified = await verifyList(audit, list);
+    state.lists.push(verified);
+    state.versionCount += verified.versionCount;
+  }
+}
+
+/** What an error says of damage to the file; null where it is no damage. */
+function damageIn(error: unknown, path: string): string | null {
+  const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined) ?? '';
+  if (/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) {
+    const explained = explainSqliteError(error, path);
+    return explained instanceof Error ? explained.message : code;
+  }
+  // A table or column that is gone.
+  return code === 'SQLITE_ERROR' && error instanceof Error ? error.message : null;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
+    ? String(error.code)
+    : undefined;
+}

@@ -1,0 +1,130 @@
+import type Database from 'better-sqlite3';
+import type { ListDefinition } from '../../contract/lists.ts';
+import {
+  readWireConnection,
+  type StoredConnection,
+  type WireWriter,
+  wireConnection,
+  wireWriter,
+} from '../../contract/wire.ts';
+import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
+import { ContentSum, type EndedVersion, versionFingerprint } from '../tables/content-sums.ts';
+import type { StoredRow } from '../tables/list-table.ts';
+
+/** A row whose version ends. */
+interface EndingRow {
+  readonly id: number;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+}
+
+/**
+ * Writes each version that ends, in the service's own shape, within the transaction that ends it. A run ends at most one
+ * version of a record: what stood only within a run was never the mirror's word.
+ */
+export class History {
+  readonly #insert: Database.Statement;
+  readonly #endedInRun: Database.Statement<[string, number, number], EndedVersion & { id: number }>;
+  readonly #setEnding: Database.Statement;
+  readonly #runId: number;
+  readonly #resource: string;
+  readonly #write: WireWriter;
+  readonly #sums: ReadonlyMap<string, ContentSum>;
+  readonly #renamedInRun: Database.Statement<[number, number], string>;
+  readonly #connections: ConnectionTable;
+  /** Connections as they were before this run renamed or removed them. */
+  readonly #before = new Map<number, StoredConnection | undefined>();
+
+  constructor(sqlite: Database.Database, list: ListDefinition, connections: ConnectionTable, runId: number) {
+    this.#runId = runId;
+    this.#resource = list.resource;
+    this.#connections = connections;
+    this.#write = wireWriter(list, id => this.#beforeRun(id));
+    this.#renamedInRun = sqlite
+      .prepare<[number, number], string>(
+        `SELECT record FROM record_history
+         WHERE resource = 'connections' AND record_id = ? AND valid_to_run_id = ? ORDER BY id LIMIT 1`,
+      )
+      .pluck();
+    this.#sums = new Map(
+      [list.resource, 'connections'].map(resource => [
+        resource,
+        new ContentSum(sqlite, 'record_history', resource),
+      ]),
+    );
+    this.#insert = sqlite.prepare(
+      `INSERT INTO record_history
+         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#endedInRun = sqlite.prepare(
+      `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+              valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record
+       FROM record_history WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
+    );
+    this.#setEnding = sqlite.prepare('UPDATE record_history SET ended_by = ?, _fingerprint = ? WHERE id = ?');
+  }
+
+  endRecord(row: StoredRow, endedBy: 'update' | 'removal'): void {
+    this.#end(this.#resource, row, endedBy, () => this.#write(row.record));
+  }
+
+  endConnections(ended: readonly EndedConnection[]): void {
+    for (const { row, endedBy } of ended) {
+      if (row.changedRunId !== this.#runId) this.#before.set(row.id, row);
+      this.#end('connections', row, endedBy, () => wireConnection(row));
+    }
+  }
+
+  /** Writes the sums over the history; to be called when all of a list is applied, before the transaction ends. */
+  saveSums(): void {
+    for (const sum of this.#sums.values()) sum.save();
+  }
+
+  /** A connection as it stood before the run: this list may have changed it since, or one that went before. */
+  #beforeRun(id: number): StoredConnection | undefined {
+    if (!this.#before.has(id)) {
+      const renamed = this.#renamedInRun.get(id, this.#runId);
+      this.#before.set(id, renamed === undefined ? this.#connections.read(id) : readWireConnection(renamed));
+    }
+    return this.#before.get(id);
+  }
+
+  #end(resource: string, row: EndingRow, endedBy: 'update' | 'removal', write: () => string): void {
+    if (row.changedRunId === this.#runId) {
+      if (endedBy === 'removal') this.#turnIntoRemoval(resource, row.id);
+      return;
+    }
+    const version: EndedVersion = {
+      resource,
+      recordId: row.id,
+      firstSeenRunId: row.firstSeenRunId,
+      validFromRunId: row.changedRunId,
+      validToRunId: this.#runId,
+      endedBy,
+      record: write(),
+    };
+    const fingerprint = versionFingerprint(version);
+    this.#insert.run(
+      resource,
+      row.id,
+      row.firstSeenRunId,
+      row.changedRunId,
+      this.#runId,
+      endedBy,
+      version.record,
+      fingerprint,
+    );
+    this.#sums.get(resource)?.add(fingerprint);
+  }
+
+  /** What this run updated and then removed, as two lists may do with a connection, was removed as it stood before the run. */
+  #turnIntoRemoval(resource: string, recordId: number): void {
+    const version = this.#endedInRun.get(resource, recordId, this.#runId);
+    if (version === undefined) return;
+    const fingerprint = versionFingerprint({ ...version, endedBy: 'removal' });
+    this.#setEnding.run('removal', fingerprint, version.id);
+    this.#sums.get(resource)?.subtract(versionFingerprint(version));
+    this.#sums.get(resource)?.add(fingerprint);
+  }
+}
