@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'invalid_response'
   | 'response_too_large'
   | 'pagination_ignored'
+  | 'too_many_pages'
   | 'cancelled'
   | 'internal';
 

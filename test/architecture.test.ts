@@ -13,7 +13,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   config: ['errors'],
   contract: [],
   service: ['contract', 'errors', 'sync'],
-  proof: ['sync'],
+  proof: ['contract'],
   sync: ['contract', 'errors', 'proof'],
   store: ['contract', 'errors', 'proof', 'sync'],
   render: ['store', 'sync'],
@@ -36,8 +36,6 @@ const allowedRooms: Record<string, readonly string[]> = {
 /** Where only types may cross: the room at the other end is known by its shape alone. */
 const typesOnly = new Set([
   'service → sync',
-  'proof → sync',
-  'store → proof',
   'store → sync',
   'render → store',
   'render → sync',

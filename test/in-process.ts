@@ -25,7 +25,6 @@ const silent = {
 export interface InProcessOptions {
   readonly resources?: readonly string[];
   readonly pageSize?: number | null;
-  readonly mustProve?: boolean;
   readonly signal?: AbortSignal;
   /** From 0 to 1; any number of records may be removed when it is left out. */
   readonly maxRemovals?: number;
@@ -48,7 +47,7 @@ export async function run(
         docmirrorVersion: 'test',
         pageSize: options.pageSize ?? null,
         removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
-        mustProve: options.mustProve ?? false,
+        pagesMax: 1_000_000,
         fullEveryMs: options.fullEveryMs ?? 0,
       },
       {
@@ -68,10 +67,9 @@ export async function run(
 export async function sync(
   path: string,
   source: PageSource & { readonly pageSize: number },
-  mustProve = false,
 ): Promise<ListOutcome> {
   const { pageSize } = source;
-  const options = { resources: ['document-exports'], pageSize, mustProve };
+  const options = { resources: ['document-exports'], pageSize };
   return (await run(path, source, options)).resources[0] as ListOutcome;
 }
 

@@ -78,7 +78,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
     lists,
     trigger: 'manual',
     allowMassRemoval: false,
-    mustProve: false,
+    acceptsNewBaseUrl: false,
     isFull: false,
     logger,
     observer: new LogObserver(logger),

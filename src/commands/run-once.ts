@@ -1,8 +1,10 @@
 import type { Config, ServiceConfig } from '../config/settings.ts';
 import type { ListDefinition } from '../contract/lists.ts';
+import { UsageError } from '../errors.ts';
 import { Service } from '../service/service.ts';
-import type { ChangeObserver } from '../store/write/apply.ts';
+import { readBaseUrl } from '../store/read/base-url.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
+import type { ChangeObserver } from '../store/write/row-writer.ts';
 import type { ListObserver } from '../sync/list.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
@@ -16,7 +18,8 @@ export interface RunRequest {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
   readonly allowMassRemoval: boolean;
-  readonly mustProve: boolean;
+  /** Go on where the mirror is of another base address: the service has moved. */
+  readonly acceptsNewBaseUrl: boolean;
   /** Sweep in full, also where an incremental sync would do. */
   readonly isFull: boolean;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
@@ -26,14 +29,18 @@ export interface RunRequest {
   readonly signal: AbortSignal;
 }
 
+/** Most pages of one list. */
+export const pagesMax = 1_000_000;
+
 /** Wires the rooms together for one run, and takes them apart again however it ends. */
 export async function runOnce(request: RunRequest): Promise<RunSummary> {
   const { config, service, logger, observer, signal } = request;
+  if (!request.acceptsNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = openService(service, config, logger);
   const mirror =
     request.onPlannedChange === undefined
       ? SqliteMirror.open(config.database, signal)
-      : SqliteMirror.openDry(config.database, request.onPlannedChange);
+      : SqliteMirror.openDry(config.database, request.onPlannedChange, signal);
   try {
     return await runSync(
       {
@@ -42,7 +49,7 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
         docmirrorVersion: version,
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
-        mustProve: request.mustProve,
+        pagesMax,
         fullEveryMs: request.isFull ? 0 : config.fullEveryMs,
       },
       { source, mirror, clock: () => new Date(), observer, signal },
@@ -51,6 +58,19 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
     await source.close();
     mirror.close();
   }
+}
+
+/**
+ * Refuses a mirror of another service, before a request is sent and before anything is written.
+ *
+ * @throws UsageError where the mirror belongs to another base address.
+ */
+export function assertIsMirrorOf(database: string, baseUrl: string): void {
+  const bound = readBaseUrl(database);
+  if (bound === null || bound === baseUrl) return;
+  throw new UsageError(
+    `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`,
+  );
 }
 
 /** The service as a source of pages. */

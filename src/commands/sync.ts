@@ -13,7 +13,7 @@ import { runOnce } from './run-once.ts';
 interface SyncFlags {
   readonly resource?: string[];
   readonly full?: boolean;
-  readonly prove?: boolean;
+  readonly acceptNewBaseUrl?: boolean;
   readonly dryRun?: boolean;
   readonly allowMassRemoval?: boolean;
   readonly json?: boolean;
@@ -44,9 +44,13 @@ export const registerSync: CommandRegistration = (program, context) => {
       ).argParser((name: string, names: string[] | undefined) => [...(names ?? []), checked(name)]),
     )
     .option('--full', 'walk the lists in full, also where an incremental sync would do')
-    .option('--prove', 'walk until two walks agree, also where one would do; takes twice the requests')
+    .option('--prove', 'accepted as before: every full sweep proves what it found now')
     .option('--dry-run', 'walk and compare, change nothing, and print what would change')
     .option('--allow-mass-removal', 'remove records even where they are more than --max-removals allows')
+    .option(
+      '--accept-new-base-url',
+      'go on where the mirror is of another base address: the service has moved',
+    )
     .option('--json', "print the run's summary as one JSON object")
     .addHelpText('after', examples);
   addSettingFlags(command, [...serviceFlags, ...mirrorFlags]).action(() => sync(command, context));
@@ -68,7 +72,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
         : lists.filter(({ resource }) => flags.resource?.includes(resource)),
     trigger: 'manual',
     allowMassRemoval: flags.allowMassRemoval ?? false,
-    mustProve: flags.prove ?? false,
+    acceptsNewBaseUrl: flags.acceptNewBaseUrl ?? false,
     isFull: flags.full ?? false,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,

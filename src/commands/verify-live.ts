@@ -9,7 +9,7 @@ import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
 import { showProgress } from './progress.ts';
-import { openService } from './run-once.ts';
+import { assertIsMirrorOf, openService, pagesMax } from './run-once.ts';
 
 /** Walks the service until two walks agree, and holds the mirror against them, record for record. */
 export async function verifyLive(
@@ -17,6 +17,7 @@ export async function verifyLive(
   context: CommandContext,
 ): Promise<LiveResult & { readonly exitCode: number }> {
   const { config, service, limit, logger } = options;
+  assertIsMirrorOf(config.database, service.baseUrl);
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
   const source = openService(service, config, logger);
@@ -34,7 +35,7 @@ export async function verifyLive(
         docmirrorVersion: version,
         pageSize: config.pageSize,
         removals: { shareMax: 1, allowAny: true },
-        mustProve: true,
+        pagesMax,
         fullEveryMs: 0,
       },
       { source, mirror, clock: () => new Date(), observer, signal },

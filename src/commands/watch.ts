@@ -139,7 +139,7 @@ async function runAndLog(plan: WatchPlan, logger: Logger, signal: AbortSignal): 
       lists,
       trigger: 'schedule',
       allowMassRemoval: false,
-      mustProve: false,
+      acceptsNewBaseUrl: false,
       isFull: false,
       logger,
       observer: new LogObserver(logger),

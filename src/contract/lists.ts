@@ -4,6 +4,7 @@ export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 /** How a field of an item is kept: its kind, its name on the wire and where it stands in the mirror. */
 export type Field =
   | { readonly kind: 'text'; readonly name: string; readonly column: string }
+  | { readonly kind: 'integer'; readonly name: string; readonly column: string }
   | { readonly kind: 'connection'; readonly name: string; readonly column: string }
   | { readonly kind: 'texts'; readonly name: string; readonly table: string; readonly column: string }
   | { readonly kind: 'connections'; readonly name: string; readonly table: string; readonly column: string };
@@ -102,6 +103,25 @@ export function listOf(resource: string): ListDefinition {
   return list;
 }
 
+/** What a column holds. */
+export type Scalar = string | number | null;
+
+/** A field that one column of the list's own table holds. */
+export type ScalarField = Field & { readonly kind: 'text' | 'integer' | 'connection' };
+
+/** A field that a table of its own holds, an element a row. */
+export type ArrayField = Field & { readonly kind: 'texts' | 'connections' };
+
+/** The fields of a list that stand in its own table, in the order of their definition. */
+export function scalarFields(list: ListDefinition): ScalarField[] {
+  return list.fields.filter((field): field is ScalarField => !('table' in field));
+}
+
+/** The fields of a list that stand in tables of their own, in the order of their definition. */
+export function arrayFields(list: ListDefinition): ArrayField[] {
+  return list.fields.filter((field): field is ArrayField => 'table' in field);
+}
+
 /** A JSON schema, as far as this contract needs them. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -122,6 +142,7 @@ const connectionSchema: JsonSchema = {
 
 const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   text: orNull(text),
+  integer: orNull(exactInteger),
   connection: orNull(connectionSchema),
   texts: orNull({ type: 'array', items: text }),
   connections: orNull({ type: 'array', items: orNull(connectionSchema) }),

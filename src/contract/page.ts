@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { hash16 } from './fingerprint.ts';
+import { elementTexts, memberStart } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
+import { hash16 } from './sum.ts';
 import { compile } from './validate.ts';
 
 /** Where an answer stands in its list. */
@@ -17,7 +18,7 @@ export interface Page {
   readonly pagination: Pagination;
   /** The answer's bytes, as received and decompressed. */
   readonly bytes: Buffer;
-  /** Hexadecimal digits that change when any byte of the items does; the pagination is not in it. */
+  /** 32 hexadecimal digits over the items' bytes; nothing that surrounds them is in it. */
   readonly itemsDigest: string;
   /** The answer's text and its items; null where the digest was known, so that nothing needed to be parsed. */
   readonly content: PageContent | null;
@@ -46,7 +47,7 @@ export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolea
   const parts = splitParts(bytes);
   if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, bytes, content: null };
   const { pagination, content } = parseWhole(bytes);
-  const itemsDigest = parts?.itemsDigest ?? digestOf(JSON.stringify(content.items));
+  const itemsDigest = parts?.itemsDigest ?? hash16(itemsText(content.text)).toString('hex');
   return { pagination, bytes, itemsDigest, content };
 }
 
@@ -81,31 +82,49 @@ function explain(): string {
   return `the body is not a page of items: ${[...path, message].join(' ')}`;
 }
 
-const paginationLast = /^"pagination"\s*:\s*(\{[^{}]*\})\s*\}\s*$/;
-const paginationFirst = /^\s*\{\s*"pagination"\s*:\s*(\{[^{}]*\})\s*,/;
-const paginationBytesMax = 1024;
+/** So far from the answer's start and end its items are looked for without reading it whole, in bytes. */
+const headBytesMax = 4 * 1024;
+const tailBytesMax = 64 * 1024;
+/** So many brackets may end what follows the items before the answer is read whole. */
+const tailTriesMax = 16;
+
+const itemsName = /"items"\s*:\s*\[/;
 
 /**
- * Takes an answer apart without parsing its items, where its pagination stands last or first; null where it does not. The
- * digest is of the items alone, for one new record changes `totalRecordCount` on every page.
+ * Takes an answer apart without parsing its items; null where that is not as simple as it mostly is. The digest is of the items
+ * alone: a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
  */
 function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: string } | null {
-  const at = bytes.lastIndexOf('"pagination"');
-  const isNearEnd = at >= 0 && bytes.length - at <= paginationBytesMax;
-  const last = isNearEnd ? paginationLast.exec(bytes.toString('latin1', at)) : null;
-  if (last !== null) return toParts(last, bytes.subarray(0, at));
-  const first = paginationFirst.exec(bytes.toString('latin1', 0, paginationBytesMax));
-  return first === null ? null : toParts(first, bytes.subarray(first[0].length));
+  const head = bytes.toString('latin1', 0, headBytesMax).replace(/^\u00ef\u00bb\u00bf/, '   ');
+  const match = itemsName.exec(head);
+  const before = match === null ? null : members(`${head.slice(0, match.index)}"":0}`);
+  if (match === null || before === null) return null;
+  const start = match.index + match[0].length - 1;
+  const tailFrom = Math.max(start, bytes.length - tailBytesMax);
+  let end = bytes.lastIndexOf(']');
+  for (let tries = 0; tries < tailTriesMax && end >= tailFrom; tries++) {
+    const after = members(`{"":0${bytes.toString('latin1', end + 1)}`);
+    if (after !== null && !('items' in after)) {
+      const pagination = after.pagination ?? before.pagination;
+      if (isPagination(pagination)) {
+        return { pagination, itemsDigest: hash16(bytes.subarray(start, end + 1)).toString('hex') };
+      }
+    }
+    end = bytes.lastIndexOf(']', end - 1);
+  }
+  return null;
 }
 
-function toParts(
-  [, json]: RegExpExecArray,
-  items: Buffer,
-): { pagination: Pagination; itemsDigest: string } | null {
-  const pagination = parse(json as string);
-  return isPagination(pagination) ? { pagination, itemsDigest: digestOf(items) } : null;
+/** The members that stand before or after the items; null where the text is no object. */
+function members(text: string): { readonly [name: string]: unknown } | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
-function digestOf(data: string | Buffer): string {
-  return hash16(data).toString('hex');
+function itemsText(text: string): string {
+  const start = memberStart(text, 'items');
+  return `[${elementTexts(text, start).join(',')}]`;
 }

@@ -1,27 +1,22 @@
-import { ExactItems, hasNumericKeys, hasUncertainNumbers } from './exact-json.ts';
-import { hashBytes, writeHash16 } from './fingerprint.ts';
-import { type Field, itemSchema, type ListDefinition } from './lists.ts';
+import { type ContentWriter, contentWriter, type RecordValues } from './content.ts';
+import { elementTexts, hasUncertainNumbers, memberStart, parseExact } from './exact-json.ts';
+import {
+  type ArrayField,
+  arrayFields,
+  itemSchema,
+  type ListDefinition,
+  type Scalar,
+  type ScalarField,
+  scalarFields,
+} from './lists.ts';
 import type { PageContent } from './page.ts';
-import { instantMs } from './time.ts';
+import { contentBytes } from './sum.ts';
 import { type Check, compile } from './validate.ts';
 
-/** What a column holds. */
-export type Scalar = string | number | null;
-
 /** An item of a list as the mirror keeps it. */
-export interface MirrorRecord {
-  /** The service's id; null in a list that has none. */
-  readonly id: number | null;
-  /** 16 bytes that say who the record is, in a list without ids; null in the others. */
-  readonly key: Buffer | null;
+export interface MirrorRecord extends RecordValues {
   /** 16 bytes that say what the record says: all its fields, but no connection's name. */
-  readonly fingerprint: Buffer;
-  /** Texts and connection ids, in the order of `scalarFields(list)`. */
-  readonly scalars: readonly Scalar[];
-  /** Texts or connection ids of each array, in the order of `arrayFields(list)`. */
-  readonly arrays: readonly (readonly Scalar[])[];
-  /** Compact JSON of what the columns can't hold; null when there is nothing. */
-  readonly extra: string | null;
+  readonly content: Buffer;
   readonly mentions: readonly ConnectionMention[];
 }
 
@@ -29,50 +24,38 @@ export interface MirrorRecord {
 export interface ConnectionMention {
   readonly id: number;
   readonly name: string | null;
+  /** Compact JSON of its further fields; null when there are none. */
   readonly extra: string | null;
 }
 
 /** An item that can't be read, whole. */
 export interface Rejection {
+  /** Its place on the page, from 0. */
   readonly position: number;
   readonly reason: string;
   /** The item's JSON text as received. */
   readonly record: string;
 }
 
-/** A page's items, each read or rejected; positions count from 0. */
+/** A page's items, each read or rejected. */
 export interface PageRecords {
   readonly records: readonly MirrorRecord[];
+  /** The records' places on the page, from 0. */
   readonly positions: readonly number[];
   readonly rejections: readonly Rejection[];
 }
 
-/** Who some of a page's records are and what they say, as it was found out before. */
-export interface KnownIdentities {
-  /** Positions of the records on the page. */
-  readonly positions: readonly number[];
-  /** 32 bytes a record, in the order of `positions`: its key, or zeros where it has an id, and its fingerprint. */
-  readonly identities: Buffer;
-}
-
 /** Reads the items of one list's pages: unknown in, typed records out. */
 export interface PageReader {
-  /** Reads all items of a page. */
-  read(page: PageContent): PageRecords;
-  /** Reads only items that were read before, without hashing them again. */
-  readAgain(page: PageContent, known: KnownIdentities): MirrorRecord[];
+  /** Reads the items of a page; of some places alone where these are given, in ascending order. */
+  read(page: PageContent, only?: readonly number[]): PageRecords;
 }
+
+/** A record may be nested so deep; a deeper one is rejected. */
+export const nestingMax = 512;
 
 type Item = { readonly [name: string]: unknown };
 type Connection = { readonly id?: number | null; readonly name?: string | null };
-
-export function scalarFields(list: ListDefinition): (Field & { kind: 'text' | 'connection' })[] {
-  return list.fields.filter(field => field.kind === 'text' || field.kind === 'connection');
-}
-
-export function arrayFields(list: ListDefinition): (Field & { kind: 'texts' | 'connections' })[] {
-  return list.fields.filter(field => field.kind === 'texts' || field.kind === 'connections');
-}
 
 const readers = new WeakMap<ListDefinition, PageReader>();
 
@@ -85,244 +68,203 @@ export function pageReader(list: ListDefinition): PageReader {
 
 function makeReader(list: ListDefinition): PageReader {
   const isItem = compile<Item>(itemSchema(list));
-  const known = new Set(['id', ...list.fields.map(field => field.name)]);
-  if (list.identity.by === 'content') known.delete('id');
-  const scalars = scalarFields(list);
-  const arrays = arrayFields(list);
-  const identify = identifier(list);
-
-  const byId = list.identity.by === 'id';
-
-  const readItem = (
-    page: PageText,
-    item: Item,
-    position: number,
-    identities: Buffer,
-    at: number,
-    isIdentified: boolean,
-  ): MirrorRecord => {
-    const draft = new Draft(page, position);
-    const scalarValues = scalars.map(field => draft.scalar(field, item[field.name]));
-    const arrayValues = arrays.map(field => draft.array(field, item[field.name]));
-    const extra = draft.extra(item, known);
-    const id = byId ? (item.id as number) : null;
-    const { key, fingerprint } = isIdentified
-      ? identityAt(identities, at, byId)
-      : identify(id, scalarValues, arrayValues, extra, identities, at);
-    return {
-      id,
-      key,
-      fingerprint,
-      scalars: scalarValues,
-      arrays: arrayValues,
-      extra,
-      mentions: draft.mentions,
-    };
-  };
+  const shape = new Shape(list);
 
   return {
-    read(page) {
+    read(page, only) {
       const text = new PageText(page.text);
       const records: MirrorRecord[] = [];
       const positions: number[] = [];
       const rejections: Rejection[] = [];
-      // One buffer a page: a buffer of its own for each record costs as much as its hashes.
-      const identities = Buffer.allocUnsafe(page.items.length * identityBytes);
-      for (const [position, item] of page.items.entries()) {
-        const reason = isItem(item) ? text.illFormed(item) : explain(isItem, item);
-        if (reason === null) {
-          records.push(readItem(text, item as Item, position, identities, position, false));
+      const count = only?.length ?? page.items.length;
+      // One buffer a page: a buffer of its own for each record costs as much as its hash.
+      const contents = Buffer.allocUnsafe(count * contentBytes);
+      for (let at = 0; at < count; at++) {
+        const position = only?.[at] ?? at;
+        const item = page.items[position];
+        const record = isItem(item) ? readItem(shape, text, item, position, contents, at) : null;
+        if (record !== null) {
+          records.push(record);
           positions.push(position);
         } else {
-          rejections.push({ position, reason, record: text.exact.itemText(position) });
+          const reason = isItem(item) ? tooDeep : explain(isItem, item);
+          rejections.push({ position, reason, record: text.itemText(position) });
         }
       }
       return { records, positions, rejections };
     },
-
-    readAgain(page, { positions, identities }) {
-      const text = new PageText(page.text);
-      return positions.map((position, at) =>
-        readItem(text, page.items[position] as Item, position, identities, at, true),
-      );
-    },
   };
 }
 
-/** Bytes of an identity in a page's buffer: the key, or zeros where the record has an id, then the fingerprint. */
-const identityBytes = 2 * hashBytes;
+const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 
-function identityAt(identities: Buffer, at: number, byId: boolean): Identity {
-  const start = at * identityBytes;
-  const middle = start + hashBytes;
-  return {
-    key: byId ? null : identities.subarray(start, middle),
-    fingerprint: identities.subarray(middle, start + identityBytes),
-  };
-}
+/** What a list's items hold, worked out once. */
+class Shape {
+  readonly scalars: readonly ScalarField[];
+  readonly arrays: readonly ArrayField[];
+  readonly known: ReadonlySet<string>;
+  readonly byId: boolean;
+  readonly writeContent: ContentWriter;
 
-interface Identity {
-  readonly key: Buffer | null;
-  readonly fingerprint: Buffer;
-}
-
-const noKey = Buffer.alloc(hashBytes);
-
-/** Packs who records are and what they say, for `readAgain`. */
-export function packIdentities(records: readonly MirrorRecord[]): Buffer {
-  const identities = Buffer.allocUnsafe(records.length * identityBytes);
-  for (const [at, { key, fingerprint }] of records.entries()) {
-    identities.set(key ?? noKey, at * identityBytes);
-    identities.set(fingerprint, at * identityBytes + hashBytes);
+  constructor(list: ListDefinition) {
+    this.scalars = scalarFields(list);
+    this.arrays = arrayFields(list);
+    this.byId = list.identity.by === 'id';
+    this.known = new Set([...(this.byId ? ['id'] : []), ...list.fields.map(field => field.name)]);
+    this.writeContent = contentWriter(list);
   }
-  return identities;
 }
 
-/**
- * Says who a record is and what it says, from what the mirror's columns hold: so an audit can compute both again.
- * Each part is written with its length, so that no two different records have the same text.
- */
-export function identifier(list: ListDefinition) {
-  const scalars = scalarFields(list);
-  const { identity } = list;
-  const keyAt = identity.by === 'content' ? identity.fields.map(name => indexOf(scalars, name)) : [];
-  const timeAt = identity.by === 'content' ? indexOf(scalars, identity.timeField) : -1;
-
-  return (
-    id: number | null,
-    scalarValues: readonly Scalar[],
-    arrayValues: readonly (readonly Scalar[])[],
-    extra: string | null,
-    target: Buffer = Buffer.allocUnsafe(identityBytes),
-    at = 0,
-  ): Identity => {
-    const parts = scalarValues.map(canonical);
-    let text = id === null ? '' : canonical(id);
-    for (const part of parts) text += part;
-    for (const values of arrayValues) text += `a${values.length}:${values.map(canonical).join('')}`;
-    const start = at * identityBytes;
-    writeHash16(text + canonical(extra), target, start + hashBytes);
-    if (timeAt >= 0)
-      writeTimedKey(keyAt.map(part => parts[part]).join(''), scalarValues[timeAt], target, start);
-    return identityAt(target, at, timeAt < 0);
-  };
-}
-
-function indexOf(fields: readonly Field[], name: string): number {
-  return fields.findIndex(field => field.name === name);
-}
-
-function canonical(value: Scalar): string {
-  if (value === null) return 'n';
-  return typeof value === 'number' ? `i${value};` : `s${value.length}:${value}`;
-}
-
-const timeBytes = 6;
-const timeMax = 2 ** (8 * timeBytes) - 1;
-
-/** A key that sorts by time first: records arrive in time order, so neighbours share index pages. */
-function writeTimedKey(text: string, time: Scalar | undefined, target: Buffer, start: number): void {
-  writeHash16(text, target, start);
-  const ms = typeof time === 'string' ? instantMs(time) : 0;
-  target.writeUIntBE(ms > 0 && ms <= timeMax ? Math.floor(ms) : 0, start, timeBytes);
+/** The record that an item says; null where it is nested too deep. */
+function readItem(
+  shape: Shape,
+  page: PageText,
+  item: Item,
+  position: number,
+  contents: Buffer,
+  at: number,
+): MirrorRecord | null {
+  const reading = new ItemReading(page, position);
+  const scalars = shape.scalars.map(field => reading.scalar(field, item[field.name]));
+  const arrays = shape.arrays.map(field => reading.array(field, item[field.name]));
+  const extra = reading.extra(item, shape.known);
+  if (reading.isTooDeep) return null;
+  const id = shape.byId ? (item.id as number) : null;
+  const offset = at * contentBytes;
+  const content = contents.subarray(offset, offset + contentBytes);
+  shape.writeContent({ id, scalars, arrays, extra }, contents, offset);
+  return { id, scalars, arrays, extra, content, mentions: reading.mentions };
 }
 
 /** A page's text and what is known of it as a whole; the costly exact reading is made when first asked for. */
 class PageText {
   readonly #text: string;
-  readonly #hasSurrogateEscapes: boolean;
-  #hasUncertainNumbers: boolean | undefined;
-  #exact: ExactItems | undefined;
+  readonly hasSurrogateEscapes: boolean;
+  readonly hasUncertainNumbers: boolean;
+  #items: string[] | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    this.#hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
+    this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
+    this.hasUncertainNumbers = hasUncertainNumbers(text);
   }
 
-  get hasUncertainNumbers(): boolean {
-    this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#text);
-    return this.#hasUncertainNumbers;
+  /** An item's text, byte for byte as received. */
+  itemText(position: number): string {
+    this.#items ??= elementTexts(this.#text, memberStart(this.#text, 'items'));
+    return this.#items[position] ?? 'null';
   }
-
-  get exact(): ExactItems {
-    this.#exact ??= new ExactItems(this.#text);
-    return this.#exact;
-  }
-
-  /** Half a surrogate pair has no UTF-8 form, so a text with one can't be kept as it is. */
-  illFormed(item: unknown): string | null {
-    if (!this.#hasSurrogateEscapes) return null;
-    return isWellFormed(item) ? null : 'a text holds half a surrogate pair, which is not valid Unicode';
-  }
-}
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isWellFormed(member));
 }
 
 /** One item on its way to a record: collects what it says of connections and what no column can hold. */
-class Draft {
+class ItemReading {
   readonly mentions: ConnectionMention[] = [];
+  isTooDeep = false;
   readonly #page: PageText;
   readonly #position: number;
+  /** Fields of the contract that their columns can't hold as they are; they stand whole among the extra ones. */
   #unheld: Set<string> | undefined;
+  #exact: Item | undefined;
 
   constructor(page: PageText, position: number) {
     this.#page = page;
     this.#position = position;
   }
 
-  scalar(field: Field, value: unknown): Scalar {
-    if (field.kind === 'text') return (value as string | null | undefined) ?? null;
-    return this.#connectionId(value as Connection | null | undefined, field.name, [field.name]);
+  scalar(field: ScalarField, value: unknown): Scalar {
+    if (value === null || value === undefined) return null;
+    if (field.kind === 'integer') return value as number;
+    if (field.kind === 'connection') return this.#connectionId(value as Connection, field.name, [field.name]);
+    return this.#isHeld(value as string) ? (value as string) : this.#keepWhole(field.name);
   }
 
-  array(field: Field, value: unknown): Scalar[] {
-    if (value === null || value === undefined) return [];
-    if (field.kind === 'texts') return value as string[];
+  array(field: ArrayField, value: unknown): Scalar[] {
+    if (value === null || value === undefined) {
+      // No rows say that the array is empty, so that there is none is said elsewhere.
+      this.#keepWhole(field.name);
+      return [];
+    }
+    if (field.kind === 'texts') {
+      const texts = value as string[];
+      if (!texts.every(text => this.#isHeld(text))) {
+        this.#keepWhole(field.name);
+        return [];
+      }
+      return texts;
+    }
     return (value as (Connection | null)[]).map((element, at) =>
-      this.#connectionId(element, field.name, [field.name, at]),
+      element === null ? null : this.#connectionId(element, field.name, [field.name, at]),
     );
   }
 
   /** Compact JSON of the members that no column holds, in the order received; null when there are none. */
   extra(item: Item, known: ReadonlySet<string>): string | null {
-    const isHeld = (name: string) => known.has(name) && !this.#unheld?.has(name);
-    return this.#leftover(item, isHeld, []);
+    const members: string[] = [];
+    for (const name of this.#unheld ?? []) if (!(name in item)) members.push(`${JSON.stringify(name)}:null`);
+    return this.#leftover(item, name => known.has(name) && !this.#unheld?.has(name), [], members);
   }
 
-  #connectionId(
-    value: Connection | null | undefined,
-    field: string,
-    path: (string | number)[],
-  ): number | null {
-    if (value === null || value === undefined) return null;
+  #connectionId(value: Connection, field: string, path: readonly (string | number)[]): number | null {
     const id = value.id ?? null;
-    const extra = this.#leftover(value, name => name === 'id' || name === 'name', path);
-    if (id !== null) {
-      this.mentions.push({ id, name: value.name ?? null, extra });
-    } else if (extra !== null || typeof value.name === 'string') {
-      // A connection without an id has no row to stand in, so the field is kept whole beside the null.
-      this.#unheld ??= new Set();
-      this.#unheld.add(field);
-    }
+    const name = value.name ?? null;
+    const isNameHeld = name === null || this.#isHeld(name);
+    const isHeld = (member: string) => member === 'id' || (member === 'name' && isNameHeld);
+    const extra = this.#leftover(value, isHeld, path, []);
+    if (id !== null) this.mentions.push({ id, name: isNameHeld ? name : null, extra });
+    // A connection without an id has no row to stand in, so the field is kept whole beside the null.
+    else if (extra !== null || name !== null) this.#keepWhole(field);
     return id;
   }
 
-  #leftover(object: object, isHeld: (name: string) => boolean, path: (string | number)[]): string | null {
-    let json = '';
+  /** Half a surrogate pair has no UTF-8 form, so no column can hold it. */
+  #isHeld(text: string): boolean {
+    return !this.#page.hasSurrogateEscapes || text.isWellFormed();
+  }
+
+  #keepWhole(name: string): null {
+    this.#unheld ??= new Set();
+    this.#unheld.add(name);
+    return null;
+  }
+
+  #leftover(
+    object: object,
+    isHeld: (name: string) => boolean,
+    path: readonly (string | number)[],
+    members: string[],
+  ): string | null {
     for (const name in object) {
       if (isHeld(name)) continue;
-      json += `${json === '' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify((object as Item)[name])}`;
+      if (isDeeper((object as Item)[name], nestingMax - 1 - path.length)) {
+        this.isTooDeep = true;
+        return null;
+      }
+      const holder = this.#page.hasUncertainNumbers ? this.#exactAt(path) : object;
+      members.push(`${JSON.stringify(name)}:${JSON.stringify((holder as Item)[name])}`);
     }
-    if (json === '') return null;
-    json = `{${json}}`;
-    if (!this.#page.hasUncertainNumbers && !hasNumericKeys(json)) return json;
-    const members = this.#page.exact.members(this.#position, path).filter(([name]) => !isHeld(name));
-    return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+    return members.length === 0 ? null : `{${members.join(',')}}`;
   }
+
+  /** The same object with numbers that keep their digits. */
+  #exactAt(path: readonly (string | number)[]): unknown {
+    this.#exact ??= parseExact(this.#page.itemText(this.#position)) as Item;
+    return path.reduce<unknown>((at, step) => (at as Item)[step], this.#exact);
+  }
+}
+
+/** Goes level by level, without recursion: a value may be nested a hundred thousand levels deep. */
+function isDeeper(value: unknown, levelsMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  let level: object[] = [value];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > levelsMax) return true;
+    level = level.flatMap(each => Object.values(each).filter(isObject));
+  }
+  return false;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function explain(check: Check<Item>, item: unknown): string {

@@ -1,13 +1,5 @@
-import type { Field, ListDefinition } from './lists.ts';
-import { arrayFields, type Scalar, scalarFields } from './record.ts';
-
-/** What the mirror's rows hold of one record. */
-export interface StoredRecord {
-  readonly id: number | null;
-  readonly scalars: readonly Scalar[];
-  readonly arrays: readonly (readonly Scalar[])[];
-  readonly extra: string | null;
-}
+import type { RecordValues } from './content.ts';
+import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
 
 /** What the mirror holds of one connection. */
 export interface StoredConnection {
@@ -17,7 +9,7 @@ export interface StoredConnection {
 }
 
 /** Writes a stored record in the service's own shape. */
-export type WireWriter = (record: StoredRecord) => string;
+export type WireWriter = (record: RecordValues) => string;
 
 /**
  * Makes the writer of a list's items: compact JSON text, for digits that JavaScript can't hold may stand in `extra`.
@@ -36,11 +28,12 @@ export function wireWriter(
       ? 'null'
       : wireConnection(connectionOf(id as number) ?? { id: id as number, name: null, extra: null });
 
-  const value = (field: Field, record: StoredRecord): string => {
+  const value = (field: Field, record: RecordValues): string => {
     const scalar = record.scalars[scalars.indexOf(field)] ?? null;
     const values = record.arrays[arrays.indexOf(field)] ?? [];
     switch (field.kind) {
       case 'text':
+      case 'integer':
         return JSON.stringify(scalar);
       case 'connection':
         return connection(scalar);
@@ -64,16 +57,20 @@ export function wireWriter(
 }
 
 /** A connection reference as the service writes it. */
-export function wireConnection(connection: StoredConnection): string {
-  return withExtra([`"id":${connection.id}`, `"name":${JSON.stringify(connection.name)}`], connection.extra);
+export function wireConnection({ id, name, extra }: StoredConnection): string {
+  // A name that its column could not hold stands among the further fields.
+  const isNameElsewhere = extra !== null && 'name' in JSON.parse(extra);
+  return withExtra([`"id":${id}`, ...(isNameElsewhere ? [] : [`"name":${JSON.stringify(name)}`])], extra);
 }
 
 /** Reads a connection reference back that `wireConnection` wrote. */
 export function readWireConnection(json: string): StoredConnection {
   const { id, name }: StoredConnection = JSON.parse(json);
+  const isNameHeld = name === null || name.isWellFormed();
   // The rest is kept as text, for JavaScript may not hold its numbers.
-  const rest = json.slice(wireConnection({ id, name, extra: null }).length, -1);
-  return { id, name, extra: rest === '' ? null : `{${rest}}` };
+  const held = [`"id":${id}`, ...(isNameHeld ? [`"name":${JSON.stringify(name)}`] : [])];
+  const rest = json.slice(withExtra(held, null).length, -1);
+  return { id, name: isNameHeld ? name : null, extra: rest === '' ? null : `{${rest}}` };
 }
 
 function withExtra(members: readonly string[], extra: string | null): string {

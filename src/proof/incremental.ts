@@ -1,8 +1,8 @@
-import type { PageFindings, WalkEnvelope } from '../sync/ports.ts';
+import type { Pagination } from '../contract/page.ts';
+import type { Envelope } from './walk-account.ts';
 
 /** How the two ends of a list looked to the last run that was sure of them. */
 export interface ListEdges {
-  readonly baseUrl: string;
   /** When the last full sweep began, as an ISO date in UTC. */
   readonly sweptAt: string;
   readonly firstPageNo: number;
@@ -12,6 +12,28 @@ export interface ListEdges {
   /** The digests of the first and the last page's items. */
   readonly firstDigest: string;
   readonly lastDigest: string;
+}
+
+/** A page of an edge, held against the mirror. */
+export interface EdgePage {
+  /** The page that was asked for. */
+  readonly pageNo: number;
+  /** What the answer says of itself. */
+  readonly pagination: Pagination;
+  readonly count: number;
+  readonly digest: string;
+  readonly rejected: number;
+  readonly found: FoundOnPage;
+}
+
+/** Which of a page's records the mirror does not hold as they are. */
+export interface FoundOnPage {
+  readonly newCount: number;
+  /** The positions of the first and the last of them; -1 where there is none. */
+  readonly firstNew: number;
+  readonly lastNew: number;
+  /** How many of them have an id that stands in the mirror with another content. */
+  readonly changed: number;
 }
 
 /** What to do next: ask for a page, or stop because it is known what is new, or give up and sweep the list in full. */
@@ -32,92 +54,86 @@ export const pagesSweptAlwaysMax = 10;
  */
 export function planIncremental(
   edges: ListEdges,
-  now: WalkEnvelope,
-  pages: ReadonlyMap<number, PageFindings>,
+  now: Envelope,
+  pages: ReadonlyMap<number, EdgePage>,
 ): IncrementalStep {
   const doubt = [...pages.values()].map(page => doubtOf(page, now)).find(words => words !== null);
   const moved = movedFrom(edges, now) ?? doubt;
-  if (moved !== undefined) return { kind: 'sweep', reason: moved };
+  if (moved !== undefined) return sweep(moved);
   const first = pages.get(now.firstPageNo);
   if (first === undefined) return { kind: 'ask', pageNo: now.firstPageNo };
   const grownBy = now.totalRecordCount - edges.totalRecordCount;
   if (grownBy === 0) return planSame(edges, now, first, pages);
-  return first.news.count > 0 ? planFront(grownBy, now, pages) : planEnd(grownBy, edges, now, first, pages);
+  return first.found.newCount > 0
+    ? planFront(grownBy, now, pages)
+    : planEnd(grownBy, edges, now, first, pages);
 }
 
 function planSame(
   edges: ListEdges,
-  now: WalkEnvelope,
-  first: PageFindings,
-  pages: ReadonlyMap<number, PageFindings>,
+  now: Envelope,
+  first: EdgePage,
+  pages: ReadonlyMap<number, EdgePage>,
 ): IncrementalStep {
-  if (first.itemsDigest !== edges.firstDigest)
-    return sweep('the total is the same, but the first page is not');
+  if (first.digest !== edges.firstDigest) return sweep('the total is the same, but the first page is not');
   const last = pages.get(lastPageOf(now));
   if (last === undefined) return { kind: 'ask', pageNo: lastPageOf(now) };
-  return last.itemsDigest === edges.lastDigest
+  return last.digest === edges.lastDigest
     ? { kind: 'done', added: 0 }
     : sweep('the total is the same, but the last page is not');
 }
 
 /** New records stand at the front: read on until a full page of known ones, then make sure of the end. */
-function planFront(
-  grownBy: number,
-  now: WalkEnvelope,
-  pages: ReadonlyMap<number, PageFindings>,
-): IncrementalStep {
+function planFront(grownBy: number, now: Envelope, pages: ReadonlyMap<number, EdgePage>): IncrementalStep {
   let added = 0;
   for (let pageNo = now.firstPageNo; pageNo < lastPageOf(now); pageNo++) {
     const page = pages.get(pageNo);
     if (page === undefined) return { kind: 'ask', pageNo };
-    if (page.news.count === 0) {
+    const { newCount, firstNew, lastNew } = page.found;
+    if (newCount === 0) {
       return added === grownBy ? planLast(grownBy, now, pages) : sweep(wrongCount(grownBy, added));
     }
-    const isLeading = page.news.first === 0 && page.news.last === page.news.count - 1;
+    const isLeading = firstNew === 0 && lastNew === newCount - 1;
     const isGap = added > 0 && added % now.pageSize !== 0;
     if (!isLeading || isGap) return sweep(`new records stand amid known ones on page ${pageNo}`);
-    added += page.news.count;
+    added += newCount;
     if (added > grownBy) return sweep(wrongCount(grownBy, added));
   }
   return sweep('new records stand on every page');
 }
 
-function planLast(
-  grownBy: number,
-  now: WalkEnvelope,
-  pages: ReadonlyMap<number, PageFindings>,
-): IncrementalStep {
+function planLast(grownBy: number, now: Envelope, pages: ReadonlyMap<number, EdgePage>): IncrementalStep {
   const last = pages.get(lastPageOf(now));
   if (last === undefined) return { kind: 'ask', pageNo: lastPageOf(now) };
-  return last.news.count === 0 ? { kind: 'done', added: grownBy } : sweep('both ends have new records');
+  return last.found.newCount === 0 ? { kind: 'done', added: grownBy } : sweep('both ends have new records');
 }
 
 /** New records stand at the end: read from the page before the old last one to the new last one. */
 function planEnd(
   grownBy: number,
   edges: ListEdges,
-  now: WalkEnvelope,
-  first: PageFindings,
-  pages: ReadonlyMap<number, PageFindings>,
+  now: Envelope,
+  first: EdgePage,
+  pages: ReadonlyMap<number, EdgePage>,
 ): IncrementalStep {
-  if (first.itemsDigest !== edges.firstDigest) return sweep('the first page changed, but holds nothing new');
+  if (first.digest !== edges.firstDigest) return sweep('the first page changed, but holds nothing new');
   let added = 0;
   for (let pageNo = edges.lastPageNo - 1; pageNo <= lastPageOf(now); pageNo++) {
     const page = pages.get(pageNo);
     if (page === undefined) return { kind: 'ask', pageNo };
-    if (pageNo < edges.lastPageNo && page.news.count > 0)
-      return sweep(`page ${pageNo} changed before the end`);
-    const isTrailing = page.news.count === 0 || page.news.last === page.itemCount - 1;
-    const isWhole = page.news.count === 0 || page.news.last - page.news.first === page.news.count - 1;
-    const isGap = added > 0 && page.news.count < page.itemCount;
+    const { newCount, firstNew, lastNew } = page.found;
+    if (pageNo < edges.lastPageNo && newCount > 0) return sweep(`page ${pageNo} changed before the end`);
+    const isTrailing = newCount === 0 || lastNew === page.count - 1;
+    const isWhole = newCount === 0 || lastNew - firstNew === newCount - 1;
+    const isGap = added > 0 && newCount < page.count;
     if (!isTrailing || !isWhole || isGap) return sweep(`new records stand amid known ones on page ${pageNo}`);
-    added += page.news.count;
+    added += newCount;
   }
   return added === grownBy ? { kind: 'done', added } : sweep(wrongCount(grownBy, added));
 }
 
 /** Why the edges do not say anything about the list as it is now; undefined where they do. */
-function movedFrom(edges: ListEdges, now: WalkEnvelope): string | undefined {
+function movedFrom(edges: ListEdges, now: Envelope): string | undefined {
   if (now.firstPageNo !== edges.firstPageNo || now.pageSize !== edges.pageSize)
     return 'the pages are cut in another way';
   if (now.totalRecordCount < edges.totalRecordCount) return 'the total fell';
@@ -126,8 +142,7 @@ function movedFrom(edges: ListEdges, now: WalkEnvelope): string | undefined {
 }
 
 /** What is wrong with a page, if anything: it must be the one asked for, of the same list, and hold no changed record. */
-function doubtOf(page: PageFindings, now: WalkEnvelope): string | null {
-  const { pageNo, pagination, itemCount, news } = page;
+function doubtOf({ pageNo, pagination, count, rejected, found }: EdgePage, now: Envelope): string | null {
   const isSameList =
     pagination.totalRecordCount === now.totalRecordCount &&
     pagination.pageCount === now.pageCount &&
@@ -136,13 +151,12 @@ function doubtOf(page: PageFindings, now: WalkEnvelope): string | null {
   if (pagination.pageNo !== pageNo)
     return `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`;
   const due = Math.min(now.pageSize, now.totalRecordCount - (pageNo - now.firstPageNo) * now.pageSize);
-  if (itemCount !== due) return `page ${pageNo} held ${itemCount} records instead of ${due}`;
-  if (news.changed > 0) return `page ${pageNo} holds changed records`;
-  if (page.rejected > 0) return `page ${pageNo} holds records that can't be read`;
-  return page.seenElsewhere > 0 ? `page ${pageNo} holds records of another page` : null;
+  if (count !== due) return `page ${pageNo} held ${count} records instead of ${due}`;
+  if (found.changed > 0) return `page ${pageNo} holds changed records`;
+  return rejected > 0 ? `page ${pageNo} holds records that can't be read` : null;
 }
 
-function lastPageOf({ firstPageNo, pageSize, totalRecordCount }: WalkEnvelope): number {
+function lastPageOf({ firstPageNo, pageSize, totalRecordCount }: Envelope): number {
   return firstPageNo + Math.ceil(totalRecordCount / pageSize) - 1;
 }
 

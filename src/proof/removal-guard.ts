@@ -1,5 +1,3 @@
-import type { Verdict } from './ledger.ts';
-
 /** How much of a list a run may remove. */
 export interface RemovalGuard {
   /** The greatest share, from 0 to 1. */
@@ -11,14 +9,12 @@ export interface RemovalGuard {
 /** So few removals are never a mass: a small list may change by half and more. */
 const removalsAlwaysAllowed = 20;
 
-/** How many records a run may remove from a list: none without proof, and no mass of them unless told so. */
-export function removalsAllowed(
-  verdict: Verdict,
-  rejected: number,
-  recordCount: number,
-  guard: RemovalGuard,
-): number {
-  if (verdict.kind !== 'proven' || rejected > 0) return 0;
+/**
+ * How many records a run may remove from a list whose contents are proven: none where records were rejected, for one of them may
+ * be a record of the mirror in another form, and no mass of them unless told so.
+ */
+export function removalsAllowed(rejected: number, recordCount: number, guard: RemovalGuard): number {
+  if (rejected > 0) return 0;
   if (guard.allowAny) return recordCount;
   return Math.max(removalsAlwaysAllowed, Math.floor(recordCount * guard.shareMax));
 }

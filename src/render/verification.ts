@@ -24,13 +24,13 @@ export function verificationText(verification: Verification): string {
             { name: 'List' },
             { name: 'Records', align: 'right' },
             { name: 'Run', align: 'right' },
-            { name: 'Digest' },
+            { name: 'Checksum' },
           ],
-          lists.map(({ resource, recordCount, runId, digest }) => [
+          lists.map(({ resource, recordCount, runId, checksum }) => [
             resource,
             count(recordCount),
             runId === null ? '–' : String(runId),
-            digest,
+            checksum,
           ]),
         )}\n`;
   const rest = `${count(connectionCount)} connections, ${count(versionCount)} versions in the history, ${count(runCount)} runs`;

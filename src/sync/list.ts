@@ -1,11 +1,10 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page } from '../contract/page.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
+import type { Answer } from '../proof/answer.ts';
+import { GateError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
-import { judge, Ledger, type Verdict, type WalkReport } from '../proof/ledger.ts';
 import { type RemovalGuard, removalsAllowed } from '../proof/removal-guard.ts';
-import { factsOf } from './page-facts.ts';
-import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
+import type { Strip } from '../proof/strip.ts';
 import type {
   Applied,
   ApplyOrder,
@@ -18,7 +17,7 @@ import type {
   Traffic,
 } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
-import { walkPages } from './walk.ts';
+import { type Proof, type Reading, type ReadWalk, readList } from './read-list.ts';
 
 /** Told how a list's part of a run goes on; for progress bars and logs. */
 export interface ListObserver {
@@ -29,6 +28,7 @@ export interface ListObserver {
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
 
+/** One list's part of a run, and the world it runs in. */
 export interface ListTask {
   readonly list: ListDefinition;
   readonly source: PageSource;
@@ -38,37 +38,33 @@ export interface ListTask {
   readonly signal: AbortSignal;
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
+  /** Most pages of the list. */
+  readonly pagesMax: number;
   readonly removals: RemovalGuard;
-  /** Walk until two walks agree, also where one would do. */
-  readonly mustProve: boolean;
   /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
   readonly fullEveryMs: number;
 }
 
 /** What was found out before a list ended, well or not. */
-interface Progress {
-  walks: WalkReport[];
-  walksBegun: number;
-  /** True where the last walk was begun by an earlier run, which leaves it more time to be wrong. */
-  isResumed: boolean;
+interface Progress extends Reading {
   /** What an incremental sync saw, where it was enough. */
   incremental: IncrementalReport | null;
 }
 
 /**
- * Mirrors one list: walks it until the walks prove what it holds, then writes that in one transaction. It always returns how
+ * Mirrors one list: reads it until the readings prove what it holds, then writes that in one transaction. It always returns how
  * the list ended, and has recorded it; only a fault of docmirror itself is thrown.
  */
 export async function syncList(task: ListTask): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
-  const progress: Progress = { walks: [], walksBegun: 0, isResumed: false, incremental: null };
+  const progress: Progress = { walks: [], walksBegun: 0, incremental: null };
   const conclude = (ending: Ending): ListOutcome => ({
     resource: list.resource,
     startedAt,
     completedAt: clock().toISOString(),
-    ...describeWalk(progress),
+    ...describeReading(progress),
     ...trafficSince(trafficBefore, task.source.traffic),
     ...ending,
   });
@@ -78,14 +74,9 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   try {
     const listMirror = await mirror.openList(list, startedAt);
     progress.incremental = await readEdges(task, listMirror);
-    outcome =
-      progress.incremental === null
-        ? await walkAndApply(task, listMirror, progress, conclude)
-        : await listMirror.apply(
-            incrementalOrder(progress.incremental),
-            applied => conclude(incrementalEnding(applied)),
-            task.signal,
-          );
+    outcome = await (progress.incremental === null
+      ? sweep(task, listMirror, progress, conclude)
+      : extend(task, listMirror, progress, progress.incremental, conclude));
   } catch (error) {
     outcome = conclude(failed(error));
     await mirror.recordList(outcome);
@@ -94,130 +85,138 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   return outcome;
 }
 
-async function walkAndApply(
+type Conclude = (ending: Ending) => ListOutcome;
+
+/** Writes what stands at the growing edge; where the rows would not come to that, the list is swept. */
+async function extend(
   task: ListTask,
   listMirror: ListMirror,
   progress: Progress,
-  conclude: (ending: Ending) => ListOutcome,
+  { envelope, pages, edges }: IncrementalReport,
+  conclude: Conclude,
+): Promise<ListOutcome> {
+  try {
+    return await listMirror.apply(
+      { kind: 'edges', firstPageNo: envelope.firstPageNo, pages, edges },
+      applied => conclude(ended('incremental', null, applied)),
+      task.signal,
+    );
+  } catch (error) {
+    if (!(error instanceof GateError)) throw error;
+    progress.incremental = null;
+    await distrust(task, listMirror, error);
+    return sweep(task, listMirror, progress, conclude);
+  }
+}
+
+/**
+ * Reads the whole list and writes what was found. Where the rows would not come to what was read, every shortcut is dropped and
+ * the list is read again without any; where they still would not, it is unproven.
+ */
+async function sweep(
+  task: ListTask,
+  listMirror: ListMirror,
+  progress: Progress,
+  conclude: Conclude,
 ): Promise<ListOutcome> {
   const sweptAt = task.clock().toISOString();
-  const verdict = await walkUntilProven(task, listMirror, progress);
-  if (verdict.kind === 'pagination_ignored') {
+  let refusal: GateError | null = null;
+  for (const isTrusting of [true, false]) {
+    const walksBefore = progress.walks.length;
+    const proof = await readList(task, listMirror, progress, isTrusting);
+    const walks = progress.walks.slice(walksBefore);
+    if (proof.kind !== 'proven') return storeSeen(task, listMirror, walks, proof, conclude);
+    const order = orderOf(task, listMirror, walks, proof.isUnchanged, sweptAt);
+    try {
+      return await listMirror.apply(order, applied => conclude(ended('proven', null, applied)), task.signal);
+    } catch (error) {
+      if (!(error instanceof GateError)) throw error;
+      refusal = error;
+      await distrust(task, listMirror, error);
+    }
+  }
+  const reason = (refusal as GateError).message;
+  return storeSeen(task, listMirror, progress.walks.slice(-1), { kind: 'unproven', reason }, conclude);
+}
+
+async function distrust(task: ListTask, listMirror: ListMirror, error: GateError): Promise<void> {
+  task.observer.walkAgain(task.list, error.message);
+  await listMirror.distrust();
+}
+
+/** Stores all that was seen of a list that is not proven, and removes nothing. */
+function storeSeen(
+  task: ListTask,
+  listMirror: ListMirror,
+  walks: readonly ReadWalk[],
+  proof: Exclude<Proof, { kind: 'proven' }>,
+  conclude: Conclude,
+): Promise<ListOutcome> {
+  if (proof.kind === 'pagination_ignored') {
     throw new ServiceError(
       'pagination_ignored',
-      `GET ${task.source.baseUrl}${task.list.path}: the service does not heed pageNo: ${verdict.reason}`,
+      `GET ${task.source.baseUrl}${task.list.path}: the service does not heed pageNo: ${proof.reason}`,
       { retryable: false },
     );
   }
-  const lastWalk = progress.walks.at(-1) as WalkReport;
-  const order: ApplyOrder = {
-    walks: verdict.kind === 'unproven' ? 'all' : 'last',
-    removalsMax: removalsAllowed(verdict, lastWalk.rejected, listMirror.recordCount, task.removals),
-    edges: isSureOfAll(verdict, progress) ? edgesOf(task, lastWalk, sweptAt) : null,
+  return listMirror.apply(
+    { kind: 'seen', firstPageNo: walks[0]?.account.envelope.firstPageNo ?? 0, walks },
+    applied => conclude(ended('unproven', proof.reason, applied)),
+    task.signal,
+  );
+}
+
+function orderOf(
+  task: ListTask,
+  listMirror: ListMirror,
+  walks: readonly ReadWalk[],
+  isUnchanged: boolean,
+  sweptAt: string,
+): ApplyOrder {
+  const last = walks.at(-1) as ReadWalk;
+  const strip = last.strip as Strip;
+  const rejected = strip.segments.reduce((sum, { answer }) => sum + (answer.rejected?.count ?? 0), 0);
+  const knownPages = knownPagesOf(walks);
+  return {
+    kind: 'list',
+    firstPageNo: last.account.envelope.firstPageNo,
+    strip,
+    isUnchanged,
+    removalsMax: removalsAllowed(rejected, listMirror.standing.sum.count, task.removals),
+    edges: knownPages === null || rejected > 0 ? null : edgesOf(last, knownPages, sweptAt),
+    knownPages,
   };
-  return listMirror.apply(order, applied => conclude(ended(verdict, applied)), task.signal);
 }
 
-/** Whether incremental runs may build on what the walks saw. */
-function isSureOfAll(verdict: Verdict, { isResumed }: Progress): boolean {
-  return verdict.kind === 'proven' || (verdict.kind === 'count_matched' && !isResumed);
-}
-
-function incrementalOrder({ edges }: IncrementalReport): ApplyOrder {
-  return { walks: 'edges', removalsMax: 0, edges };
-}
-
-function incrementalEnding(applied: Applied): Ending {
-  return { ...ended({ kind: 'count_matched' }, applied), completeness: 'incremental' };
+/** The pages of the newest walk that cut the list by its own page size and says the same as the last one. */
+function knownPagesOf(walks: readonly ReadWalk[]): readonly Answer[] | null {
+  const last = walks.at(-1) as ReadWalk;
+  const size = walks[0]?.account.envelope.pageSize;
+  const walk = walks.findLast(
+    ({ strip, account }) =>
+      strip !== null &&
+      strip.counting === null &&
+      strip.covered === last.strip?.covered &&
+      account.envelope.pageSize === size,
+  );
+  return walk?.strip?.segments.map(({ answer }) => answer) ?? null;
 }
 
 /** How the ends of the list looked in a walk that was sure of them; null for lists that are always swept in full. */
-function edgesOf({ source }: ListTask, walk: WalkReport, sweptAt: string): ListEdges | null {
-  const { envelope, lastPageNo, firstDigest, lastDigest } = walk;
-  const { firstPageNo, pageSize, totalRecordCount } = envelope;
-  if (lastPageNo - firstPageNo < pagesSweptAlwaysMax) return null;
+function edgesOf({ account }: ReadWalk, pages: readonly Answer[], sweptAt: string): ListEdges | null {
+  const first = pages[0];
+  const last = pages.at(-1);
+  if (first === undefined || last === undefined || last.index < pagesSweptAlwaysMax) return null;
+  const { firstPageNo } = account.envelope;
   return {
-    baseUrl: source.baseUrl,
     sweptAt,
     firstPageNo,
-    pageSize,
-    totalRecordCount,
-    lastPageNo,
-    firstDigest,
-    lastDigest,
+    pageSize: first.count,
+    totalRecordCount: last.total,
+    lastPageNo: firstPageNo + last.index,
+    firstDigest: first.digest,
+    lastDigest: last.digest,
   };
-}
-
-/** Walks the list until the walks come to a verdict. The bound on walks is the ledger's. */
-async function walkUntilProven(task: ListTask, listMirror: ListMirror, progress: Progress): Promise<Verdict> {
-  for (;;) {
-    progress.walks.push(await walkOnce(task, listMirror, progress));
-    const verdict = judge(progress.walks, task.mustProve);
-    if (verdict.kind !== 'again') return verdict;
-    task.observer.walkAgain(task.list, verdict.reason);
-  }
-}
-
-async function walkOnce(task: ListTask, listMirror: ListMirror, progress: Progress): Promise<WalkReport> {
-  const { list, source, signal, observer } = task;
-  const wanted = task.pageSize ?? listMirror.pageSizeThatWorked ?? pageSizeAtFirst;
-  const first = await getFirstPage(source, list, wanted, signal);
-  progress.walksBegun++;
-  const { envelope } = first;
-  const ledger = new Ledger(envelope);
-  const known = new Set<number>();
-  for (const findings of listMirror.beginWalk(envelope, first.page)) {
-    if (ledger.admit(findings)) ledger.add(findings);
-    known.add(findings.pageNo);
-  }
-  progress.isResumed = known.size > 0;
-  observer.walkStarted(list, progress.walksBegun, ledger.lastPageNo - envelope.firstPageNo + 1, known.size);
-  for await (const { pageNo, page } of allPages(task, first, ledger, known, listMirror)) {
-    enter(ledger, listMirror, list, pageNo, page);
-    observer.pageDone(list, pageNo, ledger.lastPageNo - envelope.firstPageNo + 1);
-    if (ledger.isPointless) break;
-  }
-  return ledger.report(listMirror.unseenCount());
-}
-
-/** Enters a page into the ledger and, where it is one of the list's, into the mirror's staging. */
-function enter(
-  ledger: Ledger,
-  listMirror: ListMirror,
-  list: ListDefinition,
-  pageNo: number,
-  page: Page | null,
-): void {
-  if (page === null) {
-    ledger.addMissing(pageNo);
-    return;
-  }
-  const facts = factsOf(list, listMirror, pageNo, page);
-  if (ledger.admit(facts)) ledger.add(listMirror.takeIn(facts, page));
-}
-
-/** The first page, unless it is known already, then all others that are not, as far as the ledger says that there are pages. */
-async function* allPages(
-  task: ListTask,
-  first: FirstPage,
-  ledger: Ledger,
-  known: ReadonlySet<number>,
-  listMirror: ListMirror,
-) {
-  const { firstPageNo } = first.envelope;
-  if (!known.has(firstPageNo)) yield { pageNo: firstPageNo, page: first.page };
-  let pageNo = firstPageNo;
-  const plan = {
-    next(): number | null {
-      do pageNo++;
-      while (known.has(pageNo));
-      if (pageNo <= ledger.lastPageNo) return pageNo;
-      pageNo--;
-      return null;
-    },
-  };
-  const isKnown = (itemsDigest: string) => listMirror.knownItemCount(itemsDigest) !== null;
-  yield* walkPages(task.source, task.list, first.asked, plan, isKnown, task.signal);
 }
 
 type Ending = Pick<
@@ -232,21 +231,28 @@ type Ending = Pick<
   | 'removalsWithheld'
   | 'error'
   | 'reason'
+  | 'checksum'
 >;
 
-function ended(verdict: Verdict, applied: Applied): Ending {
-  const isWhole = verdict.kind !== 'unproven' && applied.rejected === 0 && applied.removalsWithheld === 0;
+function ended(
+  completeness: 'proven' | 'incremental' | 'unproven',
+  reason: string | null,
+  applied: Applied,
+): Ending {
+  const { inserted, updated, removed, unchanged, rejected, removalsWithheld, checksum } = applied;
+  const isWhole = completeness !== 'unproven' && rejected === 0 && removalsWithheld === 0;
   return {
     status: isWhole ? 'completed' : 'partial',
-    completeness: verdict.kind === 'proven' || verdict.kind === 'count_matched' ? verdict.kind : 'unproven',
-    inserted: applied.inserted,
-    updated: applied.updated,
-    removed: applied.removed,
-    unchanged: applied.unchanged,
-    rejected: applied.rejected,
-    removalsWithheld: applied.removalsWithheld,
+    completeness,
+    inserted,
+    updated,
+    removed,
+    unchanged,
+    rejected,
+    removalsWithheld,
     error: null,
-    reason: 'reason' in verdict ? verdict.reason : null,
+    reason,
+    checksum,
   };
 }
 
@@ -265,20 +271,30 @@ function failed(error: unknown): Ending {
     removalsWithheld: 0,
     error: { code: error.code, message: error.message },
     reason: null,
+    checksum: null,
   };
 }
 
-function describeWalk({ walks, walksBegun, incremental }: Progress) {
-  const last = incremental ?? walks.at(-1);
+function describeReading({ walks, walksBegun, incremental }: Progress) {
+  const last = walks.at(-1);
+  const usual = walks.findLast(
+    ({ account }) => account.envelope.pageSize === walks[0]?.account.envelope.pageSize,
+  );
+  const envelope = incremental?.envelope ?? usual?.account.envelope;
+  const account = usual?.account;
   return {
     mode: incremental === null ? ('full' as const) : ('incremental' as const),
-    firstPageNo: last?.envelope.firstPageNo ?? null,
-    pageSize: last?.envelope.pageSize ?? null,
-    pageCount: last?.envelope.pageCount ?? null,
-    totalRecordCount: last?.envelope.totalRecordCount ?? null,
-    recordsSeen: last?.recordsSeen ?? 0,
+    firstPageNo: envelope?.firstPageNo ?? null,
+    pageSize: envelope?.pageSize ?? null,
+    pageCount: (incremental === null ? account?.pageCount : envelope?.pageCount) ?? null,
+    totalRecordCount: (incremental === null ? account?.newestTotal : envelope?.totalRecordCount) ?? null,
+    recordsSeen: incremental?.recordsSeen ?? (last === undefined ? 0 : recordsIn(last)),
     walks: walksBegun,
   };
+}
+
+function recordsIn({ strip, pages }: ReadWalk): number {
+  return strip?.covered ?? pages.reduce((sum, { count }) => sum + count, 0);
 }
 
 function trafficSince(before: Traffic, now: Traffic): Traffic {

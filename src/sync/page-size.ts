@@ -1,7 +1,8 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { PageSource, WalkEnvelope } from './ports.ts';
+import type { Envelope } from '../proof/walk-account.ts';
+import type { PageSource } from './ports.ts';
 
 /** What `auto` asks for where nothing is known yet. */
 export const pageSizeAtFirst = 1000;
@@ -9,7 +10,7 @@ export const pageSizeAtFirst = 1000;
 /** The first page of a list, and the size of pages that the service really sends. */
 export interface FirstPage {
   readonly page: Page;
-  readonly envelope: WalkEnvelope;
+  readonly envelope: Envelope;
   /** What to send as `pageSize` for the other pages; null to leave it out. */
   readonly asked: number | null;
 }

@@ -1,6 +1,11 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import type { Page, Pagination } from '../contract/page.ts';
-import type { ListEdges } from '../proof/incremental.ts';
+import type { Page } from '../contract/page.ts';
+import type { Sum } from '../contract/sum.ts';
+import type { Answer, ItemsOf } from '../proof/answer.ts';
+import type { FoundOnPage, ListEdges } from '../proof/incremental.ts';
+import type { Standing } from '../proof/standing.ts';
+import type { Strip } from '../proof/strip.ts';
+import type { Envelope } from '../proof/walk-account.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 
@@ -38,55 +43,46 @@ export interface PageSource {
   ): Promise<Page>;
 }
 
-/** What one page shows before anything is compared. */
-export interface PageFacts {
-  /** The page that was asked for; the answer's own word stands in `pagination`. */
-  readonly pageNo: number;
-  readonly pagination: Pagination;
-  readonly itemCount: number;
-  /** Hexadecimal digits over the items' bytes. */
-  readonly itemsDigest: string;
-  /** True where another page may rightly be the same: all items are one record, in a list that allows identical twins. */
-  readonly mayRepeat: boolean;
-}
-
-/** What one page showed, when it was compared with the mirror. */
-export interface PageFindings extends PageFacts {
-  /** 16 bytes: the sum of the items' fingerprints. */
-  readonly sum: Buffer;
-  /** Items that stood on another page of this walk, too. */
-  readonly seenElsewhere: number;
-  readonly rejected: number;
-  readonly news: NewsFindings;
-}
-
-/** Which of a page's items are not in the mirror as they stand there. */
-export interface NewsFindings {
+/** What a page that was read comes to: its items by number, sum and what of them the mirror does not hold. */
+export interface PageReading {
   readonly count: number;
-  /** The positions of the first and the last of them; -1 where there is none. */
-  readonly first: number;
-  readonly last: number;
-  /** How many of them stand in the mirror with another content. */
-  readonly changed: number;
+  readonly digest: string;
+  /** Over all its items; a rejected one counts by its text. */
+  readonly sum: Sum;
+  /** Over the rejected ones among them; null where there are none. */
+  readonly rejected: Sum | null;
+  readonly found: FoundOnPage;
 }
 
-/** The first page's word on a whole list. */
-export interface WalkEnvelope {
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  readonly pageCount: number;
-  readonly totalRecordCount: number;
+/** What is to be written. */
+export type ApplyOrder = { readonly firstPageNo: number } & (
+  | {
+      /** The strip is the list: what the mirror has otherwise is updated or removed. */
+      readonly kind: 'list';
+      readonly strip: Strip;
+      /** True where the mirror holds the strip's records already, so that only names and shortcuts may change. */
+      readonly isUnchanged: boolean;
+      /** The most records that may be removed; more are withheld, all of them. */
+      readonly removalsMax: number;
+      readonly edges: ListEdges | null;
+      /** The pages that the next run may know: those of a walk with the list's own page size; null where there is none. */
+      readonly knownPages: readonly Answer[] | null;
+    }
+  /** What was read is part of the list, and only new records are in it. */
+  | { readonly kind: 'edges'; readonly pages: readonly Answer[]; readonly edges: ListEdges }
+  /** No reading is proven: all that was seen is stored, and nothing removed. Each walk by its strip or, where it has none, page by page. */
+  | { readonly kind: 'seen'; readonly walks: readonly SeenWalk[] }
+);
+
+/** A walk that proves nothing. */
+export interface SeenWalk {
+  /** Null where the walk is contradicted: only what one page holds is then known to stand side by side. */
+  readonly strip: Strip | null;
+  /** Every page that came with records. */
+  readonly pages: readonly Answer[];
 }
 
-export interface ApplyOrder {
-  /** `edges`: what was read is part of the list, nothing is missing. `last`: the last walk is the list. `all`: no walk alone is right, so all that was seen is stored and nothing removed. */
-  readonly walks: 'edges' | 'last' | 'all';
-  /** The most records that may be removed; more are withheld, all of them. */
-  readonly removalsMax: number;
-  /** How the ends of the list look now, for the next run; null where that is not sure. */
-  readonly edges: ListEdges | null;
-}
-
+/** What writing a list came to. */
 export interface Applied {
   readonly inserted: number;
   readonly updated: number;
@@ -95,44 +91,41 @@ export interface Applied {
   readonly rejected: number;
   readonly removalsWithheld: number;
   readonly recordCount: number;
-  /** 32 hexadecimal digits over the list's rows. */
-  readonly digest: string;
-  /** Connections that the list gives more than one name. */
-  readonly connectionNameConflicts: number;
+  /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
+  readonly checksum: string;
 }
 
-/** The ends of a list, which are all that an incremental sync reads. */
-export interface ListEnds {
-  /** How they looked to the last run that was sure of them. */
-  readonly edges: ListEdges;
-  /** Begins to read them: pages are compared and staged as in a walk. */
-  begin(): void;
-  /** Forgets what was read of them. */
-  giveUp(): void;
-}
-
-/** One list of the mirror, while a run works on it. */
+/** One list of the mirror, as a run sees it. */
 export interface ListMirror {
-  /** Records in the mirror now. */
-  readonly recordCount: number;
-  /** The page size that worked last time with this service; null when there was none. */
+  readonly standing: Standing;
+  /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
+  readonly edges: ListEdges | null;
+  /** The page size of the last run that read the list; null where there was none. */
   readonly pageSizeThatWorked: number | null;
+  /** Finds what was read of a page of this run, by the digest of its items. */
+  readonly itemsOf: ItemsOf;
   /**
-   * Begins a walk. Where an interrupted run left one under the same envelope and with the same first page, that one is
-   * taken up again, and what its pages showed is returned.
+   * What a page with that digest comes to without reading it; null where it has to be read.
+   *
+   * @param isTrusting whether pages that are known from the last proven sweep count, besides those that this run has read.
    */
-  beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[];
-  /** How many items pages with that digest hold, where their rows are known from the last sweep; null where they are not. */
-  knownItemCount(itemsDigest: string): number | null;
-  /** For reading only the ends of the list; null where an incremental sync has nothing to start from. */
-  readonly ends: ListEnds | null;
-  /** Compares a page of the walk with the mirror, and stages what is new in it. */
-  takeIn(facts: PageFacts, page: Page): PageFindings;
-  /** Records of the mirror that this walk has not seen so far. */
-  unseenCount(): number;
+  known(digest: string, isTrusting: boolean): PageReading | null;
+  /** Reads a page, holds it against the mirror and keeps what is new in it. */
+  read(page: Page): PageReading;
+  /**
+   * Begins a walk, counted from 1. Where an interrupted run left a first walk of the same list with the same first page, that
+   * one is taken up, and its pages are returned.
+   */
+  beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[];
+  /** Remembers a page of the current walk, so that an interrupted run can be taken up. */
+  keep(walk: number, answer: Answer): void;
+  /** Forgets every shortcut of the list, and takes the mirror's sum from its rows anew. */
+  distrust(): Promise<void>;
   /**
    * Writes what was found, and with it the outcome that follows from it, all or nothing. Ends early, with nothing written,
    * when the signal is aborted.
+   *
+   * @throws GateError where the rows would not come to what was read; nothing is then written.
    */
   apply(
     order: ApplyOrder,
@@ -142,7 +135,8 @@ export interface ListMirror {
 }
 
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
-export type Completeness = 'proven' | 'count_matched' | 'incremental' | 'unproven';
+/** How sure a run is of a list; runs of 0.1.0 also say `count_matched`. */
+export type Completeness = 'proven' | 'incremental' | 'unproven';
 export type Trigger = 'manual' | 'schedule';
 
 export interface RunError {
@@ -177,6 +171,8 @@ export interface ListOutcome {
   readonly error: RunError | null;
   /** Why completeness is not better than it is, in words; null where there is nothing to say. */
   readonly reason: string | null;
+  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null where the list was not written. */
+  readonly checksum: string | null;
 }
 
 export interface RunStart {

@@ -1,15 +1,18 @@
 import type { Page } from '../contract/page.ts';
-import { ServiceError } from '../errors.ts';
-import { type ListEdges, planIncremental } from '../proof/incremental.ts';
+import { contentText } from '../contract/sum.ts';
+import type { Answer } from '../proof/answer.ts';
+import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
+import type { Envelope } from '../proof/walk-account.ts';
 import type { ListTask } from './list.ts';
-import { factsOf } from './page-facts.ts';
 import { getFirstPage } from './page-size.ts';
-import type { ListMirror, PageFindings, WalkEnvelope } from './ports.ts';
+import type { ListMirror } from './ports.ts';
+import { getOrMissing, type PageRequests } from './walk.ts';
 
 /** What an incremental sync saw, where it was enough to know what is new. */
 export interface IncrementalReport {
-  readonly envelope: WalkEnvelope;
+  readonly envelope: Envelope;
   readonly recordsSeen: number;
+  readonly pages: readonly Answer[];
   readonly edges: ListEdges;
 }
 
@@ -18,74 +21,77 @@ export interface IncrementalReport {
  * forgotten.
  */
 export async function readEdges(task: ListTask, listMirror: ListMirror): Promise<IncrementalReport | null> {
-  const { ends } = listMirror;
-  if (ends === null || isSweepDue(task, listMirror, ends.edges)) return null;
-  const { edges } = ends;
+  const { edges } = listMirror;
+  if (edges === null || isSweepDue(task, listMirror, edges)) return null;
   const { list, source, signal } = task;
   const { page: firstPage, envelope, asked } = await getFirstPage(source, list, edges.pageSize, signal);
-  const pages = new Map<number, PageFindings>();
-  ends.begin();
+  const isKnown = (digest: string) => listMirror.known(digest, true) !== null;
+  const { firstPageNo } = envelope;
+  const requests: PageRequests = { source, list, firstPageNo, pageSize: asked, isKnown, signal };
+  const pages = new Map<number, EdgePage & { readonly answer: Answer }>();
   for (;;) {
     const step = planIncremental(edges, envelope, pages);
-    if (step.kind === 'done') return report(edges, envelope, pages);
-    const isFirst = step.kind === 'ask' && step.pageNo === envelope.firstPageNo;
-    const page =
-      step.kind === 'ask'
-        ? isFirst
-          ? firstPage
-          : await getPage(task, listMirror, step.pageNo, asked)
-        : null;
-    if (step.kind === 'sweep' || page === null) {
-      ends.giveUp();
-      if (step.kind === 'sweep') task.observer.walkAgain(list, step.reason);
+    if (step.kind === 'done' && !isDoubtful(pages.values(), listMirror))
+      return report(edges, envelope, pages);
+    if (step.kind !== 'ask') {
+      const reason = step.kind === 'sweep' ? step.reason : 'a new record stands on two pages';
+      task.observer.walkAgain(list, reason);
       return null;
     }
-    pages.set(step.pageNo, listMirror.takeIn(factsOf(list, listMirror, step.pageNo, page), page));
+    const index = step.pageNo - firstPageNo;
+    const walked =
+      index === 0 ? { page: firstPage } : await getOrMissing(requests, { index, totalBefore: 0 }, signal);
+    // Where a page is not there, the list is not what its first page says.
+    if (walked.page === null) return null;
+    pages.set(step.pageNo, readEdge(listMirror, walked.page, step.pageNo, index));
   }
 }
 
-function isSweepDue(task: ListTask, listMirror: ListMirror, edges: ListEdges): boolean {
+function isSweepDue(task: ListTask, { standing }: ListMirror, edges: ListEdges): boolean {
   const ageMs = task.clock().getTime() - Date.parse(edges.sweptAt);
   return (
-    task.mustProve ||
     task.fullEveryMs === 0 ||
+    !standing.isReading ||
     !(ageMs >= 0 && ageMs < task.fullEveryMs) ||
-    edges.baseUrl !== task.source.baseUrl ||
-    edges.totalRecordCount !== listMirror.recordCount ||
+    edges.totalRecordCount !== standing.sum.count ||
     (task.pageSize !== null && task.pageSize !== edges.pageSize)
   );
 }
 
-/** A page, or null where it is not there: the list is not what its first page says. */
-async function getPage(
-  { source, list, signal }: ListTask,
-  listMirror: ListMirror,
-  pageNo: number,
-  pageSize: number | null,
-): Promise<Page | null> {
-  const isKnown = (itemsDigest: string) => listMirror.knownItemCount(itemsDigest) !== null;
-  try {
-    return await source.getPage(list, { pageNo, pageSize }, signal, isKnown);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'not_found') return null;
-    throw error;
+function readEdge(listMirror: ListMirror, page: Page, pageNo: number, index: number) {
+  const { pagination } = page;
+  const reading = listMirror.known(page.itemsDigest, true) ?? listMirror.read(page);
+  const { count, digest, sum, rejected, found } = reading;
+  const answer: Answer = { index, total: pagination.totalRecordCount, count, digest, sum, rejected };
+  return { pageNo, pagination, count, digest, rejected: rejected?.count ?? 0, found, answer };
+}
+
+/** Whether a new record stands on two of the pages: that is a list that moved, or a duplicate that came just now. */
+function isDoubtful(pages: Iterable<{ readonly answer: Answer }>, listMirror: ListMirror): boolean {
+  const seen = new Map<string, number>();
+  for (const { answer } of pages) {
+    const items = listMirror.itemsOf(answer.digest);
+    for (let at = 0; at < (items?.rows.length ?? 0); at++) {
+      if (items === null || !Number.isNaN(items.rows[at])) continue;
+      const content = contentText(items.contents, at);
+      if ((seen.get(content) ?? answer.index) !== answer.index) return true;
+      seen.set(content, answer.index);
+    }
   }
+  return false;
 }
 
 function report(
   edges: ListEdges,
-  envelope: WalkEnvelope,
-  pages: ReadonlyMap<number, PageFindings>,
+  envelope: Envelope,
+  read: ReadonlyMap<number, EdgePage & { readonly answer: Answer }>,
 ): IncrementalReport {
   const { firstPageNo, pageSize, totalRecordCount } = envelope;
   const lastPageNo = firstPageNo + Math.ceil(totalRecordCount / pageSize) - 1;
-  const firstDigest = pages.get(firstPageNo)?.itemsDigest ?? '';
-  const lastDigest = pages.get(lastPageNo)?.itemsDigest ?? '';
-  let recordsSeen = 0;
-  for (const { itemCount } of pages.values()) recordsSeen += itemCount;
-  return {
-    envelope,
-    recordsSeen,
-    edges: { ...edges, totalRecordCount, lastPageNo, firstDigest, lastDigest },
-  };
+  const firstDigest = read.get(firstPageNo)?.digest ?? '';
+  const lastDigest = read.get(lastPageNo)?.digest ?? '';
+  const pages = [...read.values()].map(({ answer }) => answer);
+  const recordsSeen = pages.reduce((sum, { count }) => sum + count, 0);
+  const now = { ...edges, totalRecordCount, lastPageNo, firstDigest, lastDigest };
+  return { envelope, recordsSeen, pages, edges: now };
 }

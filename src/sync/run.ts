@@ -11,8 +11,8 @@ export interface RunOptions {
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
   readonly removals: RemovalGuard;
-  /** Walk until two walks agree, also where one would do. */
-  readonly mustProve: boolean;
+  /** Most pages of one list. */
+  readonly pagesMax: number;
   /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
   readonly fullEveryMs: number;
 }

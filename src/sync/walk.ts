@@ -2,53 +2,57 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
+import type { Asked } from '../proof/walk-account.ts';
 import type { PageSource } from './ports.ts';
 
 /** A page that came, or null where the service has no such page. */
 export interface WalkedPage {
-  readonly pageNo: number;
+  readonly asked: Asked;
   readonly page: Page | null;
 }
 
-/** Which pages are still to be asked for; its answer may change as pages come in. */
-export interface PagePlan {
-  /** The next page to ask for; null where there is none for now. */
-  next(): number | null;
+/** How pages of a list are asked for. */
+export interface PageRequests {
+  readonly source: PageSource;
+  readonly list: ListDefinition;
+  readonly firstPageNo: number;
+  /** What to send as `pageSize`; null to leave it out. */
+  readonly pageSize: number | null;
+  /** Tells whether items with that digest need no parsing. */
+  readonly isKnown: (digest: string) => boolean;
+  readonly signal: AbortSignal;
 }
 
 /**
- * Walks the pages of a plan, a few requests in flight, and yields them as they come. When the consumer stops early, or a page
- * fails, the requests in flight are ended, too.
+ * Asks for the pages that `next` names, a few requests in flight, and yields them as they come; `next` may name more after each.
+ * When the consumer stops early, or a page fails, the requests in flight are ended, too.
  *
  * @throws ServiceError when a page can't be had.
  */
 export async function* walkPages(
-  source: PageSource,
-  list: ListDefinition,
-  pageSize: number | null,
-  plan: PagePlan,
-  isKnown: (itemsDigest: string) => boolean,
-  signal: AbortSignal,
+  requests: PageRequests,
+  next: () => Asked | null,
 ): AsyncGenerator<WalkedPage> {
+  const { source, signal } = requests;
   const walk = new AbortController();
-  const inFlight = new Map<number, Promise<WalkedPage>>();
+  const inFlight = new Map<Asked, Promise<WalkedPage>>();
   const stop = () => walk.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
     const fill = () => {
       while (inFlight.size < source.concurrency) {
-        const pageNo = plan.next();
-        if (pageNo === null) return;
-        const page = getOrMissing(source, list, pageNo, pageSize, isKnown, walk.signal);
+        const asked = next();
+        if (asked === null) return;
+        const page = getOrMissing(requests, asked, walk.signal);
         // It is waited for below; until then its failure must not count as one that nobody sees.
         page.catch(() => undefined);
-        inFlight.set(pageNo, page);
+        inFlight.set(asked, page);
       }
     };
     for (fill(); inFlight.size > 0; fill()) {
       const walked = await Promise.race(inFlight.values());
       signal.throwIfAborted();
-      inFlight.delete(walked.pageNo);
+      inFlight.delete(walked.asked);
       // The next request is sent before this page is looked at: after a turn of the event loop it is on its way.
       fill();
       await nextTurn();
@@ -61,18 +65,17 @@ export async function* walkPages(
   }
 }
 
-async function getOrMissing(
-  source: PageSource,
-  list: ListDefinition,
-  pageNo: number,
-  pageSize: number | null,
-  isKnown: (itemsDigest: string) => boolean,
+/** One page by itself; null where the service has no such page. */
+export async function getOrMissing(
+  { source, list, firstPageNo, pageSize, isKnown }: PageRequests,
+  asked: Asked,
   signal: AbortSignal,
 ): Promise<WalkedPage> {
+  const pageNo = firstPageNo + asked.index;
   try {
-    return { pageNo, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
+    return { asked, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'not_found') return { pageNo, page: null };
+    if (error instanceof ServiceError && error.code === 'not_found') return { asked, page: null };
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { MirrorFileError, UsageError } from '../../errors.ts';
+import { upgradeToContents } from '../tables/recompute-contents.ts';
 import * as schema from '../tables/schema.ts';
 import { connectToRead } from './read-connection.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
@@ -17,6 +18,9 @@ export interface MirrorFile {
 }
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', '..', 'migrations');
+
+/** When the migration to contents was generated, in milliseconds since 1970. */
+const contentsSince = migrationTime('0002_contents');
 
 /** How long a statement waits for another program's lock before it fails, in milliseconds. */
 const busyTimeoutMs = 1_000;
@@ -36,7 +40,9 @@ export function openForWriting(path: string): MirrorFile {
       assertNotForeign(path, sqlite);
       setUp(sqlite);
       const orm = drizzle(sqlite, { schema });
+      const applied = appliedMigration(sqlite);
       migrate(orm, { migrationsFolder });
+      if (applied > 0 && applied < contentsSince) upgradeToContents(sqlite);
       return { path, sqlite, orm, close: () => sqlite.close() };
     } catch (error) {
       sqlite.close();
@@ -155,6 +161,13 @@ function newestMigration(): number {
     readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'),
   );
   return Math.max(...journal.entries.map(entry => entry.when));
+}
+
+function migrationTime(tag: string): number {
+  const journal: { entries: { when: number; tag: string }[] } = JSON.parse(
+    readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'),
+  );
+  return journal.entries.find(entry => entry.tag === tag)?.when ?? 0;
 }
 
 function setUp(sqlite: Database.Database): void {

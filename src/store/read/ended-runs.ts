@@ -57,7 +57,7 @@ export class EndedRuns {
       resource,
     );
     const writtenByRunId = this.#one<number>(
-      'SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND digest IS NOT NULL',
+      'SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND record_count IS NOT NULL',
       runId,
       resource,
     );

@@ -1,5 +1,4 @@
-import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { arrayFields, type Scalar, scalarFields } from '../../contract/record.ts';
+import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
 import type { MirrorState } from './mirror-state.ts';
 
 /**
@@ -39,7 +38,7 @@ export const exportTables: readonly ExportTable[] = [...lists.map(listTable), co
 function listTable(list: ListDefinition): ExportTable {
   const timeField = list.identity.by === 'content' ? list.identity.timeField : null;
   const scalars = scalarFields(list).map(({ name, kind, column }): ExportColumn => {
-    if (kind === 'connection') return { name: column, kind: 'integer' };
+    if (kind !== 'text') return { name: column, kind: 'integer' };
     return { name: column, kind: name === timeField ? 'time' : 'text' };
   });
   const arrays = arrayFields(list).map(

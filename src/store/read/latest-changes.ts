@@ -15,7 +15,7 @@ const changeCounts = `
   WHERE CASE o.operation WHEN 'removal' THEN l.removed WHEN 'update' THEN l.updated ELSE l.inserted END > 0
     AND l.status <> 'running'
     AND l.run_id > (SELECT min(f.run_id) FROM sync_run_resources f
-                    WHERE f.resource = l.resource AND f.digest IS NOT NULL)
+                    WHERE f.resource = l.resource AND f.record_count IS NOT NULL)
   UNION ALL
   SELECT r.id, 'connections', 'update', 2
   FROM (SELECT id FROM sync_runs WHERE status <> 'running' ORDER BY id DESC LIMIT ${runsSearchedForNamesMax}) r

@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
+import type { RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import {
   readWireConnection,
   type StoredConnection,
-  type StoredRecord,
   type WireWriter,
   wireConnection,
   wireWriter,
@@ -16,7 +16,7 @@ import { restoredVersions } from './restored-versions.ts';
 /** A record as it stood at one time, and the runs that first saw and last changed it until then. */
 export interface StandingRecord {
   readonly id: number;
-  readonly record: StoredRecord;
+  readonly record: RecordValues;
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
 }

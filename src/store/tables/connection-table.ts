@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3';
+import { connectionContent } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
-import { ContentSum, connectionFingerprint } from './content-sums.ts';
+import { ContentSum } from './content-sums.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
 export interface ConnectionRow extends StoredConnection {
@@ -38,11 +39,11 @@ export class ConnectionTable {
     this.#sum = new ContentSum(sqlite, 'connections', 'connections');
     this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
     this.#insert = sqlite.prepare(
-      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id, _fingerprint)
+      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id, _content)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#update = sqlite.prepare(
-      'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ?, _fingerprint = ? WHERE id = ?',
+      'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ?, _content = ? WHERE id = ?',
     );
     this.#setSource = sqlite.prepare('UPDATE connections SET _name_rank = ?, _name_time = ? WHERE id = ?');
     this.#remove = sqlite.prepare('DELETE FROM connections WHERE id = ?');
@@ -59,10 +60,10 @@ export class ConnectionTable {
   }
 
   /** Every row in the order of its id. */
-  *rows(): Generator<ConnectionRow & { readonly fingerprint: Buffer | null }> {
+  *rows(): Generator<ConnectionRow & { readonly content: Buffer | null }> {
     yield* this.#sqlite
-      .prepare<[], ConnectionRow & { fingerprint: Buffer | null }>(
-        `SELECT ${rowColumns}, _fingerprint AS fingerprint FROM connections ORDER BY id`,
+      .prepare<[], ConnectionRow & { content: Buffer | null }>(
+        `SELECT ${rowColumns}, _content AS content FROM connections ORDER BY id`,
       )
       .iterate();
   }
@@ -112,7 +113,7 @@ export class ConnectionTable {
       const row = this.read(id);
       if (row === undefined || this.#references.some(reference => reference.get(id) !== undefined)) continue;
       this.#remove.run(id);
-      this.#sum.subtract(connectionFingerprint(row));
+      this.#sum.subtract(contentOf(row));
       ended.push({ row, endedBy: 'removal' });
     }
     this.#sum.save();
@@ -120,30 +121,27 @@ export class ConnectionTable {
   }
 
   #insertClaim({ id, name, extra, time }: ConnectionClaim, rank: number, runId: number): void {
-    const fingerprint = connectionFingerprint({
-      id,
-      name,
-      extra,
-      firstSeenRunId: runId,
-      changedRunId: runId,
-    });
+    const content = connectionContent(id, name, extra);
     const [nameRank, nameTime] = name === null ? [0, null] : [rank, time];
-    this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, fingerprint);
-    this.#sum.add(fingerprint);
+    this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, content);
+    this.#sum.add(content);
   }
 
   #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
-    const { firstSeenRunId } = row;
-    const fingerprint = connectionFingerprint({ id, name, extra, firstSeenRunId, changedRunId: runId });
-    this.#update.run(name, extra, runId, fingerprint, id);
-    this.#sum.subtract(connectionFingerprint(row));
-    this.#sum.add(fingerprint);
+    const content = connectionContent(id, name, extra);
+    this.#update.run(name, extra, runId, content, id);
+    this.#sum.subtract(contentOf(row));
+    this.#sum.add(content);
   }
 
   /** A name that this list gave and gives no more is free for the next list that knows one. */
   #giveUp(claims: ConnectionClaims, rank: number): void {
     for (const id of this.#claimedBy.all(rank)) if (!claims.has(id)) this.#setSource.run(0, null, id);
   }
+}
+
+function contentOf({ id, name, extra }: StoredConnection): Buffer {
+  return connectionContent(id, name, extra);
 }
 
 function isBelieved(claim: ConnectionClaim, row: ConnectionRow, rank: number, isComplete: boolean): boolean {

@@ -1,9 +1,5 @@
 import type Database from 'better-sqlite3';
-import { FingerprintSum, hash16 } from '../../contract/fingerprint.ts';
-import type { StoredConnection } from '../../contract/wire.ts';
-
-/** The tables whose rows are summed up, besides the lists: a list's own sum stands in its run record. */
-export type SummedTable = 'connections' | 'record_history';
+import { hash16, Sum } from '../../contract/sum.ts';
 
 /** A version of a record that ended, as it is kept. */
 export interface EndedVersion {
@@ -16,14 +12,6 @@ export interface EndedVersion {
   readonly record: string;
 }
 
-/** 16 bytes that say all that a connection's row says, but where its name came from. */
-export function connectionFingerprint(
-  connection: StoredConnection & { readonly firstSeenRunId: number; readonly changedRunId: number },
-): Buffer {
-  const { id, name, extra, firstSeenRunId, changedRunId } = connection;
-  return hash16(JSON.stringify([id, name, extra, firstSeenRunId, changedRunId]));
-}
-
 /** 16 bytes that say all that a row of the history says. */
 export function versionFingerprint(version: EndedVersion): Buffer {
   const { resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record } = version;
@@ -33,17 +21,18 @@ export function versionFingerprint(version: EndedVersion): Buffer {
 }
 
 /**
- * How many rows a table holds, and the sum over their fingerprints; kept in the transaction that writes the rows, so that an
- * audit finds what others changed, added or took away. Where nothing changes, nothing is read or written.
+ * How many rows a table holds of a resource, and the sum over what they say: the contents of records and connections, the
+ * fingerprints of ended versions. It is kept in the transaction that writes the rows, so that the gate and an audit find what
+ * others changed, added or took away.
  */
 export class ContentSum {
   readonly #load: Database.Statement<[string, string], { recordCount: number; digest: string }>;
   readonly #save: Database.Statement;
-  readonly #table: SummedTable;
+  readonly #table: string;
   readonly #resource: string;
-  #current: { recordCount: number; sum: FingerprintSum } | null = null;
+  #current: Sum | null = null;
 
-  constructor(sqlite: Database.Database, table: SummedTable, resource: string) {
+  constructor(sqlite: Database.Database, table: string, resource: string) {
     this.#table = table;
     this.#resource = resource;
     this.#load = sqlite.prepare(
@@ -55,41 +44,36 @@ export class ContentSum {
     );
   }
 
-  add(fingerprint: Buffer): void {
-    const current = this.#loaded();
-    current.recordCount++;
-    current.sum.add(fingerprint);
+  /** The sum as it is with all that was added and taken away, also before it is saved. */
+  get current(): Sum {
+    this.#current ??= this.stored();
+    return this.#current;
   }
 
-  subtract(fingerprint: Buffer): void {
-    const current = this.#loaded();
-    current.recordCount--;
-    current.sum.subtract(fingerprint);
+  add(content: Uint8Array): void {
+    this.current.add(content);
   }
 
-  /** Writes what was added and subtracted; to be called before the transaction ends. */
+  subtract(content: Uint8Array): void {
+    this.current.subtract(content);
+  }
+
+  /** Writes what was added and taken away; to be called before the transaction ends. */
   save(): void {
     if (this.#current === null) return;
-    const { recordCount, sum } = this.#current;
-    this.#save.run(this.#table, this.#resource, recordCount, sum.toString());
+    this.#save.run(this.#table, this.#resource, this.#current.count, this.#current.toString());
     this.#current = null;
   }
 
-  /** The sum as it is stored: of no rows where none was ever written. */
-  stored(): { recordCount: number; digest: string } {
-    return (
-      this.#load.get(this.#table, this.#resource) ?? {
-        recordCount: 0,
-        digest: new FingerprintSum().toString(),
-      }
-    );
+  /** Puts another sum in the place of the stored one; to be called before the transaction ends. */
+  replace(sum: Sum): void {
+    this.#current = sum;
+    this.save();
   }
 
-  #loaded() {
-    if (this.#current === null) {
-      const { recordCount, digest } = this.stored();
-      this.#current = { recordCount, sum: FingerprintSum.from(Buffer.from(digest, 'hex')) };
-    }
-    return this.#current;
+  /** The sum as it is stored: of no rows where none was ever written. */
+  stored(): Sum {
+    const row = this.#load.get(this.#table, this.#resource);
+    return row === undefined ? new Sum() : Sum.from(row.recordCount, row.digest);
   }
 }

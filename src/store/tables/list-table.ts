@@ -1,20 +1,29 @@
 import type Database from 'better-sqlite3';
-import type { Field, ListDefinition } from '../../contract/lists.ts';
-import { arrayFields, type MirrorRecord, type Scalar, scalarFields } from '../../contract/record.ts';
-import type { StoredRecord } from '../../contract/wire.ts';
+import type { RecordValues } from '../../contract/content.ts';
+import {
+  type ArrayField,
+  arrayFields,
+  type ListDefinition,
+  type Scalar,
+  scalarFields,
+} from '../../contract/lists.ts';
 
 /** A row's own record and its past. */
 export interface StoredRow {
   readonly id: number;
-  readonly record: StoredRecord;
+  readonly record: RecordValues;
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
-  /** Null in a list with ids. */
-  readonly key: Buffer | null;
-  readonly fingerprint: Buffer;
+  /** 16 bytes, as they stand in the row. */
+  readonly content: Buffer;
 }
 
-type ArrayField = Field & { kind: 'texts' | 'connections' };
+/** A record that is to be written. */
+export interface NewRecord extends RecordValues {
+  readonly content: Buffer;
+}
+
+type Row = Record<string, Scalar | Buffer>;
 
 /**
  * One list's tables by prepared statements, which are 4× faster here than a query builder. All its SQL comes from the
@@ -24,103 +33,100 @@ export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
   readonly #scalarColumns: readonly string[];
-  readonly #arrays: readonly ArrayField[];
-  readonly #findSame: Database.Statement<[Buffer | number, Buffer], number>;
-  readonly #find: Database.Statement<[Buffer | number], number>;
-  readonly #read: Database.Statement<[number], Record<string, Scalar | Buffer>>;
+  /** Which scalar leads the index by which a content is looked up; -1 in a list with ids. */
+  readonly #timeAt: number;
+  readonly #find: Database.Statement<[Scalar, Buffer], number>;
+  readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
+  readonly #read: Database.Statement<[number], Row>;
   readonly #insert: Database.Statement;
   readonly #update: Database.Statement;
   readonly #remove: Database.Statement;
-  readonly #occurrences: Database.Statement<[Buffer], number> | null;
   readonly #children: readonly ChildTable[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
     this.list = list;
     this.#sqlite = sqlite;
-    this.#scalarColumns = scalarFields(list).map(field => field.column);
-    this.#arrays = arrayFields(list);
-    this.#children = this.#arrays.map(field => new ChildTable(sqlite, list, field));
-    const byContent = list.identity.by === 'content';
-    const identity = byContent ? ['_key', '_occurrence'] : ['id'];
-    const content = [...this.#scalarColumns, '_extra', '_fingerprint', '_changed_run_id'];
-    const inserted = [...identity, ...content, '_first_seen_run_id'];
-    const { table } = list;
+    const { table, identity } = list;
+    const scalars = scalarFields(list);
+    this.#scalarColumns = scalars.map(field => field.column);
+    this.#timeAt =
+      identity.by === 'content' ? scalars.findIndex(({ name }) => name === identity.timeField) : -1;
+    this.#children = arrayFields(list).map(field => new ChildTable(sqlite, list, field));
+    const lead = this.#timeAt < 0 ? 'id = ?' : `${this.#scalarColumns[this.#timeAt]} IS ?`;
+    const values = [...this.#scalarColumns, '_extra', '_content', '_changed_run_id'];
+    const inserted = [...(identity.by === 'id' ? ['id'] : []), ...values, '_first_seen_run_id'];
 
-    // The index yields twins in the order of their occurrence; an ORDER BY would say so, but costs 7 µs a look-up.
-    const keyColumn = byContent ? '_key' : 'id';
     this.#find = sqlite
-      .prepare<[Buffer | number], number>(`SELECT id FROM ${table} WHERE ${keyColumn} = ?`)
+      .prepare<[Scalar, Buffer], number>(`SELECT id FROM ${table} WHERE ${lead} AND _content = ?`)
       .pluck();
-    this.#findSame = sqlite
-      .prepare<[Buffer | number, Buffer], number>(
-        `SELECT id FROM ${table} WHERE ${keyColumn} = ? AND _fingerprint = ?`,
+    this.#findAfter = sqlite
+      .prepare<[Scalar, Buffer, number], number>(
+        `SELECT id FROM ${table} WHERE ${lead} AND _content = ? AND id > ? ORDER BY id LIMIT 1`,
       )
       .pluck();
     this.#read = sqlite.prepare(`SELECT * FROM ${table} WHERE id = ?`);
     this.#insert = sqlite.prepare(
-      `INSERT INTO ${table} (${inserted.join(', ')}) VALUES (${inserted.map(() => '?').join(', ')})
-       ON CONFLICT (${identity.join(', ')}) DO NOTHING`,
+      `INSERT INTO ${table} (${inserted.join(', ')}) VALUES (${inserted.map(() => '?').join(', ')})`,
     );
     this.#update = sqlite.prepare(
-      `UPDATE ${table} SET ${content.map(column => `${column} = ?`).join(', ')} WHERE id = ?`,
+      `UPDATE ${table} SET ${values.map(column => `${column} = ?`).join(', ')} WHERE id = ?`,
     );
     this.#remove = sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`);
-    this.#occurrences = byContent
-      ? sqlite
-          .prepare<[Buffer], number>(`SELECT _occurrence FROM ${table} WHERE _key = ? ORDER BY _occurrence`)
-          .pluck()
-      : null;
   }
 
   count(): number {
     return this.#sqlite.prepare(`SELECT count(*) FROM ${this.list.table}`).pluck().get() as number;
   }
 
-  /** The rows with a record's key: the record itself, as it stands or changed, and its twins. */
-  find(record: MirrorRecord): number[] {
-    return this.#find.all(record.key ?? (record.id as number));
+  /** True where one content stands in several rows. */
+  hasRepeats(): boolean {
+    const lead = this.#timeAt < 0 ? 'id' : this.#scalarColumns[this.#timeAt];
+    const repeated = `SELECT 1 FROM ${this.list.table} GROUP BY ${lead}, _content HAVING count(*) > 1 LIMIT 1`;
+    return this.#sqlite.prepare(repeated).get() !== undefined;
   }
 
-  /** The first row with a record's key and content that is free; undefined where there is none. */
-  findSame(record: MirrorRecord, isFree: (id: number) => boolean): number | undefined {
-    const key = record.key ?? (record.id as number);
-    // One value by `get` takes a fifth of the time of rows by `all`, and twins are rare.
-    const first = this.#findSame.get(key, record.fingerprint);
-    if (first === undefined || isFree(first)) return first;
-    return this.#findSame.all(key, record.fingerprint).find(isFree);
+  has(id: number): boolean {
+    return this.#read.get(id) !== undefined;
   }
 
-  /** Inserts a record; null where it stands already. `occurrence` tells twins apart, from 0. */
-  insert(record: MirrorRecord, occurrence: number, runId: number): number | null {
-    const identity = record.key === null ? [record.id] : [record.key, occurrence];
+  /** The first row that says what a record says; undefined where there is none. */
+  find(record: NewRecord): number | undefined {
+    // One value by `get` takes a fifth of the time of rows by `all`.
+    return this.#find.get(this.#lead(record), record.content);
+  }
+
+  /** The next row, by its id, that says what a record says. */
+  findAfter(record: NewRecord, id: number): number | undefined {
+    return this.#findAfter.get(this.#lead(record), record.content, id);
+  }
+
+  /** Inserts a record and returns its row's id. */
+  insert(record: NewRecord, runId: number): number {
     const result = this.#insert.run(
-      ...identity,
+      ...(record.id === null ? [] : [record.id]),
       ...record.scalars,
       record.extra,
-      record.fingerprint,
+      record.content,
       runId,
       runId,
     );
-    if (result.changes === 0) return null;
     const id = Number(result.lastInsertRowid);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.insert(id, values);
     return id;
   }
 
-  /** The least occurrence that no row with this key has. */
-  freeOccurrence(key: Buffer): number {
-    const taken = this.#occurrences?.all(key) ?? [];
-    const gap = taken.findIndex((occurrence, at) => occurrence !== at);
-    return gap < 0 ? taken.length : gap;
-  }
-
-  update(id: number, record: MirrorRecord, runId: number): void {
-    this.#update.run(...record.scalars, record.extra, record.fingerprint, runId, id);
+  update(id: number, record: NewRecord, runId: number): void {
+    this.#update.run(...record.scalars, record.extra, record.content, runId, id);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.replace(id, values);
   }
 
   remove(id: number): void {
     this.#remove.run(id);
+  }
+
+  /** Puts a row's content right; what it holds stays as it is. */
+  setContent(id: number, content: Buffer): void {
+    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = ? WHERE id = ?`).run(content, id);
   }
 
   read(id: number): StoredRow {
@@ -130,19 +136,15 @@ export class ListTable {
   }
 
   /** Every row in the order of its id. */
-  *rows(afterId = Number.MIN_SAFE_INTEGER, limit = -1): Generator<StoredRow> {
-    const rows = this.#sqlite.prepare<[number, number], Record<string, Scalar | Buffer>>(
-      `SELECT * FROM ${this.list.table} WHERE id > ? ORDER BY id LIMIT ?`,
-    );
-    for (const row of rows.iterate(afterId, limit)) yield this.#toStoredRow(row);
+  *rows(): Generator<StoredRow> {
+    const rows = this.#sqlite.prepare<[], Row>(`SELECT * FROM ${this.list.table} ORDER BY id`);
+    for (const row of rows.iterate()) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
   rowsAt(offset: number, limit: number): StoredRow[] {
     return this.#sqlite
-      .prepare<[number, number], Record<string, Scalar | Buffer>>(
-        `SELECT * FROM ${this.list.table} ORDER BY id LIMIT ? OFFSET ?`,
-      )
+      .prepare<[number, number], Row>(`SELECT * FROM ${this.list.table} ORDER BY id LIMIT ? OFFSET ?`)
       .all(limit, offset)
       .map(row => this.#toStoredRow(row));
   }
@@ -154,7 +156,11 @@ export class ListTable {
       .iterate();
   }
 
-  #toStoredRow(row: Record<string, Scalar | Buffer>): StoredRow {
+  #lead(record: RecordValues): Scalar {
+    return this.#timeAt < 0 ? record.id : (record.scalars[this.#timeAt] as Scalar);
+  }
+
+  #toStoredRow(row: Row): StoredRow {
     const id = row.id as number;
     return {
       id,
@@ -166,8 +172,7 @@ export class ListTable {
       },
       firstSeenRunId: row._first_seen_run_id as number,
       changedRunId: row._changed_run_id as number,
-      key: (row._key as Buffer | undefined) ?? null,
-      fingerprint: row._fingerprint as Buffer,
+      content: row._content as Buffer,
     };
   }
 }

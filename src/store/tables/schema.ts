@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 // drizzle-kit reads this file by itself: it must stay one file without relative imports.
 
@@ -9,6 +9,9 @@ const provenance = () => ({
   changedRunId: integer('_changed_run_id').notNull(),
   extra: text('_extra'),
 });
+
+/** 16 bytes that say what the row says; null only while a mirror of 0.1.0 is upgraded. */
+const content = () => blob('_content', { mode: 'buffer' });
 
 export const connections = sqliteTable(
   'connections',
@@ -20,8 +23,7 @@ export const connections = sqliteTable(
     nameRank: integer('_name_rank').notNull().default(0),
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),
-    /** Says what the row says, so that an audit finds what others changed. */
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
+    content: content(),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
@@ -41,15 +43,13 @@ export const documentExports = sqliteTable(
     destinationReference: text('destination_reference'),
     exportedAt: text('exported_at'),
     ...provenance(),
-    key: blob('_key', { mode: 'buffer' }).notNull(),
-    occurrence: integer('_occurrence').notNull(),
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }).notNull(),
+    content: content().notNull(),
   },
   table => [
-    uniqueIndex('document_exports_key').on(table.key, table.occurrence),
     index('document_exports_source_connection_id').on(table.sourceConnectionId),
     index('document_exports_destination_connection_id').on(table.destinationConnectionId),
-    index('document_exports_exported_at').on(table.exportedAt),
+    // Records come in time order, so neighbours among them share pages of the index by which they are looked up.
+    index('document_exports_exported_at').on(table.exportedAt, table.content),
     index('document_exports_changed_run_id').on(table.changedRunId),
   ],
 );
@@ -62,7 +62,7 @@ export const collections = sqliteTable(
     sourceConnectionId: connectionId('source_connection_id'),
     destinationConnectionId: connectionId('destination_connection_id'),
     ...provenance(),
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }).notNull(),
+    content: content().notNull(),
   },
   table => [
     index('collections_source_connection_id').on(table.sourceConnectionId),
@@ -78,7 +78,7 @@ export const webhooks = sqliteTable(
     endpoint: text('endpoint'),
     description: text('description'),
     ...provenance(),
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }).notNull(),
+    content: content().notNull(),
   },
   table => [index('webhooks_changed_run_id').on(table.changedRunId)],
 );
@@ -164,8 +164,10 @@ export const syncRunResources = sqliteTable(
     reason: text('reason'),
     /** Records in the mirror after the run; null where the run did not apply the list. */
     recordCount: integer('record_count'),
-    /** 32 hexadecimal digits over the list's rows after the run; null where the run did not apply the list. */
+    /** What runs of 0.1.0 wrote over the list's rows; null since. */
     digest: text('digest'),
+    /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list. */
+    checksum: text('checksum'),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),
@@ -178,13 +180,18 @@ export const rejectedRecords = sqliteTable(
   {
     id: integer('id').primaryKey(),
     runId: runId(),
+    /** The last of the runs, one after the other, that rejected it with the same text. */
+    lastRunId: integer('last_run_id').notNull().default(0),
     resource: text('resource').notNull(),
     pageNo: integer('page_no').notNull(),
     position: integer('position').notNull(),
     reason: text('reason').notNull(),
     record: text('record').notNull(),
   },
-  table => [index('rejected_records_run_id').on(table.runId)],
+  table => [
+    index('rejected_records_run_id').on(table.runId),
+    index('rejected_records_last_run_id').on(table.lastRunId),
+  ],
 );
 
 export const recordHistory = sqliteTable(
@@ -212,34 +219,40 @@ export const recordHistory = sqliteTable(
 );
 
 /**
- * Pages of the last sweep: a page with the same items' bytes holds the same rows, so it needs no parsing. What stands here can
- * be forgotten at any time; the next sweep then reads every record.
+ * Pages of the last proven sweep: a page with the same items' bytes comes to the same sum, so it need not be read. What stands
+ * here can be forgotten at any time; the next sweep then reads every page.
  */
 export const knownPages = sqliteTable(
   '_known_pages',
   {
     resource: text('resource').notNull(),
-    pageNo: integer('page_no').notNull(),
+    /** The page's place in the list, from 0. */
+    place: integer('place').notNull(),
     /** 16 bytes over the items' bytes. */
     digest: blob('digest', { mode: 'buffer' }).notNull(),
     itemCount: integer('item_count').notNull(),
-    /** 16 bytes: the sum of the items' fingerprints. */
+    /** 16 bytes: the sum of the items' contents. */
     sum: blob('sum', { mode: 'buffer' }).notNull(),
-    /** The ids of its rows, packed as runs of neighbours. */
-    rowIds: blob('row_ids', { mode: 'buffer' }).notNull(),
+    /** The run that proved it. */
+    runId: integer('run_id').notNull(),
+    /** 16 bytes over all that the row says; a row that does not fit it is not there. */
+    check: blob('check', { mode: 'buffer' }).notNull(),
   },
-  table => [primaryKey({ columns: [table.resource, table.pageNo] })],
+  table => [primaryKey({ columns: [table.resource, table.place] })],
 );
 
-/** How the two ends of a list looked after the last run that was sure of them: where an incremental run starts from. */
-export const listEdges = sqliteTable('_list_edges', {
+/** What a run learnt of a list that saves the next one work; it can be forgotten at any time. */
+export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
+  /** The run that wrote it. */
   runId: integer('run_id').notNull(),
-  /** JSON of what the run saw of the list's first and last page. */
-  edges: text('edges').notNull(),
+  /** JSON: how its ends looked, where it grows, how many known pages there are, whether it may hold duplicates. */
+  state: text('state').notNull(),
+  /** 16 bytes over all that the row says; a row that does not fit it is not there. */
+  check: blob('check', { mode: 'buffer' }).notNull(),
 });
 
-/** How many rows the connections and each list's part of the history have, and the sum over their fingerprints. */
+/** How many rows each list, the connections and each part of the history have, and the sum over what they say. */
 export const contentSums = sqliteTable(
   '_content_sums',
   {

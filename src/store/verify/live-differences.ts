@@ -1,6 +1,5 @@
-import type { ListDefinition } from '../../contract/lists.ts';
-import { arrayFields, type Scalar, scalarFields } from '../../contract/record.ts';
-import type { StoredRecord } from '../../contract/wire.ts';
+import type { RecordValues } from '../../contract/content.ts';
+import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 
 /** What one field says in the mirror and at the service. */
 export interface FieldDifference {
@@ -24,7 +23,7 @@ export interface LiveDifference {
 }
 
 /** Who a record is: its id, or the fields that identify it. */
-export function keyOf(list: ListDefinition, record: StoredRecord): string {
+export function keyOf(list: ListDefinition, record: RecordValues): string {
   const { identity } = list;
   if (identity.by === 'id') return String(record.id);
   const scalars = scalarFields(list);
@@ -37,8 +36,8 @@ export function keyOf(list: ListDefinition, record: StoredRecord): string {
 /** The fields in which two versions of a record differ. */
 export function fieldDifferences(
   list: ListDefinition,
-  mirror: StoredRecord,
-  service: StoredRecord,
+  mirror: RecordValues,
+  service: RecordValues,
 ): FieldDifference[] {
   const pairs: FieldDifference[] = [
     ...scalarFields(list).map(({ name }, at) => ({

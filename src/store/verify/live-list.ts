@@ -1,43 +1,38 @@
-import Database from 'better-sqlite3';
-import { FingerprintSum, hash16 } from '../../contract/fingerprint.ts';
+import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { type Page, readContent } from '../../contract/page.ts';
-import { type MirrorRecord, type PageReader, pageReader, scalarFields } from '../../contract/record.ts';
-import type { StoredRecord } from '../../contract/wire.ts';
+import type { Page } from '../../contract/page.ts';
+import type { ReadItems } from '../../proof/answer.ts';
+import type { Standing } from '../../proof/standing.ts';
+import type { Strip } from '../../proof/strip.ts';
 import type {
   Applied,
   ApplyOrder,
   ListMirror,
   ListOutcome,
-  PageFacts,
-  PageFindings,
+  PageReading,
+  SeenWalk,
 } from '../../sync/ports.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
-import { ListTable } from '../tables/list-table.ts';
-import { IdSet } from '../write/id-set.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import { ListTable, type NewRecord } from '../tables/list-table.ts';
+import { ListComparison } from '../write/list-comparison.ts';
+import { itemsOfStaged, offerStaged, PageComparison, readStaged } from '../write/page-comparison.ts';
+import { type StagedPage, Staging } from '../write/staging.ts';
 import { fieldDifferences, keyOf, type LiveDifference } from './live-differences.ts';
-
-/** An audit sweeps every page, so nothing hangs on which of a page's records are new. */
-const notAsked = { count: 0, first: -1, last: -1, changed: 0 };
-
-type RowIdentity = [id: number, fingerprint: Buffer];
 
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
 export class LiveList implements ListMirror {
-  readonly recordCount: number;
+  readonly standing: Standing;
+  readonly edges = null;
   readonly pageSizeThatWorked: number | null;
-  readonly ends = null;
   /** What the last walk says of connections. */
   claims = new ConnectionClaims();
   readonly #list: ListDefinition;
   readonly #table: ListTable;
-  readonly #reader: PageReader;
+  readonly #comparison: PageComparison;
+  readonly #staging = Staging.openTemporary();
+  readonly #readings = new Map<string, PageReading>();
   readonly #report: (difference: LiveDifference) => void;
-  readonly #find: Database.Statement<[Buffer | number], RowIdentity>;
-  readonly #timeAt: number;
-  #seen = new IdSet();
-  #news = new News();
-  #rejected = 0;
 
   constructor(
     sqlite: Database.Database,
@@ -45,160 +40,116 @@ export class LiveList implements ListMirror {
     pageSize: number | null,
     report: (difference: LiveDifference) => void,
   ) {
-    const { identity } = list;
     this.#list = list;
     this.#report = report;
     this.#table = new ListTable(sqlite, list);
-    this.#reader = pageReader(list);
-    this.recordCount = this.#table.count();
+    this.#comparison = new PageComparison(this.#table);
     this.pageSizeThatWorked = pageSize;
-    const column = identity.by === 'content' ? '_key' : 'id';
-    this.#find = sqlite
-      .prepare<[Buffer | number], RowIdentity>(
-        `SELECT id, _fingerprint FROM ${list.table} WHERE ${column} = ? ORDER BY id`,
-      )
-      .raw();
-    this.#timeAt =
-      identity.by === 'content'
-        ? scalarFields(list).findIndex(({ name }) => name === identity.timeField)
-        : -1;
+    // An audit believes nothing that it has not read: the mirror is no reading, and no page is known.
+    const sum = new ContentSum(sqlite, list.table, list.resource).stored();
+    this.standing = { sum, isReading: false, mayRepeat: true, counting: null, pageDigests: null };
   }
 
-  beginWalk(): PageFindings[] {
-    this.#seen = new IdSet();
-    this.claims = new ConnectionClaims();
-    this.#news.clear();
-    this.#rejected = 0;
+  readonly itemsOf = (digest: string): ReadItems | null => {
+    const page = this.#staging.page(this.#list.resource, digest);
+    return page && itemsOfStaged(page);
+  };
+
+  known(digest: string): PageReading | null {
+    return this.#readings.get(digest) ?? null;
+  }
+
+  read(page: Page): PageReading {
+    const { reading, staged, news } = this.#comparison.compare(page, true);
+    // What is extra or different is shown with its fields, so the page of each new record is kept.
+    this.#staging.addPage(this.#list.resource, news.length > 0 ? { ...staged, bytes: page.bytes } : staged);
+    this.#readings.set(reading.digest, reading);
+    return reading;
+  }
+
+  beginWalk(): [] {
     return [];
   }
 
-  takeIn(facts: PageFacts, page: Page): PageFindings {
-    const { records, rejections } = this.#reader.read(page.content ?? readContent(page.bytes));
-    const sum = new FingerprintSum();
-    for (const record of records) {
-      sum.add(record.fingerprint);
-      const time = this.#timeAt < 0 ? null : (record.scalars[this.#timeAt] as string | null);
-      for (const mention of record.mentions) this.claims.offer(mention, time);
-      const same = this.#rowsOf(record).find(
-        ([id, fingerprint]) => !this.#seen.has(id) && fingerprint.equals(record.fingerprint),
-      );
-      if (same === undefined) this.#news.add(record);
-      else this.#seen.add(same[0]);
-    }
-    this.#rejected += rejections.length;
-    for (const { record } of rejections) sum.add(hash16(record));
-    return { ...facts, sum: sum.toBytes(), seenElsewhere: 0, rejected: rejections.length, news: notAsked };
-  }
+  keep(): void {}
 
-  /** An audit believes no page that it has not read. */
-  knownItemCount(): null {
-    return null;
-  }
-
-  /** What the mirror lacks is found at the end; until then no record counts as unseen. */
-  unseenCount(): number {
-    return 0;
-  }
+  async distrust(): Promise<void> {}
 
   /** Reports how the last walk and the mirror differ. */
   async apply(
-    _order: ApplyOrder,
+    order: ApplyOrder,
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
     signal.throwIfAborted();
-    const { missing, different } = this.#reportNews();
-    const extra = this.#reportExtra();
-    const applied: Applied = {
-      inserted: missing,
-      updated: different,
-      removed: extra,
-      unchanged: this.recordCount - different - extra,
-      rejected: this.#rejected,
+    const walk = order.kind === 'seen' ? order.walks.at(-1) : undefined;
+    const strip = order.kind === 'list' ? order.strip : (walk?.strip ?? null);
+    const counts = strip === null ? this.#reportMissing(walk) : this.#reportDifferences(strip);
+    const pages = strip?.segments.map(({ answer }) => answer) ?? walk?.pages ?? [];
+    for (const digest of new Set(pages.map(({ digest: each }) => each))) {
+      offerStaged(this.#pageOf(digest), this.claims);
+    }
+    const rejected = pages.reduce((sum, page) => sum + (page.rejected?.count ?? 0), 0);
+    this.#staging.close();
+    const { sum } = this.standing;
+    return outcome({
+      ...counts,
+      unchanged: sum.count - counts.updated - counts.removed,
+      rejected,
       removalsWithheld: 0,
-      recordCount: this.recordCount,
-      digest: '',
-      connectionNameConflicts: this.claims.conflictCount,
-    };
-    this.#news.close();
-    return outcome(applied);
+      recordCount: sum.count,
+      checksum: sum.toString(),
+    });
   }
 
-  /** A record that is not in the mirror as it stands is a changed one where a row with its key is left, or missing. */
-  #reportNews(): { missing: number; different: number } {
-    let missing = 0;
-    let different = 0;
-    for (const record of this.#news.all()) {
-      const free = this.#rowsOf(record).find(([id]) => !this.#seen.has(id));
-      if (free === undefined) {
-        missing++;
-        this.#add('missing', null, record, []);
-      } else {
-        const [id] = free;
-        different++;
-        this.#seen.add(id);
-        const fields = fieldDifferences(this.#list, this.#table.read(id).record, record);
-        this.#add('different', id, record, fields);
+  #reportDifferences(strip: Strip) {
+    const counts = { inserted: 0, updated: 0, removed: 0 };
+    const comparison = new ListComparison(this.#table, digest => this.#pageOf(digest));
+    for (const difference of comparison.differences(strip)) {
+      if (difference.kind === 'new') {
+        counts.inserted++;
+        this.#reportNew(difference.record);
+        continue;
+      }
+      const { record: mirrored } = this.#table.read(difference.row);
+      const isGone = difference.kind === 'gone';
+      if (isGone) counts.removed++;
+      else counts.updated++;
+      this.#report({
+        kind: isGone ? 'extra' : 'different',
+        resource: this.#list.resource,
+        id: difference.row,
+        key: keyOf(this.#list, isGone ? mirrored : difference.record),
+        fields: isGone ? [] : fieldDifferences(this.#list, mirrored, difference.record),
+      });
+    }
+    return counts;
+  }
+
+  /** Of a list that was never read as a whole, only what the mirror lacks can be told. */
+  #reportMissing(walk: SeenWalk | undefined) {
+    let inserted = 0;
+    for (const { digest } of walk?.pages ?? []) {
+      const page = this.#pageOf(digest);
+      const { rows } = itemsOfStaged(page);
+      const positions = [...rows.keys()].filter(at => Number.isNaN(rows[at]));
+      if (positions.length === 0) continue;
+      for (const { record } of readStaged(this.#list, page, positions)) {
+        inserted++;
+        this.#reportNew(record);
       }
     }
-    return { missing, different };
+    return { inserted, updated: 0, removed: 0 };
   }
 
-  #reportExtra(): number {
-    let extra = 0;
-    for (const id of this.#table.ids()) {
-      if (this.#seen.has(id)) continue;
-      extra++;
-      this.#add('extra', id, this.#table.read(id).record, []);
-    }
-    return extra;
-  }
-
-  #add(
-    kind: LiveDifference['kind'],
-    id: number | null,
-    record: StoredRecord,
-    fields: LiveDifference['fields'],
-  ): void {
+  #reportNew(record: NewRecord): void {
     const { resource } = this.#list;
-    this.#report({ kind, resource, id, key: keyOf(this.#list, record), fields });
+    this.#report({ kind: 'missing', resource, id: null, key: keyOf(this.#list, record), fields: [] });
   }
 
-  #rowsOf({ key, id }: Pick<MirrorRecord, 'key' | 'id'>): RowIdentity[] {
-    return this.#find.all(key ?? (id as number));
-  }
-}
-
-type NewsRecord = StoredRecord & Pick<MirrorRecord, 'key'>;
-
-/** Records that the mirror does not have as they stand, in a temporary file: they may be as many as the list has. */
-class News {
-  readonly #sqlite = new Database('');
-  readonly #insert: Database.Statement;
-
-  constructor() {
-    this.#sqlite.exec('CREATE TABLE news (key BLOB, record TEXT NOT NULL)');
-    // The file is gone when the process is, so nothing is gained by rolling back.
-    this.#sqlite.pragma('journal_mode = OFF');
-    this.#insert = this.#sqlite.prepare('INSERT INTO news VALUES (?, ?)');
-  }
-
-  add({ key, id, scalars, arrays, extra }: NewsRecord): void {
-    this.#insert.run(key, JSON.stringify({ id, scalars, arrays, extra }));
-  }
-
-  *all(): Generator<NewsRecord> {
-    const rows = this.#sqlite.prepare<[], { key: Buffer | null; record: string }>(
-      'SELECT key, record FROM news',
-    );
-    for (const { key, record } of rows.iterate()) yield { key, ...(JSON.parse(record) as StoredRecord) };
-  }
-
-  clear(): void {
-    this.#sqlite.exec('DELETE FROM news');
-  }
-
-  close(): void {
-    this.#sqlite.close();
+  #pageOf(digest: string): StagedPage {
+    const page = this.#staging.page(this.#list.resource, digest);
+    if (page === null) throw new Error(`Page ${digest} of ${this.#list.resource} was not read.`);
+    return page;
   }
 }

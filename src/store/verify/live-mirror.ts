@@ -79,7 +79,7 @@ export class LiveMirror implements Mirror {
   #pageSizeOf({ resource }: ListDefinition): number | null {
     const pageSize = this.#file.sqlite
       .prepare<[string], number>(
-        'SELECT page_size FROM sync_run_resources WHERE resource = ? AND digest IS NOT NULL ORDER BY run_id DESC LIMIT 1',
+        'SELECT page_size FROM sync_run_resources WHERE resource = ? AND record_count IS NOT NULL ORDER BY run_id DESC LIMIT 1',
       )
       .pluck()
       .get(resource);

@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
-import { FingerprintSum } from '../../contract/fingerprint.ts';
+import { connectionContent, contentOf } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { identifier } from '../../contract/record.ts';
+import { Sum } from '../../contract/sum.ts';
 import type { Turns } from '../file/turns.ts';
 import { type RecordLife, recordLives, storedVersions } from '../read/record-lives.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
-import { ContentSum, connectionFingerprint, versionFingerprint } from '../tables/content-sums.ts';
+import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import type { Differences } from './differences.ts';
 import { RunCounts } from './run-counts.ts';
@@ -27,7 +27,7 @@ export interface VerifiedList {
   /** The last run that wrote the list; null where none has. */
   readonly runId: number | null;
   /** 32 hexadecimal digits, recomputed from what the rows' columns hold. */
-  readonly digest: string;
+  readonly checksum: string;
 }
 
 /** Checks one list: each row, its past, and all rows together against the record of the last run that wrote them. */
@@ -43,8 +43,22 @@ export async function verifyList(audit: Audit, list: ListDefinition): Promise<Ve
   const written = lastWritten(sqlite, list.resource);
   compareWithRun(differences, list, check, written);
   for (const { runId, what } of counts.differences()) differences.add('sync_run_resources', runId, what);
-  const { recordCount, digest } = check;
-  return { resource: list.resource, recordCount, versionCount, runId: written?.runId ?? null, digest };
+  compareSums(
+    differences,
+    list.table,
+    '',
+    check.sum,
+    new ContentSum(sqlite, list.table, list.resource).stored(),
+  );
+  const { resource } = list;
+  const { count: recordCount } = check.sum;
+  return {
+    resource,
+    recordCount,
+    versionCount,
+    runId: written?.runId ?? null,
+    checksum: check.sum.toString(),
+  };
 }
 
 /** Checks the connections: each row, its past, and all rows together against the sum that is kept of them. */
@@ -52,21 +66,19 @@ export async function verifyConnections(
   audit: Audit,
 ): Promise<{ recordCount: number; versionCount: number }> {
   const { sqlite, differences } = audit;
-  const sum = new FingerprintSum();
-  let recordCount = 0;
+  const sum = new Sum();
   const rows = new ConnectionTable(sqlite).rows();
   const versionCount = await checkLives(audit, 'connections', 'connections', rows, ({ row }) => {
     if (row === null) return;
-    recordCount++;
-    const fingerprint = connectionFingerprint(row);
-    sum.add(fingerprint);
-    if (row.fingerprint === null || !fingerprint.equals(row.fingerprint)) {
+    const content = connectionContent(row.id, row.name, row.extra);
+    sum.add(content);
+    if (row.content === null || !content.equals(row.content)) {
       differences.add('connections', row.id, 'the row was changed after docmirror wrote it');
     }
   });
   const kept = new ContentSum(sqlite, 'connections', 'connections').stored();
-  compareSums(differences, 'connections', '', { recordCount, digest: sum.toString() }, kept);
-  return { recordCount, versionCount };
+  compareSums(differences, 'connections', '', sum, kept);
+  return { recordCount: sum.count, versionCount };
 }
 
 /** Goes through the records of one resource, living and ended, and returns how many ended versions there are. */
@@ -78,68 +90,53 @@ async function checkLives<Row extends LivingRow>(
   eachLife: (life: RecordLife<Row>) => void,
 ): Promise<number> {
   const lifeCheck = new LifeCheck(table, runIds, differences);
-  const sum = new FingerprintSum();
-  let recordCount = 0;
+  const sum = new Sum();
   for (const life of recordLives(rows, storedVersions(sqlite, resource))) {
     lifeCheck.check(life);
     for (const version of life.versions) sum.add(versionFingerprint(version));
-    recordCount += life.versions.length;
     eachLife(life);
     if (turns.isOver) await turns.next();
   }
   const kept = new ContentSum(sqlite, 'record_history', resource).stored();
-  const found = { recordCount, digest: sum.toString() };
-  compareSums(differences, 'record_history', ` of ${resource}`, found, kept);
-  return recordCount;
+  compareSums(differences, 'record_history', ` of ${resource}`, sum, kept);
+  return sum.count;
 }
 
-/** Recomputes each row's fingerprint and key from its columns, and sums the fingerprints up. */
+/** Recomputes each row's content from its columns, and sums the contents up. */
 class RowCheck {
-  recordCount = 0;
-  readonly #sum = new FingerprintSum();
-  readonly #table: string;
-  readonly #identify: ReturnType<typeof identifier>;
+  readonly sum = new Sum();
+  readonly #list: ListDefinition;
   readonly #differences: Differences;
 
   constructor(list: ListDefinition, differences: Differences) {
-    this.#table = list.table;
-    this.#identify = identifier(list);
+    this.#list = list;
     this.#differences = differences;
   }
 
-  get digest(): string {
-    return this.#sum.toString();
-  }
-
   add(row: StoredRow): void {
-    const { id, scalars, arrays, extra } = row.record;
-    const { key, fingerprint } = this.#identify(id, scalars, arrays, extra);
-    this.recordCount++;
-    this.#sum.add(fingerprint);
-    if (!fingerprint.equals(row.fingerprint)) {
-      this.#differences.add(
-        this.#table,
-        row.id,
-        'a value was changed after docmirror wrote it: the columns and _fingerprint disagree',
-      );
-    }
-    if (key !== null && (row.key === null || !key.equals(row.key))) {
-      this.#differences.add(this.#table, row.id, 'the columns and _key disagree');
-    }
+    const content = contentOf(this.#list, row.record);
+    this.sum.add(content);
+    if (content.equals(row.content)) return;
+    this.#differences.add(
+      this.#list.table,
+      row.id,
+      'a value was changed after docmirror wrote it: the columns and _content disagree',
+    );
   }
 }
 
 interface WrittenList {
   readonly runId: number;
   readonly recordCount: number;
-  readonly digest: string;
+  /** Null in runs of 0.1.0, whose digests were taken in another way. */
+  readonly checksum: string | null;
 }
 
 function lastWritten(sqlite: Database.Database, resource: string): WrittenList | undefined {
   return sqlite
     .prepare<[string], WrittenList>(
-      `SELECT run_id AS runId, record_count AS recordCount, digest FROM sync_run_resources
-       WHERE resource = ? AND digest IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
+      `SELECT run_id AS runId, record_count AS recordCount, checksum FROM sync_run_resources
+       WHERE resource = ? AND record_count IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
     )
     .get(resource);
 }
@@ -147,40 +144,29 @@ function lastWritten(sqlite: Database.Database, resource: string): WrittenList |
 function compareWithRun(
   differences: Differences,
   { table, resource }: ListDefinition,
-  { recordCount, digest }: RowCheck,
+  { sum }: RowCheck,
   written: WrittenList | undefined,
 ): void {
   if (written === undefined) {
-    if (recordCount > 0)
-      differences.add(table, null, `${recordCount} rows, but no run has recorded any ${resource}`);
+    if (sum.count > 0)
+      differences.add(table, null, `${sum.count} rows, but no run has recorded any ${resource}`);
     return;
   }
-  const { runId } = written;
-  if (recordCount !== written.recordCount) {
-    differences.add(table, null, `${recordCount} rows, but run ${runId} recorded ${written.recordCount}`);
+  const { runId, recordCount, checksum } = written;
+  if (sum.count !== recordCount) {
+    differences.add(table, null, `${sum.count} rows, but run ${runId} recorded ${recordCount}`);
   }
-  if (digest !== written.digest) {
-    differences.add(
-      table,
-      null,
-      `the rows' digest is ${digest}, but run ${runId} recorded ${written.digest}`,
-    );
+  if (checksum !== null && sum.toString() !== checksum) {
+    differences.add(table, null, `the rows' checksum is ${sum}, but run ${runId} recorded ${checksum}`);
   }
 }
 
-function compareSums(
-  differences: Differences,
-  table: string,
-  ofWhat: string,
-  found: { recordCount: number; digest: string },
-  kept: { recordCount: number; digest: string },
-): void {
-  if (found.recordCount !== kept.recordCount) {
-    const words = `${found.recordCount} rows${ofWhat}, but docmirror wrote ${kept.recordCount}`;
-    differences.add(table, null, words);
+function compareSums(differences: Differences, table: string, ofWhat: string, found: Sum, kept: Sum): void {
+  if (found.count !== kept.count) {
+    differences.add(table, null, `${found.count} rows${ofWhat}, but docmirror wrote ${kept.count}`);
   }
-  if (found.digest !== kept.digest) {
-    const words = `the digest of the rows${ofWhat} is ${found.digest}, but docmirror wrote ${kept.digest}`;
+  if (found.toString() !== kept.toString()) {
+    const words = `the checksum of the rows${ofWhat} is ${found}, but docmirror wrote ${kept}`;
     differences.add(table, null, words);
   }
 }

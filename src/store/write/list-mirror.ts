@@ -1,130 +1,150 @@
-import type { ListDefinition } from '../../contract/lists.ts';
-import { type Page, readContent } from '../../contract/page.ts';
-import { pageReader } from '../../contract/record.ts';
-import type {
-  Applied,
-  ApplyOrder,
-  ListEnds,
-  ListMirror,
-  ListOutcome,
-  PageFacts,
-  PageFindings,
-  WalkEnvelope,
-} from '../../sync/ports.ts';
-import type { MirrorFile } from '../file/open.ts';
+import type { Page } from '../../contract/page.ts';
+import type { Answer, ReadItems } from '../../proof/answer.ts';
+import type { ListEdges } from '../../proof/incremental.ts';
+import type { Standing } from '../../proof/standing.ts';
+import type { Envelope } from '../../proof/walk-account.ts';
+import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
-import type { ChangeObserver } from './apply.ts';
-import { KnownPages } from './known-pages.ts';
-import { readEdges } from './list-edges.ts';
-import { rollBack } from './list-transaction.ts';
-import { type CurrentRun, type ListContext, ListWriting, type NumberedWalk } from './list-writing.ts';
-import type { RunRecords } from './run-records.ts';
-import { takeUpStagedWalk } from './staged-walk.ts';
-import type { Staging } from './staging.ts';
-import { type ComparedPage, WalkComparison } from './walk-comparison.ts';
+import { recomputeContents } from '../tables/recompute-contents.ts';
+import { ListApplication } from './list-application.ts';
+import type { ListContext } from './list-context.ts';
+import { ListRows } from './list-rows.ts';
+import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
+import { type KnownPage, type ListState, Shortcuts } from './shortcuts.ts';
+import { takeUpWalk } from './staged-walk.ts';
+import type { StagedPage } from './staging.ts';
 
-/** The number under which pages of a list's ends are staged; walks count from 1. */
-const walkOfEnds = 0;
+/** Runs that are looked through for the last sweep: more incremental ones in a row don't count. */
+const runsLookedThrough = 10_000;
+/** Pages whose items are kept at hand: a strip asks for the same few again and again. */
+const pagesAtHandMax = 16;
 
-/** One list's part of a run: compares pages on arrival, stages what is new, and writes it all in one transaction. */
+const nothingFound = { newCount: 0, firstNew: -1, lastNew: -1, changed: 0 };
+
+/** One list's part of a run: reads pages on arrival, keeps what is new, and writes it all in one transaction. */
 export class SqliteListMirror implements ListMirror {
-  readonly recordCount: number;
-  readonly pageSizeThatWorked: number | null;
   readonly #context: ListContext;
-  readonly #writing: ListWriting;
-  readonly #walks: NumberedWalk[] = [];
-  /** What was read of the list's ends, while that is all that is read. */
-  #ends: NumberedWalk | null = null;
+  readonly #comparison: PageComparison;
+  readonly #readings = new Map<string, PageReading>();
+  readonly #atHand = new Map<string, ReadItems>();
+  #knownPages: ReadonlyMap<string, KnownPage>;
+  #state: ListState;
+  #standing: Standing;
+  #early: ListRows | null = null;
 
-  constructor(options: {
-    list: ListDefinition;
-    file: MirrorFile;
-    staging: Staging;
-    records: RunRecords;
-    run: CurrentRun;
-    observe: ChangeObserver | undefined;
-  }) {
-    const { list, file, records, run } = options;
-    const table = new ListTable(file.sqlite, list);
-    const knownPages = new KnownPages(file.sqlite, list.resource);
-    if (new ConnectionTable(file.sqlite).hasUnclaimedName()) knownPages.distrust();
-    this.recordCount = table.count();
-    this.#context = {
+  /** Opens a list; where its rows are not as many as docmirror wrote, its shortcuts are dropped first. */
+  static async open(options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>): Promise<SqliteListMirror> {
+    const { file, list } = options;
+    const context: ListContext = {
       ...options,
-      table,
-      reader: pageReader(list),
-      knownPages,
-      recordCount: this.recordCount,
+      table: new ListTable(file.sqlite, list),
+      shortcuts: new Shortcuts(file.sqlite, list.resource),
+      sum: new ContentSum(file.sqlite, list.table, list.resource),
     };
-    this.#writing = new ListWriting(this.#context);
-    const last = records.lastApplied(list.resource);
-    this.pageSizeThatWorked = last?.baseUrl === run.baseUrl ? last.pageSize : null;
+    const mirror = new SqliteListMirror(context);
+    if (!isAsWritten(context)) await mirror.distrust();
+    return mirror;
   }
 
-  get ends(): ListEnds | null {
-    const { list, file, staging } = this.#context;
-    const edges = readEdges(file, list.resource);
+  private constructor(context: ListContext) {
+    this.#context = context;
+    this.#comparison = new PageComparison(context.table);
+    this.#state = context.shortcuts.readState();
+    const hasUnclaimedName = new ConnectionTable(context.file.sqlite).hasUnclaimedName();
+    this.#knownPages = hasUnclaimedName ? new Map() : context.shortcuts.readPages();
+    this.#standing = this.#readStanding();
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  get edges(): ListEdges | null {
     // A walk that was interrupted is taken up again first.
-    if (edges === null || staging.lastWalk(list.resource) !== null) return null;
-    return {
-      edges,
-      begin: () => {
-        this.#ends = { number: walkOfEnds, comparison: this.#newComparison() };
-        this.#ends.comparison.claimsAreComplete = false;
-        staging.forgetPages(list.resource, walkOfEnds);
-      },
-      giveUp: () => {
-        this.#ends = null;
-        staging.forgetPages(list.resource, walkOfEnds);
-      },
-    };
+    const { staging, list } = this.#context;
+    return staging.interruptedWalk(list.resource) === null ? this.#state.edges : null;
   }
 
-  beginWalk(envelope: WalkEnvelope, firstPage: Page): PageFindings[] {
-    this.#writing.giveUpEarly();
-    const { staging, list, run } = this.#context;
-    const number = this.#walks.length + 1;
-    const comparison = this.#newComparison();
-    this.#walks.push({ number, comparison });
-    if (number === 1) {
-      const taken = this.#takeUp(envelope, firstPage, comparison);
-      if (taken.length > 0) return taken;
-      staging.clear(list.resource);
-      this.#writing.beginEarly(comparison);
-    }
-    const { id, startedAt, baseUrl } = run;
-    const origin = { ...envelope, baseUrl, runId: id, runStartedAt: startedAt };
-    staging.beginWalk(list.resource, number, origin, Date.now());
-    return [];
+  get pageSizeThatWorked(): number | null {
+    return this.#context.records.written(this.#context.list.resource, 1)[0]?.pageSize ?? null;
   }
 
-  takeIn(facts: PageFacts, page: Page): PageFindings {
+  readonly itemsOf = (digest: string): ReadItems | null => {
+    const atHand = this.#atHand.get(digest);
+    if (atHand !== undefined) return atHand;
+    const page = this.#stagedPage(digest);
+    if (page === null) return null;
+    const items = itemsOfStaged(page);
+    if (this.#atHand.size >= pagesAtHandMax) this.#atHand.clear();
+    this.#atHand.set(digest, items);
+    return items;
+  };
+
+  known(digest: string, isTrusting: boolean): PageReading | null {
+    const read = this.#readings.get(digest);
+    if (read !== undefined) return read;
+    const page = isTrusting ? this.#knownPages.get(digest) : undefined;
+    if (page === undefined) return null;
+    return { count: page.sum.count, digest, sum: page.sum, rejected: null, found: nothingFound };
+  }
+
+  read(page: Page): PageReading {
     const { file, staging, list } = this.#context;
     try {
-      // One read transaction a page: without it each look-up takes and drops the file's locks by itself.
-      const compared = file.sqlite.inTransaction
-        ? this.#compare(facts, page)
-        : file.sqlite.transaction(() => this.#compare(facts, page))();
-      staging.add(list.resource, this.#current.number, compared.staged);
-      this.#writing.writeEarly(compared, page.content);
-      return compared.staged.findings;
+      const hasRows = this.#standing.sum.count > 0 || (this.#early !== null && list.identity.by === 'id');
+      const compared = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
+      const { reading, news } = compared;
+      const staged = this.#early === null ? compared.staged : this.#early.insertEarly(compared.staged, news);
+      staging.addPage(list.resource, staged);
+      this.#atHand.delete(reading.digest);
+      this.#readings.set(reading.digest, reading);
+      return reading;
     } catch (error) {
       throw explainSqliteError(error, file.path);
     }
   }
 
-  knownItemCount(itemsDigest: string): number | null {
-    return this.#context.knownPages.get(itemsDigest)?.itemCount ?? null;
+  beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
+    if (walk > 1) return [];
+    const { staging, list, run } = this.#context;
+    this.#giveUpEarly();
+    this.#readings.clear();
+    this.#atHand.clear();
+    const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
+    if (taken.length > 0) {
+      for (const { digest, count, sum, rejected } of taken) {
+        this.#readings.set(digest, { digest, count, sum, rejected, found: nothingFound });
+      }
+      return taken;
+    }
+    const origin = { ...envelope, baseUrl: run.baseUrl, runId: run.id, runStartedAt: run.startedAt };
+    staging.beginWalk(list.resource, origin, Date.now());
+    this.#beginEarly();
+    return [];
   }
 
-  unseenCount(): number {
-    const unseen = this.recordCount - this.#current.comparison.rowsSeen;
-    if (unseen >= 0) return unseen;
-    // Known pages name rows that are gone: someone else has written to the file. The next walk reads every record.
-    this.#context.knownPages.distrust();
-    return -unseen;
+  keep(walk: number, answer: Answer): void {
+    if (walk === 1) this.#context.staging.addPlace(this.#context.list.resource, answer);
+  }
+
+  async distrust(): Promise<void> {
+    const { shortcuts, transactions, staging, list, run, table, sum } = this.#context;
+    this.#giveUpEarly();
+    this.#readings.clear();
+    this.#atHand.clear();
+    staging.clear(list.resource);
+    const transaction = await transactions.begin(run.signal);
+    run.prepare(transaction);
+    shortcuts.forget();
+    sum.replace(recomputeContents(table));
+    this.#state = shortcuts.readState();
+    this.#knownPages = new Map();
+    this.#standing = { ...this.#readStanding(), isReading: false };
+    if (run.isDry) transactions.rollBack();
+    else transactions.commit();
   }
 
   async apply(
@@ -132,42 +152,99 @@ export class SqliteListMirror implements ListMirror {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    const { file, run, staging, list } = this.#context;
+    const { file, run, staging, list, transactions } = this.#context;
     try {
-      const outcomeWritten = await this.#writing.write(order, this.#walksOf(order), outcome, signal);
+      if (order.kind !== 'list') this.#giveUpEarly();
+      const rows = this.#early ?? (await this.#beginRows(signal));
+      const application = new ListApplication(
+        this.#context,
+        rows,
+        digest => this.#stagedPage(digest),
+        this.#state,
+      );
+      const written = await application.write(order, this.#standing.sum.count, outcome, signal);
       signal.throwIfAborted();
-      file.sqlite.exec(run.isDry ? 'ROLLBACK' : 'COMMIT');
+      if (run.isDry) transactions.rollBack();
+      else transactions.commit();
+      this.#early = null;
       staging.clear(list.resource);
-      return outcomeWritten;
+      return written;
     } catch (error) {
-      rollBack(file.sqlite);
+      this.#early = null;
+      transactions.rollBack();
       throw explainSqliteError(error, file.path);
     }
   }
 
-  get #current(): NumberedWalk {
-    return this.#ends ?? (this.#walks.at(-1) as NumberedWalk);
+  /**
+   * Begins to write a list that is empty as its pages arrive, in the one transaction that is committed when it is proven: a first
+   * sync then need not read every page twice, and writes while it waits for the service.
+   */
+  #beginEarly(): void {
+    const { transactions, run } = this.#context;
+    if (this.#standing.sum.count > 0 || run.isDry) return;
+    const transaction = transactions.tryBegin();
+    if (transaction === null) return;
+    // Connections are known when all pages are: until then, rows refer to what is not there yet.
+    transaction.sqlite.pragma('defer_foreign_keys = ON');
+    this.#early = new ListRows(transaction, this.#context);
   }
 
-  #walksOf({ walks }: ApplyOrder): readonly NumberedWalk[] {
-    return walks === 'all' ? this.#walks : [this.#current];
+  #giveUpEarly(): void {
+    if (this.#early === null) return;
+    this.#context.transactions.rollBack();
+    this.#early = null;
+    this.#context.staging.forgetRows(this.#context.list.resource);
+    this.#atHand.clear();
   }
 
-  #newComparison(): WalkComparison {
-    const { table, reader } = this.#context;
-    return new WalkComparison(table, reader, this.recordCount > 0);
+  async #beginRows(signal: AbortSignal): Promise<ListRows> {
+    const transaction = await this.#context.transactions.begin(signal);
+    this.#context.run.prepare(transaction);
+    return new ListRows(transaction, this.#context);
   }
 
-  #takeUp(envelope: WalkEnvelope, firstPage: Page, comparison: WalkComparison): PageFindings[] {
-    const { staging, records, list, run } = this.#context;
-    const now = { ...envelope, baseUrl: run.baseUrl };
-    return takeUpStagedWalk(staging, records, list.resource, now, firstPage.itemsDigest, comparison);
+  #stagedPage(digest: string): StagedPage | null {
+    return this.#context.staging.page(this.#context.list.resource, digest);
   }
 
-  #compare(facts: PageFacts, page: Page): ComparedPage {
-    const { comparison } = this.#current;
-    const known = page.content === null ? this.#context.knownPages.get(facts.itemsDigest) : undefined;
-    if (known !== undefined) return comparison.enterKnown(facts, known);
-    return comparison.compare(facts, page.content ?? readContent(page.bytes), page.bytes);
+  #readStanding(): Standing {
+    const { mayRepeat, counting, pageCount } = this.#state;
+    return {
+      sum: this.#context.sum.stored(),
+      isReading: isReading(this.#context),
+      mayRepeat: this.#context.list.identity.by === 'content' && mayRepeat,
+      counting,
+      pageDigests: digestsInPlace(this.#knownPages, pageCount),
+    };
   }
+}
+
+/** Whether the list has as many rows, with the sum, as docmirror wrote. */
+function isAsWritten({ table, sum, records, list }: ListContext): boolean {
+  const stored = sum.stored();
+  const last = records.written(list.resource, 1)[0];
+  const isRecorded =
+    last === undefined ||
+    last.checksum === null ||
+    (last.checksum === stored.toString() && last.recordCount === stored.count);
+  return isRecorded && table.count() === stored.count;
+}
+
+/** Whether the mirror as it stands counts as a reading: the last sweep was proven, and only incremental runs came since. */
+function isReading({ records, list, run }: ListContext): boolean {
+  for (const written of records.written(list.resource, runsLookedThrough)) {
+    const { baseUrl, checksum, completeness, removalsWithheld } = written;
+    if (baseUrl !== run.baseUrl || checksum === null || removalsWithheld > 0) return false;
+    if (completeness !== 'incremental') return completeness === 'proven';
+  }
+  return false;
+}
+
+/** The digests of the known pages in the order of their places; null where one of them is missing. */
+function digestsInPlace(pages: ReadonlyMap<string, KnownPage>, count: number | null): string[] | null {
+  if (count === null) return null;
+  const digests = new Array<string | undefined>(count).fill(undefined);
+  for (const { place, digest } of pages.values()) digests[place] = digest;
+  return digests.length === count && digests.every(digest => digest !== undefined) ? digests : null;
 }

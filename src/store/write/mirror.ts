@@ -10,28 +10,33 @@ import {
   openInMemory,
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import type { ChangeObserver } from './apply.ts';
+import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
-import { beginWriting, rollBack, tryBeginWriting } from './list-transaction.ts';
-import type { CurrentRun } from './list-writing.ts';
+import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
 import { Staging } from './staging.ts';
+import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** The staging file of a mirror lies beside it. */
 export function stagingPath(path: string): string {
   return `${path}.staging`;
 }
 
+/** What a mirror is opened with. */
+interface OpenMirror {
+  readonly file: MirrorFile;
+  readonly lock: Staging;
+  readonly staging: Staging;
+  readonly signal: AbortSignal;
+  /** Told of what a dry run would change; its presence makes the run dry. */
+  readonly observe: ChangeObserver | undefined;
+}
+
 /** A mirror in an SQLite file, held by this process alone from `open` to `close`. */
 export class SqliteMirror implements Mirror {
-  readonly #file: MirrorFile;
-  readonly #lock: Staging;
-  readonly #staging: Staging;
+  readonly #open: OpenMirror;
+  readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
-  /** Ends a wait for another program's lock; null in a dry run, which writes nothing. */
-  readonly #signal: AbortSignal | null;
-  readonly #isDry: boolean;
-  readonly #observe: ChangeObserver | undefined;
   #run: CurrentRun | undefined;
 
   /**
@@ -44,7 +49,13 @@ export class SqliteMirror implements Mirror {
     assertIsMirrorOrNew(path);
     const lock = openLock(path);
     try {
-      return new SqliteMirror(openForWriting(path), lock, lock, signal, undefined);
+      return new SqliteMirror({
+        file: openForWriting(path),
+        lock,
+        staging: lock,
+        signal,
+        observe: undefined,
+      });
     } catch (error) {
       lock.close();
       throw error;
@@ -52,75 +63,73 @@ export class SqliteMirror implements Mirror {
   }
 
   /** Opens the mirror for a run that changes nothing and makes no file; `observe` is told of what it would change. */
-  static openDry(path: string, observe: ChangeObserver): SqliteMirror {
+  static openDry(
+    path: string,
+    observe: ChangeObserver,
+    signal: AbortSignal = new AbortController().signal,
+  ): SqliteMirror {
     assertIsMirrorOrNew(path);
-    if (!existsSync(path)) {
-      const staging = Staging.openTemporary();
-      return new SqliteMirror(openInMemory(), staging, staging, null, observe);
-    }
+    const staging = Staging.openTemporary();
+    if (!existsSync(path))
+      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe });
     openForReading(path).close();
     const lock = openLock(path);
     try {
-      return new SqliteMirror(openForWriting(path), lock, Staging.openTemporary(), null, observe);
+      return new SqliteMirror({ file: openForWriting(path), lock, staging, signal, observe });
     } catch (error) {
       lock.close();
       throw error;
     }
   }
 
-  private constructor(
-    file: MirrorFile,
-    lock: Staging,
-    staging: Staging,
-    signal: AbortSignal | null,
-    observe: ChangeObserver | undefined,
-  ) {
-    this.#file = file;
-    this.#lock = lock;
-    this.#staging = staging;
-    this.#records = new RunRecords(file);
-    this.#signal = signal;
-    this.#isDry = signal === null;
-    this.#observe = observe;
+  private constructor(open: OpenMirror) {
+    this.#open = open;
+    this.#records = new RunRecords(open.file);
+    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
+  }
+
+  get baseUrl(): string | null {
+    return this.#records.baseUrl();
   }
 
   async beginRun(start: RunStart): Promise<number | null> {
-    const id = this.#isDry ? dryRunId : await this.#write(() => this.#records.begin(start));
-    this.#run = {
-      id,
-      startedAt: start.startedAt,
-      baseUrl: start.baseUrl,
-      isDry: this.#isDry,
-      prepare: () => this.#records.stage(id, start),
+    const isDry = this.#open.observe !== undefined;
+    const id = isDry ? dryRunId : await this.#write(transaction => this.#records.begin(transaction, start));
+    const prepare = (transaction: OpenTransaction) => {
+      if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
-    return this.#isDry ? null : id;
+    const { startedAt, baseUrl } = start;
+    this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare };
+    return isDry ? null : id;
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
+    const { file, staging, observe } = this.#open;
     const run = this.#current;
-    if (!run.isDry) await this.#write(() => this.#records.beginList(run.id, list.resource, startedAt));
-    return this.#explained(
-      () =>
-        new SqliteListMirror({
-          list,
-          file: this.#file,
-          staging: this.#staging,
-          records: this.#records,
-          run,
-          observe: this.#observe,
-        }),
-    );
+    if (!run.isDry) {
+      await this.#write(transaction =>
+        this.#records.beginList(transaction, run.id, list.resource, startedAt),
+      );
+    }
+    try {
+      const world = { file, transactions: this.#transactions, staging, records: this.#records };
+      return await SqliteListMirror.open({ list, ...world, run, observe });
+    } catch (error) {
+      throw explainSqliteError(error, file.path);
+    }
   }
 
   async recordList(outcome: ListOutcome): Promise<void> {
     // A list that fails while it is written leaves its transaction open.
-    this.#explained(() => rollBack(this.#file.sqlite));
-    if (!this.#isDry) await this.#write(() => this.#records.endList(this.#current.id, outcome, null));
+    this.#transactions.rollBack();
+    const { id, isDry } = this.#current;
+    if (!isDry) await this.#write(transaction => this.#records.endList(transaction, id, outcome, null));
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<void> {
-    if (!this.#isDry)
-      await this.#write(() => this.#records.end(this.#current.id, status, completedAt, error));
+    const { id, isDry } = this.#current;
+    if (!isDry)
+      await this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
   }
 
   /**
@@ -129,51 +138,36 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
    */
   close(): void {
+    const { file, staging, lock, observe } = this.#open;
     try {
-      this.#explained(() => {
-        rollBack(this.#file.sqlite);
-        // A reader may hold on to the log; it is then folded back by whoever closes the file last.
-        if (!this.#isDry) this.#file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
-      });
+      this.#transactions.rollBack();
+      // A reader may hold on to the log; it is then folded back by whoever closes the file last.
+      if (observe === undefined) file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      throw explainSqliteError(error, file.path);
     } finally {
-      this.#file.close();
-      if (this.#staging !== this.#lock) this.#staging.close();
-      this.#lock.close();
+      file.close();
+      if (staging !== lock) staging.close();
+      lock.close();
     }
   }
 
-  /**
-   * Writes a few rows in a transaction of their own, waiting for other programs' locks without holding up signals. After a
-   * signal it is tried once: the next run sees that this one was interrupted.
-   */
-  async #write<T>(work: () => T): Promise<T> {
-    const { sqlite, path } = this.#file;
-    const signal = this.#signal as AbortSignal;
-    try {
-      if (!signal.aborted) await beginWriting(sqlite, signal);
-      else if (!tryBeginWriting(sqlite)) signal.throwIfAborted();
-      const result = work();
-      sqlite.exec('COMMIT');
-      return result;
-    } catch (error) {
-      rollBack(sqlite);
-      throw explainSqliteError(error, path);
-    }
+  /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
+  async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
+    const { signal } = this.#open;
+    if (!signal.aborted) return this.#transactions.write(signal, work);
+    const patient = AbortSignal.timeout(lastWriteMsMax);
+    return this.#transactions.write(patient, work);
   }
 
   get #current(): CurrentRun {
     if (this.#run === undefined) throw new Error('A run must begin before its lists are opened.');
     return this.#run;
   }
-
-  #explained<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw explainSqliteError(error, this.#file.path);
-    }
-  }
 }
+
+/** How long a run that was told to stop waits for another program's lock to record that, in milliseconds. */
+const lastWriteMsMax = 1_000;
 
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;

@@ -2,6 +2,19 @@ import { and, desc, eq, isNotNull } from 'drizzle-orm';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/** A run that wrote a list, as far as the next run asks. */
+export interface WrittenList {
+  readonly runId: number;
+  readonly completeness: string | null;
+  readonly removalsWithheld: number;
+  /** Null in runs of 0.1.0. */
+  readonly checksum: string | null;
+  readonly recordCount: number | null;
+  readonly pageSize: number | null;
+  readonly baseUrl: string;
+}
 
 /** The record of runs: who ran when, and how each list ended. */
 export class RunRecords {
@@ -12,29 +25,33 @@ export class RunRecords {
   }
 
   /** Records a new run. Runs that still stand as `running` died with their process, for this one holds the mirror. */
-  begin(start: RunStart): number {
-    return this.#orm.transaction(tx => {
-      const interrupted = { status: 'interrupted' } as const;
-      tx.update(syncRuns).set(interrupted).where(eq(syncRuns.status, 'running')).run();
-      tx.update(syncRunResources).set(interrupted).where(eq(syncRunResources.status, 'running')).run();
-      const run = tx
-        .insert(syncRuns)
-        .values({ status: 'running', ...start })
-        .returning({ id: syncRuns.id })
-        .get();
-      return run.id;
-    });
+  begin(_transaction: OpenTransaction, start: RunStart): number {
+    const interrupted = { status: 'interrupted' } as const;
+    this.#orm.update(syncRuns).set(interrupted).where(eq(syncRuns.status, 'running')).run();
+    this.#orm.update(syncRunResources).set(interrupted).where(eq(syncRunResources.status, 'running')).run();
+    const run = this.#orm
+      .insert(syncRuns)
+      .values({ status: 'running', ...start })
+      .returning({ id: syncRuns.id })
+      .get();
+    return run.id;
   }
 
   /** Makes a run's row under an id of its own, inside a transaction that will be rolled back. */
-  stage(runId: number, start: RunStart): void {
+  beginUnrecorded(_transaction: OpenTransaction, runId: number, start: RunStart): void {
     this.#orm
       .insert(syncRuns)
       .values({ id: runId, status: 'running', ...start })
       .run();
   }
 
-  end(runId: number, status: RunStatus, completedAt: string, error: RunError | null): void {
+  end(
+    _transaction: OpenTransaction,
+    runId: number,
+    status: RunStatus,
+    completedAt: string,
+    error: RunError | null,
+  ): void {
     this.#orm
       .update(syncRuns)
       .set({ status, completedAt, errorCode: error?.code ?? null, errorMessage: error?.message ?? null })
@@ -42,15 +59,16 @@ export class RunRecords {
       .run();
   }
 
-  beginList(runId: number, resource: string, startedAt: string): void {
+  beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
   }
 
   /** Records how a list ended; `applied` is there where it was applied. */
   endList(
+    _transaction: OpenTransaction,
     runId: number,
     outcome: ListOutcome,
-    applied: { recordCount: number; digest: string } | null,
+    applied: { readonly recordCount: number } | null,
   ): void {
     const { error, ...rest } = outcome;
     const row = {
@@ -59,7 +77,7 @@ export class RunRecords {
       errorCode: error?.code ?? null,
       errorMessage: error?.message ?? null,
       recordCount: applied?.recordCount ?? null,
-      digest: applied?.digest ?? null,
+      checksum: outcome.checksum,
     };
     this.#orm
       .insert(syncRunResources)
@@ -68,21 +86,37 @@ export class RunRecords {
       .run();
   }
 
-  /** The last run that applied this list; undefined where none has. */
-  lastApplied(resource: string) {
+  /** The runs that wrote this list, the newest first; as many as are asked for. */
+  written(resource: string, limit: number): WrittenList[] {
     return this.#orm
       .select({
         runId: syncRunResources.runId,
-        digest: syncRunResources.digest,
+        completeness: syncRunResources.completeness,
+        removalsWithheld: syncRunResources.removalsWithheld,
+        checksum: syncRunResources.checksum,
+        recordCount: syncRunResources.recordCount,
         pageSize: syncRunResources.pageSize,
         baseUrl: syncRuns.baseUrl,
       })
       .from(syncRunResources)
       .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(and(eq(syncRunResources.resource, resource), isNotNull(syncRunResources.digest)))
+      .where(and(eq(syncRunResources.resource, resource), isNotNull(syncRunResources.recordCount)))
+      .orderBy(desc(syncRunResources.runId))
+      .limit(limit)
+      .all();
+  }
+
+  /** The base address of the service that the mirror is of; null while no run has written anything. */
+  baseUrl(): string | null {
+    const run = this.#orm
+      .select({ baseUrl: syncRuns.baseUrl })
+      .from(syncRunResources)
+      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
+      .where(isNotNull(syncRunResources.recordCount))
       .orderBy(desc(syncRunResources.runId))
       .limit(1)
       .get();
+    return run?.baseUrl ?? null;
   }
 
   /** The run that stands as running; undefined where none does. */

@@ -1,51 +1,58 @@
-import { readContent } from '../../contract/page.ts';
-import type { PageFindings, WalkEnvelope } from '../../sync/ports.ts';
-import type { RunRecords } from './run-records.ts';
-import type { Staging, WalkOrigin } from './staging.ts';
-import type { WalkComparison } from './walk-comparison.ts';
+import { Sum } from '../../contract/sum.ts';
+import type { Answer } from '../../proof/answer.ts';
+import type { Envelope } from '../../proof/walk-account.ts';
+import type { ListContext } from './list-context.ts';
+import type { KnownPage } from './shortcuts.ts';
+import type { WalkOrigin } from './staging.ts';
 
 /** A staged walk older than this is begun anew: what it read may have changed without a trace in the counts. */
 const resumeAgeMsMax = 60 * 60 * 1000;
 
 /**
- * Takes up the walk that an interrupted run left of a list: the pages that it had read need not be asked for again.
+ * Takes up the first walk that an interrupted run left of a list: the pages that it had read need not be asked for again. It is
+ * only ever a first reading: the second one is the run's own.
  *
  * @param firstDigest the digest of the first page's items as they are now.
- * @returns what the pages showed; nothing where the list, the service or the mirror is not what it was.
+ * @returns the pages; none where the list, the service or the mirror is not what it was.
  */
-export function takeUpStagedWalk(
-  staging: Staging,
-  records: RunRecords,
-  resource: string,
-  now: WalkEnvelope & { readonly baseUrl: string },
+export function takeUpWalk(
+  context: ListContext,
+  known: ReadonlyMap<string, KnownPage>,
+  envelope: Envelope,
   firstDigest: string,
-  walk: WalkComparison,
-): PageFindings[] {
-  const left = staging.lastWalk(resource);
-  if (left === null || !isSameList(left.origin, now) || !isSameMirror(left.origin, resource, records))
+): Answer[] {
+  const { staging, list, run } = context;
+  const { resource } = list;
+  const left = staging.interruptedWalk(resource);
+  if (left === null || !isSameList(left.origin, envelope, run.baseUrl) || !isSameMirror(left.origin, context))
     return [];
   if (Date.now() - left.begunAtMs >= resumeAgeMsMax) return [];
-  if (staging.digestOfPage(resource, left.walk, now.firstPageNo) !== firstDigest) return [];
-  staging.keepAsFirstWalk(resource, left.walk);
-  const findings: PageFindings[] = [];
-  for (const staged of staging.pages(resource, 1)) {
-    walk.takeUp(staged, staged.news && readContent(staged.news.bytes));
-    findings.push(staged.findings);
-  }
-  return findings;
+  const places = staging.places(resource);
+  if (!places.some(({ index, digest }) => index === 0 && digest === firstDigest)) return [];
+  // What an interrupted first sync had written is gone with its transaction.
+  if (context.sum.stored().count === 0) staging.forgetRows(resource);
+  const seen = new Set<number>();
+  return places.flatMap(({ index, total, digest }) => {
+    const page = staging.page(resource, digest);
+    const sum = page === null ? known.get(digest)?.sum : Sum.from(page.count, page.sum);
+    if (sum === undefined || seen.has(index) || total !== envelope.totalRecordCount) return [];
+    seen.add(index);
+    const rejected =
+      page === null || page.rejectedCount === 0 ? null : Sum.from(page.rejectedCount, page.rejectedSum);
+    return [{ index, total, count: sum.count, digest, sum, rejected }];
+  });
 }
 
-function isSameList(origin: WalkOrigin, now: WalkEnvelope & { readonly baseUrl: string }): boolean {
+function isSameList(origin: WalkOrigin, now: Envelope, baseUrl: string): boolean {
   return (
-    origin.baseUrl === now.baseUrl &&
+    origin.baseUrl === baseUrl &&
     origin.firstPageNo === now.firstPageNo &&
     origin.pageSize === now.pageSize &&
-    origin.pageCount === now.pageCount &&
     origin.totalRecordCount === now.totalRecordCount
   );
 }
 
-function isSameMirror(origin: WalkOrigin, resource: string, records: RunRecords): boolean {
-  const lastAppliedRunId = records.lastApplied(resource)?.runId ?? 0;
-  return records.startOf(origin.runId) === origin.runStartedAt && lastAppliedRunId < origin.runId;
+function isSameMirror(origin: WalkOrigin, { records, list }: ListContext): boolean {
+  const lastWritten = records.written(list.resource, 1)[0]?.runId ?? 0;
+  return records.startOf(origin.runId) === origin.runStartedAt && lastWritten < origin.runId;
 }

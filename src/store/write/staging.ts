@@ -1,60 +1,73 @@
 import { rmSync, truncateSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
-import type { Pagination } from '../../contract/page.ts';
-import type { KnownIdentities } from '../../contract/record.ts';
 import { MirrorBusyError, MirrorFileError } from '../../errors.ts';
-import type { PageFindings, WalkEnvelope } from '../../sync/ports.ts';
+import type { Envelope } from '../../proof/walk-account.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
-/** A page of a walk as it is staged: what it showed, which rows of the mirror it holds, and its bytes where something is new. */
+/** A page that was read, by the digest of its items: the same page of another walk is the same. */
 export interface StagedPage {
-  readonly findings: PageFindings;
-  /** Ids of the mirror's rows that the page holds unchanged, packed. */
-  readonly rowIds: Buffer;
-  /** What is not in the mirror as it stands here; null when the page brings nothing. */
-  readonly news: PageNews | null;
+  readonly digest: string;
+  readonly count: number;
+  /** 32 hexadecimal digits: the sum over all items. */
+  readonly sum: string;
+  readonly rejectedCount: number;
+  readonly rejectedSum: string;
+  /** 16 bytes an item, in order. */
+  readonly contents: Buffer;
+  /** 8 bytes an item: the service's ids; null in a list without ids. */
+  readonly ids: Buffer | null;
+  /** 8 bytes an item: the mirror's row that holds it, NaN where there is none; null where no row does. */
+  readonly rows: Buffer | null;
+  /** JSON: what its records say of connections. */
+  readonly claims: string;
+  /** The answer as received, where something in it is new or rejected; null otherwise. */
+  readonly bytes: Buffer | null;
 }
 
-/** The records of a page that are new or changed, with the page's bytes. */
-export interface PageNews extends KnownIdentities {
-  readonly bytes: Buffer;
+/** A page of a walk: which page it is, and the total that its answer stated. */
+export interface StagedPlace {
+  readonly index: number;
+  readonly total: number;
+  readonly digest: string;
 }
 
 /** Which service and which state of the mirror a staged walk belongs to: it can be taken up again only where both still fit. */
-export interface WalkOrigin extends WalkEnvelope {
+export interface WalkOrigin extends Envelope {
   readonly baseUrl: string;
   readonly runId: number;
   readonly runStartedAt: string;
 }
 
-const pagesPerCommit = 8;
+const pagesPerCommit = 64;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 4;
+const layoutVersion = 5;
 
 const layout = `
   DROP TABLE IF EXISTS walks;
+  DROP TABLE IF EXISTS places;
   DROP TABLE IF EXISTS pages;
-  CREATE TABLE walks (
-    resource TEXT NOT NULL, walk INTEGER NOT NULL, begun_at INTEGER NOT NULL, origin TEXT NOT NULL,
-    PRIMARY KEY (resource, walk)
+  CREATE TABLE walks (resource TEXT PRIMARY KEY, begun_at INTEGER NOT NULL, origin TEXT NOT NULL) STRICT;
+  CREATE TABLE places (
+    number INTEGER PRIMARY KEY, resource TEXT NOT NULL, page_index INTEGER NOT NULL, total INTEGER NOT NULL,
+    digest TEXT NOT NULL
   ) STRICT;
   CREATE TABLE pages (
-    resource TEXT NOT NULL, walk INTEGER NOT NULL, page_no INTEGER NOT NULL,
-    findings TEXT NOT NULL, sum BLOB NOT NULL, row_ids BLOB NOT NULL, positions BLOB, identities BLOB, bytes BLOB,
-    check_sum INTEGER NOT NULL,
-    PRIMARY KEY (resource, walk, page_no)
-  ) STRICT, WITHOUT ROWID;
+    resource TEXT NOT NULL, digest TEXT NOT NULL, item_count INTEGER NOT NULL, sum TEXT NOT NULL,
+    rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB,
+    claims TEXT NOT NULL, bytes BLOB, check_sum INTEGER NOT NULL,
+    PRIMARY KEY (resource, digest)
+  ) STRICT;
   PRAGMA user_version = ${layoutVersion};
 `;
 
 /**
- * The file beside the mirror that keeps the pages of a walk until they are applied, page by page, so that an interrupted
- * walk can be taken up again. It is held under an exclusive lock for as long as it is open: that lock is the rule that one
- * run works on a mirror at a time, and the system drops it when the process dies. The file itself is never removed, for
- * another process may be waiting at it.
+ * The file beside the mirror that keeps the pages that a run has read until they are applied, and the places of its first walk,
+ * so that an interrupted walk can be taken up again. It is held under an exclusive lock for as long as it is open: that lock is
+ * the rule that one run works on a mirror at a time, and the system drops it when the process dies. The file itself is never
+ * removed, for another process may be waiting at it.
  */
 export class Staging {
   readonly #sqlite: Database.Database;
@@ -90,49 +103,65 @@ export class Staging {
     this.#statements = prepare(sqlite);
   }
 
-  /** Begins a walk and forgets what was staged of it before. */
-  beginWalk(resource: string, walk: number, origin: WalkOrigin, nowMs: number): void {
-    this.#statements.forgetPages.run(resource, walk);
-    this.#statements.beginWalk.run(resource, walk, nowMs, JSON.stringify(origin));
+  /** Begins the first walk of a list and forgets all that was staged of the list before. */
+  beginWalk(resource: string, origin: WalkOrigin, nowMs: number): void {
+    this.clear(resource);
+    this.#statements.beginWalk.run(resource, nowMs, JSON.stringify(origin));
   }
 
-  /** The last walk of a list that was begun and not cleared; null where there is none. */
-  lastWalk(resource: string): { walk: number; begunAtMs: number; origin: WalkOrigin } | null {
-    const row = this.#statements.lastWalk.get(resource);
+  /** The first walk of a list that was begun and not cleared; null where there is none. */
+  interruptedWalk(resource: string): { begunAtMs: number; origin: WalkOrigin } | null {
+    const row = this.#statements.walk.get(resource);
     if (row === undefined) return null;
     try {
-      return { walk: row.walk, begunAtMs: row.begun_at, origin: JSON.parse(row.origin) as WalkOrigin };
+      return { begunAtMs: row.begun_at, origin: JSON.parse(row.origin) as WalkOrigin };
     } catch {
       // Damaged on the disk: the walk is begun anew.
       return null;
     }
   }
 
-  /** Moves a staged walk to the place of the first one, and forgets the others. */
-  keepAsFirstWalk(resource: string, walk: number): void {
-    if (walk === 1) return;
-    this.#statements.forgetOtherPages.run(resource, walk);
-    this.#statements.forgetOtherWalks.run(resource, walk);
-    this.#statements.renumberPages.run(resource);
-    this.#statements.renumberWalks.run(resource);
+  /** Remembers where a page stands in the first walk of a list. */
+  addPlace(resource: string, { index, total, digest }: StagedPlace): void {
+    this.#begin();
+    this.#statements.addPlace.run(resource, index, total, digest);
   }
 
-  /** Stages a page. Pages are committed a few at a time, or after 200 ms. */
-  add(resource: string, walk: number, page: StagedPage): void {
-    if (!this.#sqlite.inTransaction) this.#sqlite.exec('BEGIN');
-    const { sum, ...findings } = page.findings;
-    const content = [
-      JSON.stringify(findings),
-      sum,
-      page.rowIds,
-      page.news && packPositions(page.news.positions),
-      page.news?.identities ?? null,
-      page.news?.bytes ?? null,
-    ];
-    this.#statements.addPage.run(resource, walk, findings.pageNo, ...content, checkSumOf(content));
+  /** The places of the first walk of a list, in the order in which they came. */
+  places(resource: string): StagedPlace[] {
+    return this.#statements.places.all(resource);
+  }
+
+  /** Stages a page that was read. Pages are committed many at a time, or after 200 ms. */
+  addPage(resource: string, page: StagedPage): void {
+    this.#begin();
+    const { digest, count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes } = page;
+    const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes] as const;
+    this.#statements.addPage.run(resource, digest, ...values, checkSumOf(page));
     this.#pagesInTransaction++;
     if (this.#pagesInTransaction >= pagesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
       this.commit();
+  }
+
+  /**
+   * A staged page; null where there is none.
+   *
+   * @throws MirrorFileError where it was damaged on the disk.
+   */
+  page(resource: string, digest: string): StagedPage | null {
+    const row = this.#statements.page.get(resource, digest);
+    if (row === undefined) return null;
+    const { check_sum, ...page } = row;
+    if (checkSumOf(page) === check_sum) return page;
+    throw new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
+  }
+
+  /** Forgets which rows of the mirror hold the staged pages: they are not there any more. */
+  forgetRows(resource: string): void {
+    for (const digest of this.#statements.digests.all(resource)) {
+      const page = this.page(resource, digest);
+      if (page !== null) this.addPage(resource, { ...page, rows: null });
+    }
   }
 
   commit(): void {
@@ -141,68 +170,12 @@ export class Staging {
     this.#committedAt = Date.now();
   }
 
-  /** The digest of a staged page's items; undefined where it is not staged whole. */
-  digestOfPage(resource: string, walk: number, pageNo: number): string | undefined {
-    const row = this.#statements.nextPage.get(resource, walk, pageNo - 1);
-    return row?.page_no === pageNo && isWhole(row) ? toStagedPage(row).findings.itemsDigest : undefined;
-  }
-
-  /**
-   * A walk's pages in the order of their numbers, one at a time. A page that was damaged on the disk is left out: it can be
-   * asked for again.
-   */
-  *pages(resource: string, walk: number): Generator<StagedPage> {
-    for (const row of this.#each(this.#statements.nextPage, resource, walk)) {
-      if (isWhole(row)) yield toStagedPage(row);
-    }
-  }
-
-  /** Those of a walk's pages that bring nothing new; their rows alone matter. */
-  *pagesWithoutNews(resource: string, walk: number): Generator<StagedPage> {
-    for (const row of this.#each(this.#statements.nextPageWithoutNews, resource, walk)) {
-      if (isWhole(row)) yield toStagedPage(row);
-    }
-  }
-
-  /**
-   * Those of a walk's pages that bring something new.
-   *
-   * @throws MirrorFileError where one was damaged on the disk since it was staged or taken up.
-   */
-  *pagesWithNews(resource: string, walk: number): Generator<StagedPage & { news: PageNews }> {
-    for (const row of this.#each(this.#statements.nextPageWithNews, resource, walk)) {
-      if (!isWhole(row))
-        throw new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
-      yield toStagedPage(row) as StagedPage & { news: PageNews };
-    }
-  }
-
-  /** A statement a page, not an iterator: the pages are read while the event loop runs. */
-  *#each(
-    next: Database.Statement<[string, number, number], PageRow>,
-    resource: string,
-    walk: number,
-  ): Generator<PageRow> {
-    this.commit();
-    let after = Number.NEGATIVE_INFINITY;
-    for (;;) {
-      const row = next.get(resource, walk, after);
-      if (row === undefined) return;
-      after = row.page_no;
-      yield row;
-    }
-  }
-
-  /** Forgets the pages of one walk. */
-  forgetPages(resource: string, walk: number): void {
-    this.#statements.forgetPages.run(resource, walk);
-  }
-
   /** Forgets all that is staged of a list. */
   clear(resource: string): void {
     this.commit();
+    this.#statements.clearPlaces.run(resource);
     this.#statements.clearPages.run(resource);
-    this.#statements.clearWalks.run(resource);
+    this.#statements.clearWalk.run(resource);
   }
 
   /** Closes the file and so lets the next run in. Where nothing is staged any more, the file is made small first. */
@@ -218,68 +191,39 @@ export class Staging {
       this.#sqlite.close();
     }
   }
-}
 
-interface PageRow {
-  page_no: number;
-  findings: string;
-  sum: Buffer;
-  row_ids: Buffer;
-  positions: Buffer | null;
-  identities: Buffer | null;
-  bytes: Buffer | null;
-  check_sum: number;
+  #begin(): void {
+    if (!this.#sqlite.inTransaction) this.#sqlite.exec('BEGIN');
+  }
 }
 
 /** The file is not synced to the disk, so a power cut may leave pages that are there and hold something else. */
-function isWhole({ findings, sum, row_ids, positions, identities, bytes, check_sum }: PageRow): boolean {
-  return checkSumOf([findings, sum, row_ids, positions, identities, bytes]) === check_sum;
-}
-
-function checkSumOf(content: readonly (string | Buffer | null)[]): number {
-  return content.reduce((sum: number, part) => crc32(part ?? '', sum), 0);
-}
-
-function toStagedPage(row: PageRow): StagedPage {
-  const findings = JSON.parse(row.findings) as Omit<PageFindings, 'sum'> & { pagination: Pagination };
-  const { bytes, positions, identities } = row;
-  return {
-    findings: { ...findings, sum: row.sum },
-    rowIds: row.row_ids,
-    news:
-      bytes === null || positions === null || identities === null
-        ? null
-        : { positions: unpackPositions(positions), identities, bytes },
-  };
+function checkSumOf(page: StagedPage): number {
+  const { digest, sum, rejectedSum, contents, ids, rows, claims, bytes } = page;
+  const parts = [digest, sum, rejectedSum, contents, ids, rows, claims, bytes];
+  return parts.reduce((checkSum: number, part) => crc32(part ?? '', checkSum), 0);
 }
 
 function prepare(sqlite: Database.Database) {
-  const one = 'resource = ? AND walk = ?';
-  const others = 'resource = ? AND walk <> ?';
   return {
-    beginWalk: sqlite.prepare(
-      'INSERT OR REPLACE INTO walks (resource, walk, begun_at, origin) VALUES (?, ?, ?, ?)',
+    beginWalk: sqlite.prepare('INSERT OR REPLACE INTO walks (resource, begun_at, origin) VALUES (?, ?, ?)'),
+    walk: sqlite.prepare<[string], { begun_at: number; origin: string }>(
+      'SELECT begun_at, origin FROM walks WHERE resource = ?',
     ),
-    lastWalk: sqlite.prepare<[string], { walk: number; begun_at: number; origin: string }>(
-      'SELECT walk, begun_at, origin FROM walks WHERE resource = ? ORDER BY walk DESC LIMIT 1',
+    addPlace: sqlite.prepare('INSERT INTO places (resource, page_index, total, digest) VALUES (?, ?, ?, ?)'),
+    places: sqlite.prepare<[string], StagedPlace>(
+      'SELECT page_index AS "index", total, digest FROM places WHERE resource = ? ORDER BY number',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    nextPage: sqlite.prepare<[string, number, number], PageRow>(
-      `SELECT * FROM pages WHERE ${one} AND page_no > ? ORDER BY page_no LIMIT 1`,
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    page: sqlite.prepare<[string, string], StagedPage & { check_sum: number }>(
+      `SELECT digest, item_count AS count, sum, rejected_count AS rejectedCount, rejected_sum AS rejectedSum,
+         contents, ids, row_ids AS rows, claims, bytes, check_sum
+       FROM pages WHERE resource = ? AND digest = ?`,
     ),
-    nextPageWithoutNews: sqlite.prepare<[string, number, number], PageRow>(
-      `SELECT * FROM pages WHERE ${one} AND page_no > ? AND bytes IS NULL ORDER BY page_no LIMIT 1`,
-    ),
-    nextPageWithNews: sqlite.prepare<[string, number, number], PageRow>(
-      `SELECT * FROM pages WHERE ${one} AND page_no > ? AND bytes IS NOT NULL ORDER BY page_no LIMIT 1`,
-    ),
-    forgetPages: sqlite.prepare(`DELETE FROM pages WHERE ${one}`),
-    forgetOtherPages: sqlite.prepare(`DELETE FROM pages WHERE ${others}`),
-    forgetOtherWalks: sqlite.prepare(`DELETE FROM walks WHERE ${others}`),
-    renumberPages: sqlite.prepare('UPDATE pages SET walk = 1 WHERE resource = ?'),
-    renumberWalks: sqlite.prepare('UPDATE walks SET walk = 1 WHERE resource = ?'),
+    digests: sqlite.prepare<[string], string>('SELECT digest FROM pages WHERE resource = ?').pluck(),
+    clearPlaces: sqlite.prepare('DELETE FROM places WHERE resource = ?'),
     clearPages: sqlite.prepare('DELETE FROM pages WHERE resource = ?'),
-    clearWalks: sqlite.prepare('DELETE FROM walks WHERE resource = ?'),
+    clearWalk: sqlite.prepare('DELETE FROM walks WHERE resource = ?'),
   };
 }
 
@@ -306,12 +250,4 @@ function openLocked(path: string): Database.Database {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith(code);
-}
-
-function packPositions(positions: readonly number[]): Buffer {
-  return Buffer.from(Uint32Array.from(positions).buffer);
-}
-
-function unpackPositions(bytes: Buffer): number[] {
-  return Array.from(new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)));
 }

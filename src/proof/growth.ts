@@ -1,0 +1,83 @@
+import { contentText } from '../contract/sum.ts';
+import type { Answer, Counting, ItemsOf } from './answer.ts';
+import type { Standing } from './standing.ts';
+import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
+
+/** A list that has only grown at its learnt end since the mirror was written. */
+export interface Growth {
+  readonly strip: Strip;
+  readonly counting: Counting;
+  /** The places that are to be read once more: the last one that the mirror covers, and all that is new. */
+  readonly places: Places;
+}
+
+/**
+ * Whether the list has only grown: the walk says the same as the mirror on the places that the mirror covers, the rest is less
+ * than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it can't be told.
+ */
+export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
+  const { counting, sum } = standing;
+  const isMore = strip.covered > sum.count && strip.covered - sum.count < sum.count;
+  if (counting === null || !isMore || strip.segments.some(({ answer }) => answer.rejected !== null))
+    return null;
+  const agreed = placesCounted(strip, counting, sum.count);
+  if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;
+  if (!isAllNew(strip, placesBeside(strip, agreed), itemsOf)) return null;
+  return { strip, counting, places: { from: sum.count - 1, to: strip.covered } };
+}
+
+function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {
+  const pageOf = new Map<string, number>();
+  for (const { answer, items } of partsOf(strip, bonus)) {
+    const read = itemsOf(answer.digest);
+    if (read === null) return false;
+    for (let at = items.from; at < items.to; at++) {
+      if (!Number.isNaN(read.rows[at])) return false;
+      const content = contentText(read.contents, at);
+      if ((pageOf.get(content) ?? answer.index) !== answer.index) return false;
+      pageOf.set(content, answer.index);
+    }
+  }
+  return true;
+}
+
+/** What the second reading of a growth has come to so far. */
+export type Confirmation =
+  | { readonly kind: 'confirmed' | 'refuted' }
+  /** The pages, from 0, that are still to be asked for. */
+  | { readonly kind: 'ask'; readonly indexes: readonly number[] };
+
+/** Holds what was read of the growing end once more against the walk, place by place; more may have come meanwhile. */
+export function confirmGrowth(
+  { strip, counting, places }: Growth,
+  answers: readonly Answer[],
+  size: number,
+  newestTotal: number,
+  itemsOf: ItemsOf,
+): Confirmation {
+  const second = lay(answers, size, counting, itemsOf);
+  if (second.kind !== 'laid') return { kind: 'refuted' };
+  const missing = uncovered(places, second.segments);
+  if (missing !== null) return { kind: 'ask', indexes: indexesOf(missing, counting, size, newestTotal) };
+  const first = strip.segments.map(({ answer }) => answer);
+  const both = lay([...first, ...answers], size, counting, itemsOf);
+  return { kind: both.kind === 'laid' ? 'confirmed' : 'refuted' };
+}
+
+/** From the first to the last place that no answer covers; null where all are covered. */
+function uncovered({ from, to }: Places, segments: readonly Places[]): Places | null {
+  let at = from;
+  for (const segment of segments) {
+    if (segment.from > at) break;
+    at = Math.max(at, segment.to);
+  }
+  return at >= to ? null : { from: at, to };
+}
+
+function indexesOf({ from, to }: Places, counting: Counting, size: number, total: number): number[] {
+  const first = counting === 'front' ? from : total - to;
+  const last = counting === 'front' ? to - 1 : total - 1 - from;
+  const indexes: number[] = [];
+  for (let index = Math.floor(first / size); index <= Math.floor(last / size); index++) indexes.push(index);
+  return indexes;
+}

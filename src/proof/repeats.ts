@@ -1,0 +1,100 @@
+import { contentBytes, contentText } from '../contract/sum.ts';
+import type { ItemsOf } from './answer.ts';
+import { allPlaces, partsOf, type Strip } from './strip.ts';
+
+/** What stands more than once in a strip. */
+export interface Repeats {
+  /** True where one content stands on two pages: two duplicates, or one record that an unstable order shows twice. */
+  readonly onTwoPages: boolean;
+  /** True where it stands on neighbouring pages. */
+  readonly onNeighbours: boolean;
+  /** An id that stands on two places; null where there is none. */
+  readonly id: number | null;
+}
+
+/** Finds what stands more than once in a strip; null where a page of it was not read. */
+export function findRepeats(strip: Strip, itemsOf: ItemsOf): Repeats | null {
+  const suspects = new Suspects(strip.covered);
+  const ids = new Set<number>();
+  for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
+    const read = itemsOf(answer.digest);
+    if (read === null) return null;
+    for (let at = items.from; at < items.to; at++) {
+      if (read.ids === null) suspects.add(read.contents, at);
+      else {
+        const id = read.ids[at] as number;
+        if (ids.has(id)) return { onTwoPages: true, onNeighbours: false, id };
+        if (!Number.isNaN(id)) ids.add(id);
+      }
+    }
+  }
+  return suspects.size === 0 ? noRepeats : pagesOf(suspects, strip, itemsOf);
+}
+
+const noRepeats: Repeats = { onTwoPages: false, onNeighbours: false, id: null };
+
+/** Looks at the pages of those contents that may stand more than once. */
+function pagesOf(suspects: Suspects, strip: Strip, itemsOf: ItemsOf): Repeats {
+  const lastPages = new Map<string, number>();
+  let onTwoPages = false;
+  let onNeighbours = false;
+  for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
+    const { contents } = itemsOf(answer.digest) as { contents: Buffer };
+    for (let at = items.from; at < items.to; at++) {
+      const content = suspects.match(contents, at);
+      if (content === null) continue;
+      const before = lastPages.get(content);
+      lastPages.set(content, answer.index);
+      if (before === undefined || before === answer.index) continue;
+      onTwoPages = true;
+      onNeighbours ||= Math.abs(before - answer.index) === 1;
+    }
+  }
+  return { onTwoPages, onNeighbours, id: null };
+}
+
+const bitsPerContent = 16;
+const bitsMax = 2 ** 30;
+
+/**
+ * Contents that may have been added before, at two bytes a content: two bits of a table tell most that are new from those that
+ * may not be, whose few are then kept whole. Contents are hashes, so any of their bytes serve as places.
+ */
+class Suspects {
+  readonly #bits: Uint32Array;
+  readonly #mask: number;
+  readonly #contents = new Set<string>();
+
+  constructor(count: number) {
+    const wanted = Math.min(bitsMax, Math.max(1024, count * bitsPerContent));
+    const bits = 2 ** Math.ceil(Math.log2(wanted));
+    this.#bits = new Uint32Array(bits / 32);
+    this.#mask = bits - 1;
+  }
+
+  get size(): number {
+    return this.#contents.size;
+  }
+
+  add(contents: Buffer, at: number): void {
+    const offset = at * contentBytes;
+    const isFirst = this.#set(contents.readUInt32LE(offset));
+    const isSecond = this.#set(contents.readUInt32LE(offset + 4));
+    if (!isFirst && !isSecond) this.#contents.add(contentText(contents, at));
+  }
+
+  /** One of the contents as a text, if it is suspected. */
+  match(contents: Buffer, at: number): string | null {
+    const content = contentText(contents, at);
+    return this.#contents.has(content) ? content : null;
+  }
+
+  /** Sets a bit; true where it was not set before. */
+  #set(hash: number): boolean {
+    const bit = (hash & this.#mask) >>> 0;
+    const word = this.#bits[bit >>> 5] as number;
+    const flag = 1 << (bit & 31);
+    this.#bits[bit >>> 5] = word | flag;
+    return (word & flag) === 0;
+  }
+}

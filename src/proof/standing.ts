@@ -1,0 +1,16 @@
+import type { Sum } from '../contract/sum.ts';
+import type { Counting } from './answer.ts';
+
+/** The mirror as it stands, as a reading of the list. */
+export interface Standing {
+  /** M: over the mirror's rows of the list. */
+  readonly sum: Sum;
+  /** True where the last sweep was proven and only incremental runs came since: the mirror then counts as a first reading. */
+  readonly isReading: boolean;
+  /** True where one content may stand more than once among the rows. */
+  readonly mayRepeat: boolean;
+  /** From where the list's places are counted, as proven sweeps learnt it; null where they did not. */
+  readonly counting: Counting | null;
+  /** The pages of the last proven sweep, each by its digest; null where they are not known as a whole. */
+  readonly pageDigests: readonly string[] | null;
+}

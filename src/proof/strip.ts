@@ -1,0 +1,205 @@
+import { contentBytes, Sum } from '../contract/sum.ts';
+import type { Answer, Counting, ItemsOf } from './answer.ts';
+
+/** The places `from` to `to`, without the last, of a strip. */
+export interface Places {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A part of a strip: the places that one answer stands for. */
+export interface Segment extends Places {
+  readonly answer: Answer;
+  /** The answer's items at these places, from the first to the one after the last. */
+  readonly items: Places;
+}
+
+/** A walk's answers laid side by side, each place once. */
+export interface Strip {
+  /** Null where the list stood still: places are then counted from the front, and might be from the back. */
+  readonly counting: Counting | null;
+  /** In the order of their places, from 0, without a gap. */
+  readonly segments: readonly Segment[];
+  /** How many places the segments cover. */
+  readonly covered: number;
+}
+
+/** What laying came to. A gap is a range of places below `required` that no answer covers. */
+export type Laid =
+  | { readonly kind: 'strip'; readonly strip: Strip; readonly gaps: readonly Places[] }
+  /** Two answers hold different contents at one place, whichever way places are counted. */
+  | { readonly kind: 'conflict' }
+  /** Answers overlap in pages that were not read, so it can't be told. */
+  | { readonly kind: 'unread' };
+
+/**
+ * Lays a walk's answers side by side. While all of them have one total, the strip has no direction. Otherwise both directions
+ * are tried: counting from the back is taken where answers overlap and hold the same, or where earlier runs learnt it; then
+ * counting from the front; then the other one.
+ *
+ * @param size records on a full page.
+ * @param required how many places must be covered: the total that stood when the walk began.
+ */
+export function layStrip(
+  answers: readonly Answer[],
+  size: number,
+  required: number,
+  learnt: Counting | null,
+  itemsOf: ItemsOf,
+): Laid {
+  const isStill = answers.every(({ total }) => total === answers[0]?.total);
+  if (isStill) return toLaid(lay(answers, size, 'front', itemsOf), null, required);
+  const back = lay(answers, size, 'back', itemsOf);
+  if (back.kind === 'laid' && (back.overlaps || learnt === 'back')) return toLaid(back, 'back', required);
+  const front = lay(answers, size, 'front', itemsOf);
+  if (front.kind === 'laid') return toLaid(front, 'front', required);
+  return back.kind === 'laid' ? toLaid(back, 'back', required) : toLaid(worse(back, front), null, required);
+}
+
+/** Answers laid in one direction. */
+export type OneWay =
+  | { readonly kind: 'laid'; readonly segments: readonly Segment[]; readonly overlaps: boolean }
+  | { readonly kind: 'conflict' | 'unread' };
+
+function worse(one: OneWay, other: OneWay): OneWay {
+  return one.kind === 'unread' ? one : other;
+}
+
+function toLaid(way: OneWay, counting: Counting | null, required: number): Laid {
+  if (way.kind !== 'laid') return { kind: way.kind };
+  const gaps: Places[] = [];
+  let contiguous = way.segments.length;
+  let at = 0;
+  for (const [number, { from, to }] of way.segments.entries()) {
+    if (from > at) {
+      contiguous = Math.min(contiguous, number);
+      if (at < required) gaps.push({ from: at, to: Math.min(from, required) });
+    }
+    at = to;
+  }
+  if (at < required) gaps.push({ from: at, to: required });
+  const segments = way.segments.slice(0, contiguous);
+  return { kind: 'strip', strip: { counting, segments, covered: segments.at(-1)?.to ?? 0 }, gaps };
+}
+
+/** Lays the answers one way; a place that several cover stands once, if they hold the same there. */
+export function lay(answers: readonly Answer[], size: number, counting: Counting, itemsOf: ItemsOf): OneWay {
+  const ordered = answers
+    .filter(({ count }) => count > 0)
+    .map(answer => ({ answer, ...placesOf(answer, size, counting) }))
+    .sort((a, b) => a.from - b.from || a.to - b.to);
+  const segments: Segment[] = [];
+  let covered = 0;
+  let overlaps = false;
+  for (const { answer, from, to } of ordered) {
+    // Counted from the back, a page may begin before the first place: the list was shorter than it said.
+    if (from < 0) return { kind: 'conflict' };
+    for (let at = segments.length - 1; at >= 0; at--) {
+      const earlier = segments[at] as Segment;
+      if (earlier.to <= from) break;
+      const shared = { from: Math.max(from, earlier.from), to: Math.min(to, earlier.to) };
+      if (shared.from >= shared.to) continue;
+      overlaps = true;
+      const alike = holdTheSame(answer, earlier.answer, shared, size, counting, itemsOf);
+      if (alike !== true) return { kind: alike === null ? 'unread' : 'conflict' };
+    }
+    const start = Math.max(from, covered);
+    if (start >= to) continue;
+    segments.push({ answer, from: start, to, items: itemsAt(answer, { from: start, to }, size, counting) });
+    covered = to;
+  }
+  return { kind: 'laid', segments, overlaps };
+}
+
+function placesOf({ index, total, count }: Answer, size: number, counting: Counting): Places {
+  const first = index * size;
+  return counting === 'front'
+    ? { from: first, to: first + count }
+    : { from: total - first - count, to: total - first };
+}
+
+/** Which of an answer's items stand at some of its places. */
+function itemsAt(answer: Answer, { from, to }: Places, size: number, counting: Counting): Places {
+  const places = placesOf(answer, size, counting);
+  return counting === 'front'
+    ? { from: from - places.from, to: to - places.from }
+    : { from: places.to - to, to: places.to - from };
+}
+
+/** Whether two answers hold the same contents at places that both cover; null where one of them was not read. */
+function holdTheSame(
+  one: Answer,
+  other: Answer,
+  shared: Places,
+  size: number,
+  counting: Counting,
+  itemsOf: ItemsOf,
+): boolean | null {
+  const ofOne = itemsAt(one, shared, size, counting);
+  const ofOther = itemsAt(other, shared, size, counting);
+  if (one.digest === other.digest && ofOne.from === ofOther.from) return true;
+  const left = itemsOf(one.digest);
+  const right = itemsOf(other.digest);
+  if (left === null || right === null) return null;
+  return slice(left.contents, ofOne).equals(slice(right.contents, ofOther));
+}
+
+/** The contents of some of a page's items. */
+export function slice(contents: Buffer, { from, to }: Places): Buffer {
+  return contents.subarray(from * contentBytes, to * contentBytes);
+}
+
+/** The sum over a range of a strip's places; null where a page that is needed in part was not read. */
+export function sumOfPlaces(strip: Strip, places: Places, itemsOf: ItemsOf): Sum | null {
+  const sum = new Sum();
+  for (const { answer, items } of partsOf(strip, places)) {
+    if (items.to - items.from === answer.count) {
+      sum.addSum(answer.sum);
+      continue;
+    }
+    const read = itemsOf(answer.digest);
+    if (read === null) return null;
+    sum.addSum(Sum.of(read.contents, items.from, items.to));
+  }
+  return sum;
+}
+
+/** A part of a strip, as one answer says it. */
+export interface Part {
+  readonly answer: Answer;
+  /** The answer's items that stand there. */
+  readonly items: Places;
+  /** The place of one of these items. */
+  placeOf(item: number): number;
+}
+
+/** The parts of a strip between two places. */
+export function* partsOf({ segments, counting }: Strip, { from, to }: Places): Generator<Part> {
+  const isFromBack = counting === 'back';
+  for (const { answer, items, ...segment } of segments) {
+    const first = Math.max(from, segment.from);
+    const last = Math.min(to, segment.to);
+    if (first >= last) continue;
+    const start = items.from + (isFromBack ? segment.to - last : first - segment.from);
+    const placeOf = (item: number) => (isFromBack ? last - 1 - (item - start) : first + (item - start));
+    yield { answer, items: { from: start, to: start + last - first }, placeOf };
+  }
+}
+
+/** All places of a strip. */
+export function allPlaces({ covered }: Strip): Places {
+  return { from: 0, to: covered };
+}
+
+/** The first `count` places of a strip as somebody counts them who counts in that direction; null where the strip is counted in the other one. */
+export function placesCounted(strip: Strip, counting: Counting, count: number): Places | null {
+  if (strip.counting === null && counting === 'back') {
+    return { from: strip.covered - count, to: strip.covered };
+  }
+  return strip.counting === null || strip.counting === counting ? { from: 0, to: count } : null;
+}
+
+/** The places of a strip that a range does not cover; at most one range, for the other end of it is an end of the strip. */
+export function placesBeside({ covered }: Strip, { from, to }: Places): Places {
+  return from === 0 ? { from: to, to: covered } : { from: 0, to: from };
+}

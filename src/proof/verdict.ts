@@ -1,0 +1,213 @@
+import type { Sum } from '../contract/sum.ts';
+import { agree } from './agreement.ts';
+import type { Answer, ItemsOf } from './answer.ts';
+import { findGrowth, type Growth } from './growth.ts';
+import { findRepeats, type Repeats } from './repeats.ts';
+import type { Standing } from './standing.ts';
+import { allPlaces, type Strip, sumOfPlaces } from './strip.ts';
+import type { WalkAccount } from './walk-account.ts';
+
+/** A walk that is over, as the verdict sees it. */
+export interface FinishedWalk {
+  readonly account: WalkAccount;
+  /** Null where the walk is contradicted, or its pages were not read where they had to be. */
+  readonly strip: Strip | null;
+  /** Null where not every page was read. */
+  readonly repeats: Repeats | null;
+  /** True where known pages were not read. */
+  readonly isTrusting: boolean;
+}
+
+/** What the walks so far come to. */
+export type Verdict =
+  /** The last walk is the list; `isUnchanged` where the mirror is it already. */
+  | { readonly kind: 'proven'; readonly isUnchanged: boolean }
+  /** The list has only grown at its learnt end: the pages of these places are to be read once more. */
+  | { readonly kind: 'confirm'; readonly growth: Growth }
+  | { readonly kind: 'again'; readonly reason: string; readonly next: NextWalk }
+  | { readonly kind: 'unproven' | 'pagination_ignored'; readonly reason: string };
+
+/** How the next walk is to read. */
+export interface NextWalk {
+  /** Whether pages that are known from the last proven sweep may be left unread. */
+  readonly isTrusting: boolean;
+  /** The number of records a page to ask for; null for the first walk's. */
+  readonly pageSize: number | null;
+}
+
+/** What the run allows the verdict. */
+export interface Bounds {
+  /** Requests that the list has cost so far. */
+  readonly requests: number;
+  /** True where the service was asked for another page size and sent one that was used before. */
+  readonly isSizeFixed: boolean;
+}
+
+/** The most walks over a list: where contents stand on two pages, one more; and more while the list has cost few requests. */
+const walksMax = 3;
+const walksMaxWithRepeats = 4;
+const walksMaxWhileCheap = 8;
+const cheapRequestsMax = 20;
+
+/** The golden section keeps the cuts of two page sizes apart; the third size is kept apart from both. */
+const otherSizes = [0.618, 0.79, 0.5, 0.4] as const;
+
+/** Closes the account of a walk. */
+export function finishWalk(account: WalkAccount, isTrusting: boolean, itemsOf: ItemsOf): FinishedWalk {
+  const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
+  return { account, strip, repeats: strip && findRepeats(strip, itemsOf), isTrusting };
+}
+
+/** Decides what the walks of a run come to; pure. The last walk is the newest. */
+export function judge(
+  walks: readonly FinishedWalk[],
+  standing: Standing,
+  bounds: Bounds,
+  itemsOf: ItemsOf,
+): Verdict {
+  const last = walks.at(-1) as FinishedWalk;
+  const strip = soundStrip(last);
+  if (strip === null) return again(walks, reasonAgainst(last), bounds);
+  if (walks.length === 1) {
+    const verdict = judgeByMirror(last, strip, standing, itemsOf);
+    if (verdict !== null) return verdict;
+  }
+  let reason = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
+  for (const partner of walks.slice(0, -1).reverse()) {
+    const earlier = soundStrip(partner);
+    if (earlier === null) continue;
+    const agreement = agree(earlier, strip, itemsOf);
+    if (agreement.kind === 'agrees') {
+      const doubt = doubtOfCuts(partner, last, walks, itemsOf);
+      if (doubt === null) return { kind: 'proven', isUnchanged: false };
+      reason = doubt;
+    } else if (agreement.kind !== 'unread') reason = agreement.reason;
+  }
+  return again(walks, reason, bounds);
+}
+
+/** The mirror counts as the first reading: nothing has changed, or the list has only grown at its learnt end. */
+function judgeByMirror(
+  walk: FinishedWalk,
+  strip: Strip,
+  standing: Standing,
+  itemsOf: ItemsOf,
+): Verdict | null {
+  if (!standing.isReading) return null;
+  const sum = acceptedSum(strip, itemsOf);
+  if (isByteForByte(strip, standing)) return { kind: 'proven', isUnchanged: true };
+  const mayRepeat = walk.repeats?.onTwoPages ?? standing.mayRepeat;
+  if (sum?.equals(standing.sum) && !mayRepeat) return { kind: 'proven', isUnchanged: true };
+  const growth = mayRepeat ? null : findGrowth(strip, standing, itemsOf);
+  return growth && { kind: 'confirm', growth };
+}
+
+/** The sum over a walk's records without the rejected ones; null where pages were not read that are needed. */
+export function acceptedSum(strip: Strip, itemsOf: ItemsOf): Sum | null {
+  const sum = sumOfPlaces(strip, allPlaces(strip), itemsOf);
+  for (const rejected of rejectedOf(strip)) sum?.subtractSum(rejected);
+  return sum;
+}
+
+function rejectedOf({ segments }: Strip): Sum[] {
+  const answers = new Set<Answer>(segments.map(({ answer }) => answer));
+  return [...answers].flatMap(({ rejected }) => rejected ?? []);
+}
+
+/** Every page is what it was in the last proven sweep, byte for byte and in its place. */
+function isByteForByte(strip: Strip, { pageDigests, sum }: Standing): boolean {
+  return (
+    pageDigests !== null &&
+    strip.counting === null &&
+    strip.covered === sum.count &&
+    strip.segments.length === pageDigests.length &&
+    strip.segments.every(({ answer }) => pageDigests[answer.index] === answer.digest)
+  );
+}
+
+/**
+ * Where one content stands on two pages in both readings, they must have cut the list in different ways; where it does so on
+ * neighbouring pages, a third reading with a third size must agree, too. Null where nothing is in doubt.
+ */
+function doubtOfCuts(
+  partner: FinishedWalk,
+  last: FinishedWalk,
+  walks: readonly FinishedWalk[],
+  itemsOf: ItemsOf,
+): string | null {
+  if (isWithoutRepeats(partner) || isWithoutRepeats(last)) return null;
+  const sizes = [sizeOf(partner), sizeOf(last)];
+  if (sizes[0] === sizes[1]) return repeatsReason;
+  const isNeighbouring = [partner, last].every(({ repeats }) => repeats?.onNeighbours !== false);
+  if (!isNeighbouring) return null;
+  const isConfirmed = walks.some(walk => {
+    const strip = soundStrip(walk);
+    if (strip === null || sizes.includes(sizeOf(walk))) return false;
+    return agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
+  });
+  return isConfirmed ? null : repeatsReason;
+}
+
+const repeatsReason =
+  'one record stands on two pages, which may hide another: only readings with other page sizes could tell';
+
+function isWithoutRepeats({ repeats }: FinishedWalk): boolean {
+  return repeats !== null && !repeats.onTwoPages;
+}
+
+function sizeOf({ account }: FinishedWalk): number {
+  return account.envelope.pageSize;
+}
+
+/** A walk's strip, if nothing contradicts it. */
+function soundStrip({ strip, repeats }: FinishedWalk): Strip | null {
+  return repeats?.id == null ? strip : null;
+}
+
+function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
+  if (repeats?.id != null) return `id ${repeats.id} stands in the list twice`;
+  if (account.contradictions.length > 0) return account.contradictions.join('; ');
+  return strip === null ? 'the list moved while it was read' : 'the readings differ';
+}
+
+function again(walks: readonly FinishedWalk[], reason: string, bounds: Bounds): Verdict {
+  const ignored = reasonOfIgnoring(walks);
+  if (ignored !== null) return { kind: 'pagination_ignored', reason: ignored };
+  const mayRepeat = walks.some(
+    walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
+  );
+  if (bounds.isSizeFixed && mayRepeat && reason === repeatsReason) {
+    return { kind: 'unproven', reason: `${reason}, and the service allows no other` };
+  }
+  const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
+  const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;
+  if (walks.length >= most)
+    return { kind: 'unproven', reason: `${reason}; ${walks.length} readings did not agree` };
+  return { kind: 'again', reason, next: { isTrusting: false, pageSize: nextSize(walks, bounds) } };
+}
+
+/** Where contents stand on two pages, or all pages are alike, the next walk cuts the list in another way. */
+function nextSize(walks: readonly FinishedWalk[], { isSizeFixed }: Bounds): number | null {
+  const last = walks.at(-1) as FinishedWalk;
+  const mayRepeat = last.repeats?.onTwoPages === true || last.account.isAllAlike;
+  if (!mayRepeat || isSizeFixed) return null;
+  const used = new Set(walks.map(sizeOf));
+  const first = sizeOf(walks[0] as FinishedWalk);
+  const sizes = otherSizes.map(share => Math.max(1, Math.round(first * share)));
+  return sizes.find(size => !used.has(size)) ?? (used.has(first + 1) ? null : first + 1);
+}
+
+/** Evidence that the service sends the same page whatever it is asked for; null where there is none. */
+function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
+  const last = walks.at(-1) as FinishedWalk;
+  const before = walks.at(-2);
+  if (before === undefined) return null;
+  if (last.account.strayCount > 0 && before.account.strayCount > 0) {
+    return (
+      last.account.contradictions.find(words => words.includes('the service answered with page')) ??
+      'the same page came again'
+    );
+  }
+  const isAlike = last.account.isAllAlike && before.account.isAllAlike && sizeOf(last) !== sizeOf(before);
+  return isAlike ? 'whatever page was asked for, all of them held the same records' : null;
+}

@@ -1,0 +1,291 @@
+import type { Answer, Counting, ItemsOf } from './answer.ts';
+import { type Laid, layStrip, type Places } from './strip.ts';
+
+/** How a list's first answer describes it. */
+export interface Envelope {
+  /** The `pageNo` of the first page. */
+  readonly firstPageNo: number;
+  /** Records on a full page. */
+  readonly pageSize: number;
+  readonly pageCount: number;
+  readonly totalRecordCount: number;
+}
+
+/** What an answer says besides its items; null stands for an answer that there is no such page. */
+export interface AnswerEnvelope {
+  readonly pageNo: number;
+  readonly total: number;
+  readonly count: number;
+  readonly digest: string;
+}
+
+/** What an answer is, for the walk: a page of the list, at a place that may be another than was asked for; or nothing of it. */
+export type Place =
+  | { readonly kind: 'page'; readonly index: number }
+  /** Holds records, but the walk is contradicted and can't say where they stand. */
+  | { readonly kind: 'stray' }
+  | { readonly kind: 'nothing' };
+
+/** A request of a walk that is under way. */
+export interface Asked {
+  readonly index: number;
+  /** The greatest total that had arrived when it was sent. */
+  readonly totalBefore: number;
+}
+
+/** Pages without records after which a contradicted walk ends, however many the service says that there are. */
+const emptyPagesMax = 10;
+/** Contradictions that are told; a list that moves all the time would fill the run's record. */
+const contradictionsMax = 5;
+/** Requests that close gaps: so many for each page, and so many more. */
+const repairsPerPage = 2;
+const repairsMore = 20;
+
+/**
+ * The account of one walk: says what to ask for next, and is told each answer, in the order in which they arrive. A walk
+ * that the service contradicts goes on, so that what it lists is seen, but it proves nothing.
+ */
+export class WalkAccount {
+  readonly envelope: Envelope;
+  readonly answers: Answer[] = [];
+  readonly #learnt: Counting | null;
+  readonly #itemsOf: ItemsOf;
+  readonly #contradictions = new Set<string>();
+  /** The digests of the pages that came with records. */
+  readonly #digests = new Set<string>();
+  /** Pages that an interrupted run has brought already. */
+  readonly #taken = new Set<number>();
+  readonly #repairs: number[] = [];
+  #laid: Laid | null = null;
+  #cursor = 0;
+  #inFlight = 0;
+  #newestTotal: number;
+  #isEndProved = false;
+  #pagesSeen = 0;
+  #emptyPages = 0;
+  #strays = 0;
+  #repeatedStrays = 0;
+  #repairsMade = 0;
+  #isOver = false;
+
+  /** @param learnt from where the list's places are counted, as earlier runs learnt it. */
+  constructor(envelope: Envelope, learnt: Counting | null, itemsOf: ItemsOf) {
+    this.envelope = envelope;
+    this.#learnt = learnt;
+    this.#itemsOf = itemsOf;
+    this.#newestTotal = envelope.totalRecordCount;
+  }
+
+  /** Where the service contradicted itself, in words; a walk with such words agrees with nothing. */
+  get contradictions(): readonly string[] {
+    return [...this.#contradictions];
+  }
+
+  /** How the answers lie, once the walk is over and uncontradicted; null before and otherwise. */
+  get laid(): Laid | null {
+    return this.#contradictions.size === 0 ? this.#laid : null;
+  }
+
+  /** Pages by the newest word of the service. */
+  get pageCount(): number {
+    return Math.max(1, Math.ceil(this.#newestTotal / this.envelope.pageSize));
+  }
+
+  get newestTotal(): number {
+    return this.#newestTotal;
+  }
+
+  /** True where several pages came and all of them held the same. */
+  get isAllAlike(): boolean {
+    return this.#digests.size === 1 && this.#pagesSeen > 1;
+  }
+
+  /** How many answers said that they were another page than was asked for, although that one was there. */
+  get strayCount(): number {
+    return this.#strays;
+  }
+
+  /** Which page to ask for next, from 0; null where there is none for now: more may be to ask for when what is under way has arrived. */
+  next(): Asked | null {
+    const index = this.#nextIndex();
+    if (index === null) return null;
+    this.#inFlight++;
+    return { index, totalBefore: this.#newestTotal };
+  }
+
+  /** The first page, which was asked for before the walk began. */
+  askedFirst(): Asked {
+    this.#cursor = 1;
+    this.#inFlight++;
+    return { index: 0, totalBefore: 0 };
+  }
+
+  /** Says that the first page was taken from an interrupted walk, which holds the same. */
+  skipFirst(): void {
+    this.#inFlight--;
+  }
+
+  /** Takes a page from an interrupted walk, so that it is not asked for again. */
+  take(answer: Answer): void {
+    this.#taken.add(answer.index);
+    this.#newestTotal = Math.max(this.#newestTotal, answer.total);
+    this.#note(answer.digest);
+    this.enter(answer);
+  }
+
+  /** Tells what an answer is; `enter` is then to be called with it where it is a page of the list. */
+  place(asked: Asked, answer: AnswerEnvelope | null): Place {
+    this.#inFlight--;
+    this.#laid = null;
+    if (answer === null) return this.#noSuchPage(asked.index);
+    if (answer.total < asked.totalBefore) {
+      this.#contradict(
+        `totalRecordCount fell from ${asked.totalBefore} to ${answer.total} on page ${this.#name(asked.index)}`,
+      );
+    }
+    this.#newestTotal = Math.max(this.#newestTotal, answer.total);
+    const due = this.#due(asked.index, answer.total);
+    const isAskedPage = answer.pageNo === this.#name(asked.index);
+    if (answer.count === 0) return this.#emptyPage(asked.index, due);
+    if (due === 0) return this.#pageBeyond(asked.index, answer);
+    const placed = isAskedPage
+      ? this.#askedPage(asked.index, answer, due)
+      : this.#otherPage(asked.index, answer);
+    this.#note(answer.digest);
+    return placed;
+  }
+
+  /** Enters a page of the list. */
+  enter(answer: Answer): void {
+    this.answers.push(answer);
+  }
+
+  #note(digest: string): void {
+    this.#pagesSeen++;
+    this.#digests.add(digest);
+  }
+
+  #nextIndex(): number | null {
+    if (this.#isOver) return null;
+    while (this.#taken.has(this.#cursor)) this.#cursor++;
+    if (this.#cursor < this.pageCount && !this.#isPointless()) return this.#cursor++;
+    if (this.#repairs.length > 0) return this.#repairs.pop() as number;
+    if (this.#inFlight > 0) return null;
+    if (!this.#isEndProved && !this.#isPointless()) return this.#cursor++;
+    return this.#closeGaps();
+  }
+
+  /** Lays the strip when all else has arrived, and asks again for what it does not cover. */
+  #closeGaps(): number | null {
+    this.#laid = layStrip(this.answers, this.envelope.pageSize, this.#required, this.#learnt, this.#itemsOf);
+    if (this.#laid.kind === 'conflict') this.#contradict('two answers held different records at one place');
+    const gaps = this.#laid.kind === 'strip' ? this.#laid.gaps : [];
+    if (this.#contradictions.size > 0 || gaps.length === 0) {
+      this.#isOver = true;
+      return null;
+    }
+    const indexes = new Set(gaps.flatMap(gap => this.#indexesOf(gap)));
+    this.#repairsMade += indexes.size;
+    if (this.#repairsMade > repairsPerPage * this.pageCount + repairsMore) {
+      this.#contradict('the list moved on faster than it could be read');
+      this.#isOver = true;
+      return null;
+    }
+    this.#repairs.push(...indexes);
+    return this.#repairs.pop() as number;
+  }
+
+  /** The pages on which places stand by the newest total. */
+  #indexesOf({ from, to }: Places): number[] {
+    const { pageSize } = this.envelope;
+    const isFromBack = this.#laid?.kind === 'strip' && this.#laid.strip.counting === 'back';
+    const first = isFromBack ? this.#newestTotal - to : from;
+    const last = isFromBack ? this.#newestTotal - 1 - from : to - 1;
+    const indexes: number[] = [];
+    for (let index = Math.floor(first / pageSize); index <= Math.floor(last / pageSize); index++)
+      indexes.push(index);
+    return indexes;
+  }
+
+  get #required(): number {
+    return this.envelope.totalRecordCount;
+  }
+
+  #askedPage(index: number, answer: AnswerEnvelope, due: number): Place {
+    if (answer.count === due) return { kind: 'page', index };
+    this.#contradict(`page ${this.#name(index)} held ${answer.count} records instead of ${due}`);
+    return { kind: 'stray' };
+  }
+
+  /** Another page came than was asked for, although the one asked for is there. */
+  #otherPage(index: number, { pageNo, digest }: AnswerEnvelope): Place {
+    this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${pageNo}`);
+    this.#strays++;
+    if (this.#digests.has(digest)) this.#repeatedStrays++;
+    return { kind: 'stray' };
+  }
+
+  /** An answer that by its own total is past the end: the last page once more, or records that no total tells of. */
+  #pageBeyond(index: number, answer: AnswerEnvelope): Place {
+    const last = Math.max(0, Math.ceil(answer.total / this.envelope.pageSize) - 1);
+    const known = this.answers.find(each => each.index === last && each.total === answer.total);
+    const isWhole = answer.count === this.#due(last, answer.total);
+    if (isWhole && (known === undefined || known.digest === answer.digest)) {
+      this.#isEndProved = true;
+      return { kind: 'page', index: last };
+    }
+    this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
+    if (this.#digests.has(answer.digest)) {
+      // The service goes round: what follows is what was seen.
+      this.#repeatedStrays++;
+      this.#isEndProved = true;
+    }
+    this.#digests.add(answer.digest);
+    return { kind: 'stray' };
+  }
+
+  #emptyPage(index: number, due: number): Place {
+    if (due === 0) {
+      if (index >= this.#asFarAsStated()) this.#isEndProved = true;
+      return { kind: 'nothing' };
+    }
+    this.#emptyPages++;
+    this.#contradict(`page ${this.#name(index)} held no records instead of ${due}`);
+    return { kind: 'nothing' };
+  }
+
+  #noSuchPage(index: number): Place {
+    if (index >= this.#asFarAsStated()) {
+      this.#isEndProved = true;
+    } else {
+      this.#emptyPages++;
+      this.#contradict(
+        `page ${this.#name(index)} is not there, but totalRecordCount is ${this.#newestTotal}`,
+      );
+    }
+    return { kind: 'nothing' };
+  }
+
+  /** Pages by the total that stood when the walk began: those after them may be there or not. */
+  #asFarAsStated(): number {
+    return Math.max(1, Math.ceil(this.#required / this.envelope.pageSize));
+  }
+
+  /** Whether going on is of no use: the list has ended, or the service sends the same whatever it is asked for. */
+  #isPointless(): boolean {
+    return this.#emptyPages >= emptyPagesMax || this.#repeatedStrays >= 2;
+  }
+
+  #due(index: number, total: number): number {
+    const { pageSize } = this.envelope;
+    return Math.min(pageSize, Math.max(0, total - index * pageSize));
+  }
+
+  #name(index: number): number {
+    return this.envelope.firstPageNo + index;
+  }
+
+  #contradict(words: string): void {
+    if (this.#contradictions.size < contradictionsMax) this.#contradictions.add(words);
+  }
+}

@@ -1,0 +1,55 @@
+import type Database from 'better-sqlite3';
+import { connectionContent, contentOf } from '../../contract/content.ts';
+import { lists } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
+import { ConnectionTable } from './connection-table.ts';
+import { ContentSum, type EndedVersion, versionFingerprint } from './content-sums.ts';
+import { ListTable } from './list-table.ts';
+
+/** Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them. */
+export function recomputeContents(table: ListTable): Sum {
+  const sum = new Sum();
+  for (const id of [...table.ids()]) {
+    const { record, content } = table.read(id);
+    const right = contentOf(table.list, record);
+    sum.add(right);
+    if (!right.equals(content)) table.setContent(id, right);
+  }
+  return sum;
+}
+
+/**
+ * Brings what 0.1.0 wrote of its rows, its connections and its history to contents and their sums, inside the transaction that
+ * upgrades a mirror.
+ */
+export function upgradeToContents(sqlite: Database.Database): void {
+  for (const list of lists) {
+    const sum = recomputeContents(new ListTable(sqlite, list));
+    new ContentSum(sqlite, list.table, list.resource).replace(sum);
+  }
+  upgradeConnections(sqlite);
+  for (const resource of [...lists.map(list => list.resource), 'connections']) sumUpHistory(sqlite, resource);
+}
+
+function upgradeConnections(sqlite: Database.Database): void {
+  const sum = new Sum();
+  const setContent = sqlite.prepare('UPDATE connections SET _content = ? WHERE id = ?');
+  for (const { id, name, extra } of [...new ConnectionTable(sqlite).rows()]) {
+    const content = connectionContent(id, name, extra);
+    sum.add(content);
+    setContent.run(content, id);
+  }
+  new ContentSum(sqlite, 'connections', 'connections').replace(sum);
+}
+
+/** The fingerprints of ended versions stay as they are; their sum was kept in another way. */
+function sumUpHistory(sqlite: Database.Database, resource: string): void {
+  const sum = new Sum();
+  const versions = sqlite.prepare<[string], EndedVersion>(
+    `SELECT resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS validFromRunId,
+       valid_to_run_id AS validToRunId, ended_by AS endedBy, record
+     FROM record_history WHERE resource = ?`,
+  );
+  for (const version of versions.iterate(resource)) sum.add(versionFingerprint(version));
+  new ContentSum(sqlite, 'record_history', resource).replace(sum);
+}

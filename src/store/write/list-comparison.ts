@@ -1,0 +1,138 @@
+import type { RecordValues } from '../../contract/content.ts';
+import { scalarFields } from '../../contract/lists.ts';
+import { allPlaces, type Part, partsOf, type Strip } from '../../proof/strip.ts';
+import type { ListTable, NewRecord } from '../tables/list-table.ts';
+import { IdSet } from './id-set.ts';
+import { itemsOfStaged, readStaged } from './page-comparison.ts';
+import type { StagedPage } from './staging.ts';
+
+/** How a list that was read differs from the mirror's rows, record for record. */
+export type RecordDifference =
+  | { readonly kind: 'new'; readonly record: NewRecord; readonly place: number }
+  /** A row whose key is that of a new record: another version of it. */
+  | { readonly kind: 'changed'; readonly row: number; readonly record: NewRecord }
+  | { readonly kind: 'gone'; readonly row: number };
+
+/**
+ * Compares a strip with the mirror's rows as multisets of contents. What the strip has and the mirror lacks is new, what the
+ * mirror has and the strip lacks is gone; a new one and a gone one of the same key are a change. It yields and decides nothing.
+ */
+export class ListComparison {
+  readonly #table: ListTable;
+  readonly #pageOf: (digest: string) => StagedPage;
+  readonly #rows: RowMarks;
+
+  /** @param pageOf finds a page that was read by its digest. */
+  constructor(table: ListTable, pageOf: (digest: string) => StagedPage) {
+    this.#table = table;
+    this.#pageOf = pageOf;
+    this.#rows = new RowMarks(table);
+  }
+
+  /** The differences; rows may be written while they are taken, as they say. */
+  *differences(strip: Strip): Generator<RecordDifference> {
+    const copies = this.#mark(strip);
+    const gone = this.#rows.unmarked();
+    const taken = new IdSet();
+    const partners = this.#table.list.identity.by === 'id' ? null : new GoneByKey(this.#table, gone);
+    const match = (record: NewRecord, place: number): RecordDifference => {
+      const row = partners === null ? this.#rowOfId(record.id as number) : partners.take(record);
+      if (row === undefined) return { kind: 'new', record, place };
+      taken.add(row);
+      return { kind: 'changed', row, record };
+    };
+    for (const { row, place } of copies) {
+      const { record, content } = this.#table.read(row);
+      yield match({ ...record, content }, place);
+    }
+    for (const part of partsOf(strip, allPlaces(strip))) {
+      for (const { record, position } of this.#newOf(part)) yield match(record, part.placeOf(position));
+    }
+    for (const row of gone) if (!taken.has(row)) yield { kind: 'gone', row };
+  }
+
+  /** Marks the rows that the strip's records stand for, and returns those of which it holds one more than there are. */
+  #mark(strip: Strip): { row: number; place: number }[] {
+    const copies: { row: number; place: number }[] = [];
+    for (const { answer, items, placeOf } of partsOf(strip, allPlaces(strip))) {
+      const { rows } = itemsOfStaged(this.#pageOf(answer.digest));
+      for (let at = items.from; at < items.to; at++) {
+        const row = rows[at] as number;
+        if (!Number.isNaN(row) && !this.#rows.mark(row)) copies.push({ row, place: placeOf(at) });
+      }
+    }
+    return copies;
+  }
+
+  #newOf({ answer, items }: Part): ReturnType<typeof readStaged> {
+    const page = this.#pageOf(answer.digest);
+    const { rows } = itemsOfStaged(page);
+    const positions: number[] = [];
+    for (let at = items.from; at < items.to; at++) if (Number.isNaN(rows[at])) positions.push(at);
+    return positions.length === 0 ? [] : readStaged(this.#table.list, page, positions);
+  }
+
+  #rowOfId(id: number): number | undefined {
+    return this.#table.has(id) ? id : undefined;
+  }
+}
+
+/** Marks rows, each once; among rows of one content it finds the next one that is free. Linear however many there are. */
+export class RowMarks {
+  readonly #table: ListTable;
+  readonly #marked = new IdSet();
+  /** The row that was marked last among those of the same content, by the first of them. */
+  readonly #last = new Map<number, number>();
+
+  constructor(table: ListTable) {
+    this.#table = table;
+  }
+
+  /** Marks the row or, where it is marked already, the next one with the same content; false where none is free. */
+  mark(row: number): boolean {
+    if (this.#marked.add(row)) return true;
+    if (this.#table.list.identity.by === 'id') return false;
+    const { record, content } = this.#table.read(row);
+    for (let last = this.#last.get(row) ?? row; ; ) {
+      const next = this.#table.findAfter({ ...record, content }, last);
+      if (next === undefined) return false;
+      this.#last.set(row, next);
+      if (this.#marked.add(next)) return true;
+      last = next;
+    }
+  }
+
+  /** The rows that are not marked, in the order of their ids. */
+  unmarked(): number[] {
+    if (this.#table.count() === this.#marked.size) return [];
+    return [...this.#table.ids()].filter(id => !this.#marked.has(id));
+  }
+}
+
+/** Rows that are gone, by the key that makes two contents versions of one record. */
+class GoneByKey {
+  readonly #rows = new Map<string, number[]>();
+  readonly #keyAt: readonly number[];
+
+  constructor(table: ListTable, gone: readonly number[]) {
+    const { identity } = table.list;
+    const scalars = scalarFields(table.list);
+    const fields = identity.by === 'content' ? identity.fields : [];
+    this.#keyAt = fields.map(name => scalars.findIndex(field => field.name === name));
+    for (const row of gone) {
+      const key = this.#keyOf(table.read(row).record);
+      const rows = this.#rows.get(key);
+      if (rows === undefined) this.#rows.set(key, [row]);
+      else rows.push(row);
+    }
+  }
+
+  /** A row with the key of a record, once. */
+  take(record: RecordValues): number | undefined {
+    return this.#rows.size === 0 ? undefined : this.#rows.get(this.#keyOf(record))?.pop();
+  }
+
+  #keyOf({ scalars }: RecordValues): string {
+    return JSON.stringify(this.#keyAt.map(at => scalars[at]));
+  }
+}

@@ -1,0 +1,190 @@
+import type Database from 'better-sqlite3';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { scalarFields } from '../../contract/lists.ts';
+import { type Page, type PageContent, readContent } from '../../contract/page.ts';
+import {
+  type ConnectionMention,
+  type MirrorRecord,
+  pageReader,
+  type Rejection,
+} from '../../contract/record.ts';
+import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
+import type { FoundOnPage } from '../../proof/incremental.ts';
+import type { PageReading } from '../../sync/ports.ts';
+import { ConnectionClaims } from '../tables/connection-claims.ts';
+import type { ListTable } from '../tables/list-table.ts';
+import type { StagedPage } from './staging.ts';
+
+/** A page that was read and held against the mirror. */
+export interface ComparedPage {
+  readonly reading: PageReading;
+  readonly staged: StagedPage;
+  /** The records that no row of the mirror holds as they are, with their places on the page. */
+  readonly news: readonly PlacedRecord[];
+}
+
+/** A record with its place on its page, from 0. */
+export interface PlacedRecord {
+  readonly position: number;
+  readonly record: MirrorRecord;
+}
+
+/** Reads pages and looks their records up in the mirror as it stands; decides nothing and changes nothing. */
+export class PageComparison {
+  readonly #table: ListTable;
+  readonly #list: ListDefinition;
+  readonly #timeAt: number;
+
+  constructor(table: ListTable) {
+    const { identity } = table.list;
+    this.#table = table;
+    this.#list = table.list;
+    this.#timeAt =
+      identity.by === 'id'
+        ? -1
+        : scalarFields(table.list).findIndex(field => field.name === identity.timeField);
+  }
+
+  /**
+   * @param hasRows false where the mirror holds nothing of the list, so that nothing needs to be looked up.
+   */
+  compare(page: Page, hasRows: boolean): ComparedPage {
+    const content = page.content ?? readContent(page.bytes);
+    const { records, positions, rejections } = pageReader(this.#list).read(content);
+    const count = content.items.length;
+    const items = new PageItems(count, this.#list.identity.by === 'id');
+    const sum = new Sum();
+    const claims = new ConnectionClaims();
+    const news: PlacedRecord[] = [];
+    let changed = 0;
+    for (const [at, record] of records.entries()) {
+      const position = positions[at] as number;
+      sum.add(record.content);
+      this.#note(record, claims);
+      const row = hasRows ? this.#table.find(record) : undefined;
+      if (row === undefined) {
+        news.push({ position, record });
+        if (hasRows && record.id !== null && this.#table.has(record.id)) changed++;
+      }
+      items.set(position, record.content, record.id, row);
+    }
+    const rejected = this.#addRejections(rejections, items, sum);
+    const found = { ...placesOf(news), changed };
+    const reading = { count, digest: page.itemsDigest, sum, rejected, found };
+    const isWanted = news.length + rejections.length > 0;
+    return { reading, staged: items.stage(reading, claimsJson(claims), isWanted ? page.bytes : null), news };
+  }
+
+  #addRejections(rejections: readonly Rejection[], items: PageItems, sum: Sum): Sum | null {
+    if (rejections.length === 0) return null;
+    const rejected = new Sum();
+    for (const { position, record } of rejections) {
+      const content = hash16(record);
+      rejected.add(content);
+      sum.add(content);
+      items.set(position, content, null, undefined);
+    }
+    return rejected;
+  }
+
+  #note(record: MirrorRecord, claims: ConnectionClaims): void {
+    if (record.mentions.length === 0) return;
+    const time = this.#timeAt < 0 ? null : (record.scalars[this.#timeAt] as string | null);
+    for (const mention of record.mentions) claims.offer(mention, time);
+  }
+}
+
+/** What is kept of each item of a page, in the order of the items. */
+class PageItems {
+  readonly #contents: Buffer;
+  readonly #ids: Float64Array | null;
+  readonly #rows: Float64Array;
+
+  constructor(count: number, hasIds: boolean) {
+    this.#contents = Buffer.allocUnsafe(count * contentBytes);
+    this.#ids = hasIds ? new Float64Array(count) : null;
+    this.#rows = new Float64Array(count);
+  }
+
+  set(position: number, content: Buffer, id: number | null, row: number | undefined): void {
+    content.copy(this.#contents, position * contentBytes);
+    if (this.#ids !== null) this.#ids[position] = id ?? Number.NaN;
+    this.#rows[position] = row ?? Number.NaN;
+  }
+
+  stage({ digest, count, sum, rejected }: PageReading, claims: string, bytes: Buffer | null): StagedPage {
+    return {
+      digest,
+      count,
+      sum: sum.toString(),
+      rejectedCount: rejected?.count ?? 0,
+      rejectedSum: rejected?.toString() ?? '',
+      contents: this.#contents,
+      ids: this.#ids && Buffer.from(this.#ids.buffer),
+      rows: Buffer.from(this.#rows.buffer),
+      claims,
+      bytes,
+    };
+  }
+}
+
+function placesOf(news: readonly PlacedRecord[]): Omit<FoundOnPage, 'changed'> {
+  return {
+    newCount: news.length,
+    firstNew: news[0]?.position ?? -1,
+    lastNew: news.at(-1)?.position ?? -1,
+  };
+}
+
+type ClaimTuple = [id: number, name: string | null, extra: string | null, time: string | null];
+
+function claimsJson(claims: ConnectionClaims): string {
+  const tuples = [...claims].map(({ id, name, extra, time }): ClaimTuple => [id, name, extra, time]);
+  return JSON.stringify(tuples);
+}
+
+/** Adds what a staged page says of connections to the claims of a walk. */
+export function offerStaged({ claims }: StagedPage, target: ConnectionClaims): void {
+  for (const [id, name, extra, time] of JSON.parse(claims) as ClaimTuple[]) {
+    const mention: ConnectionMention = { id, name, extra };
+    target.offer(mention, time);
+  }
+}
+
+/** Reads some of a staged page's records again; rejected ones among them are left out. */
+export function readStaged(
+  list: ListDefinition,
+  { bytes, digest }: StagedPage,
+  positions: readonly number[],
+): PlacedRecord[] {
+  if (bytes === null) throw new Error(`Page ${digest} of ${list.resource} was staged without its bytes.`);
+  const content: PageContent = readContent(bytes);
+  const read = pageReader(list).read(content, positions);
+  return read.records.map((record, at) => ({ position: read.positions[at] as number, record }));
+}
+
+/** The records of a staged page that can't be read. */
+export function rejectionsOf(
+  list: ListDefinition,
+  { bytes, rejectedCount }: StagedPage,
+): readonly Rejection[] {
+  return bytes === null || rejectedCount === 0 ? [] : pageReader(list).read(readContent(bytes)).rejections;
+}
+
+/** What a staged page holds, as the proof asks for it; without rows it holds nothing that the mirror has. */
+export function itemsOfStaged({ contents, ids, rows, count }: StagedPage) {
+  return {
+    contents,
+    ids: ids && toDoubles(ids),
+    rows: rows === null ? new Float64Array(count).fill(Number.NaN) : toDoubles(rows),
+  };
+}
+
+function toDoubles(bytes: Buffer): Float64Array {
+  return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+/** The database that a table belongs to is read in one transaction a page: without it each look-up takes and drops the file's locks by itself. */
+export function inOneRead<T>(sqlite: Database.Database, work: () => T): T {
+  return sqlite.inTransaction ? work() : sqlite.transaction(work)();
+}

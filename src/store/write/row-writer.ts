@@ -1,0 +1,173 @@
+import type { ListDefinition, Scalar } from '../../contract/lists.ts';
+import { scalarFields } from '../../contract/lists.ts';
+import { type WireWriter, wireWriter } from '../../contract/wire.ts';
+import type { ConnectionTable } from '../tables/connection-table.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
+import { History } from './history.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/** One change to a record, as it is made; `record` and `before` are JSON in the service's shape. */
+export interface RecordChange {
+  readonly resource: string;
+  readonly operation: 'insert' | 'update' | 'removal';
+  readonly recordId: number;
+  readonly record: string;
+  readonly before: string | null;
+}
+
+/** Told of each change as it is made. */
+export type ChangeObserver = (change: RecordChange) => void;
+
+/** What the rows of a list came to. */
+export interface RowCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+}
+
+/** What a `RowWriter` needs besides the transaction. */
+export interface RowWriterOptions {
+  readonly table: ListTable;
+  readonly connections: ConnectionTable;
+  readonly runId: number;
+  readonly observe: ChangeObserver | undefined;
+}
+
+/** Writes a list's rows with the history of what that ends, and keeps M, the sum over the rows, current with every change. */
+export class RowWriter {
+  readonly history: History;
+  /** Whether all that the list says of connections was read; until it is known, it was not. */
+  claimsAreComplete = false;
+  readonly #table: ListTable;
+  readonly #connections: ConnectionTable;
+  readonly #runId: number;
+  readonly #observe: ChangeObserver | undefined;
+  readonly #write: WireWriter;
+  readonly #sum: ContentSum;
+  readonly #references: References;
+  /** Connections that a row referred to before and may not any more. */
+  readonly #released = new Set<number>();
+  #inserted = 0;
+  #updated = 0;
+  #removed = 0;
+
+  constructor({ sqlite }: OpenTransaction, { table, connections, runId, observe }: RowWriterOptions) {
+    const { list } = table;
+    this.#table = table;
+    this.#connections = connections;
+    this.#runId = runId;
+    this.#observe = observe;
+    this.history = new History(sqlite, list, connections, runId);
+    this.#write = wireWriter(list, id => connections.read(id));
+    this.#sum = new ContentSum(sqlite, list.table, list.resource);
+    this.#references = new References(list);
+  }
+
+  get counts(): RowCounts {
+    return { inserted: this.#inserted, updated: this.#updated, removed: this.#removed };
+  }
+
+  /** M as it is now. */
+  get sum() {
+    return this.#sum.current;
+  }
+
+  /** Inserts a record and returns its row's id. */
+  insert(record: NewRecord): number {
+    const id = this.#table.insert(record, this.#runId);
+    this.#sum.add(record.content);
+    this.#inserted++;
+    this.#observe?.({ ...this.#change(id), operation: 'insert', record: this.#write(record), before: null });
+    return id;
+  }
+
+  update(id: number, record: NewRecord): void {
+    const row = this.#table.read(id);
+    this.#observe?.({
+      ...this.#change(id),
+      operation: 'update',
+      record: this.#write(record),
+      before: this.#write(row.record),
+    });
+    this.history.endRecord(row, 'update');
+    this.#release(row);
+    this.#table.update(id, record, this.#runId);
+    this.#sum.add(record.content);
+    if (row.changedRunId !== this.#runId) this.#updated++;
+  }
+
+  remove(id: number): void {
+    const row = this.#table.read(id);
+    this.#observe?.({
+      ...this.#change(id),
+      operation: 'removal',
+      record: this.#write(row.record),
+      before: null,
+    });
+    this.history.endRecord(row, 'removal');
+    this.#release(row);
+    this.#unclaimNames(row);
+    this.#table.remove(id);
+    // What stood only within this run was never the mirror's word.
+    if (row.firstSeenRunId === this.#runId) this.#inserted--;
+    else this.#removed++;
+  }
+
+  /** Removes the connections that nothing refers to any more, and writes the sums; to be called when all rows are written. */
+  finish(): void {
+    this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
+    this.history.saveSums();
+    this.#sum.save();
+  }
+
+  /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
+  #release(row: StoredRow): void {
+    this.#sum.subtract(row.content);
+    for (const id of this.#references.of(row)) this.#released.add(id);
+  }
+
+  /** Where not every record was read, the one that goes may have been the one that gave a connection its name. */
+  #unclaimNames(row: StoredRow): void {
+    if (this.claimsAreComplete) return;
+    const { connectionNameRank } = this.#table.list;
+    const time = this.#references.timeOf(row);
+    for (const id of this.#references.of(row)) this.#connections.unclaim(id, connectionNameRank, time);
+  }
+
+  #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
+    return { resource: this.#table.list.resource, recordId };
+  }
+}
+
+/** Finds the connections that a row refers to, and when it says what it says of them. */
+class References {
+  readonly #scalarsAt: readonly number[];
+  readonly #arraysAt: readonly number[];
+  readonly #timeAt: number;
+
+  constructor(list: ListDefinition) {
+    const { identity } = list;
+    const places = <T>(fields: readonly T[], isWanted: (field: T) => boolean) =>
+      fields.flatMap((field, at) => (isWanted(field) ? [at] : []));
+    const scalars = scalarFields(list);
+    this.#scalarsAt = places(scalars, ({ kind }) => kind === 'connection');
+    this.#arraysAt = places(
+      list.fields.filter(field => 'table' in field),
+      ({ kind }) => kind === 'connections',
+    );
+    this.#timeAt = identity.by === 'id' ? -1 : scalars.findIndex(field => field.name === identity.timeField);
+  }
+
+  of({ record }: StoredRow): number[] {
+    const values: (Scalar | undefined)[] = [
+      ...this.#scalarsAt.map(at => record.scalars[at]),
+      ...this.#arraysAt.flatMap(at => record.arrays[at] ?? []),
+    ];
+    return values.filter(value => typeof value === 'number');
+  }
+
+  timeOf({ record }: StoredRow): string | null {
+    return this.#timeAt < 0 ? null : (record.scalars[this.#timeAt] as string | null);
+  }
+}

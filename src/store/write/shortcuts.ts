@@ -1,0 +1,114 @@
+import type Database from 'better-sqlite3';
+import { hash16, Sum } from '../../contract/sum.ts';
+import type { Answer, Counting } from '../../proof/answer.ts';
+import type { ListEdges } from '../../proof/incremental.ts';
+
+/** What a run learnt of a list that saves the next one work. */
+export interface ListState {
+  /** How its ends looked; null where that is not sure. */
+  readonly edges: ListEdges | null;
+  /** From where its places are counted, as it grows; null where that was not learnt. */
+  readonly counting: Counting | null;
+  /** True where one content may stand more than once among the rows. */
+  readonly mayRepeat: boolean;
+  /** How many pages are known; null where they are not known as a whole. */
+  readonly pageCount: number | null;
+}
+
+const nothingLearnt: ListState = { edges: null, counting: null, mayRepeat: true, pageCount: null };
+
+/** A page of the last proven sweep. */
+export interface KnownPage {
+  readonly place: number;
+  readonly digest: string;
+  readonly sum: Sum;
+}
+
+interface KnownPageRow {
+  readonly place: number;
+  readonly digest: Buffer;
+  readonly itemCount: number;
+  readonly sum: Buffer;
+  readonly runId: number;
+  readonly check: Buffer;
+}
+
+/**
+ * The shortcuts of one list. They save work and are never believed: whatever they say enters a sum that is checked against the
+ * rows, and each row of them carries a hash over all its values, its list, its place and the run that wrote it.
+ */
+export class Shortcuts {
+  readonly #sqlite: Database.Database;
+  readonly #resource: string;
+
+  constructor(sqlite: Database.Database, resource: string) {
+    this.#sqlite = sqlite;
+    this.#resource = resource;
+  }
+
+  readState(): ListState {
+    const row = this.#sqlite
+      .prepare<[string], { runId: number; state: string; check: Buffer }>(
+        'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?',
+      )
+      .get(this.#resource);
+    if (row === undefined || !this.#check(row.runId, row.state).equals(row.check)) return nothingLearnt;
+    return JSON.parse(row.state) as ListState;
+  }
+
+  writeState(runId: number, state: ListState): void {
+    const json = JSON.stringify(state);
+    this.#sqlite
+      .prepare('INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, ?)')
+      .run(this.#resource, runId, json, this.#check(runId, json));
+  }
+
+  /** The pages that fit their hashes, by their digests. */
+  readPages(): Map<string, KnownPage> {
+    const rows = this.#sqlite
+      .prepare<[string], KnownPageRow>(
+        `SELECT place, digest, item_count AS itemCount, sum, run_id AS runId, "check" FROM _known_pages
+         WHERE resource = ? ORDER BY place`,
+      )
+      .all(this.#resource);
+    const pages = new Map<string, KnownPage>();
+    for (const { place, digest, itemCount, sum, runId, check } of rows) {
+      const hex = digest.toString('hex');
+      if (!this.#checkOfPage(place, hex, itemCount, sum, runId).equals(check)) continue;
+      pages.set(hex, { place, digest: hex, sum: Sum.from(itemCount, sum.toString('hex')) });
+    }
+    return pages;
+  }
+
+  /** Puts the pages of a proven sweep in the place of those that are known, without those that hold rejected records. */
+  writePages(runId: number, pages: readonly Answer[]): void {
+    this.forgetPages();
+    const insert = this.#sqlite.prepare(
+      `INSERT OR REPLACE INTO _known_pages (resource, place, digest, item_count, sum, run_id, "check")
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    );
+    for (const { index, digest, count, sum, rejected } of pages) {
+      if (rejected !== null) continue;
+      const bytes = sum.toBytes();
+      const check = this.#checkOfPage(index, digest, count, bytes, runId);
+      insert.run(this.#resource, index, Buffer.from(digest, 'hex'), count, bytes, runId, check);
+    }
+  }
+
+  forgetPages(): void {
+    this.#sqlite.prepare('DELETE FROM _known_pages WHERE resource = ?').run(this.#resource);
+  }
+
+  forget(): void {
+    this.forgetPages();
+    this.#sqlite.prepare('DELETE FROM _list_states WHERE resource = ?').run(this.#resource);
+  }
+
+  #checkOfPage(place: number, digest: string, count: number, sum: Buffer, runId: number): Buffer {
+    return this.#check(place, digest, count, sum.toString('hex'), runId);
+  }
+
+  #check(...values: readonly (string | number)[]): Buffer {
+    return hash16(JSON.stringify([this.#resource, ...values]));
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type Database from 'better-sqlite3';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
+
+/** How long writing waits for another program's lock in all, in milliseconds. */
+const lockWaitMsMax = 30_000;
+const lockPollMs = 100;
+
+declare const isOpen: unique symbol;
+
+/**
+ * An open transaction. Whoever takes one as a parameter may read and write through it, and can neither begin nor end one.
+ */
+export interface OpenTransaction {
+  readonly [isOpen]: true;
+  readonly sqlite: Database.Database;
+}
+
+/** The one owner of a mirror's transactions: it begins, commits and rolls back, and knows whether one is open. */
+export class TransactionOwner {
+  readonly #sqlite: Database.Database;
+  readonly #path: string;
+  #open: OpenTransaction | null = null;
+
+  constructor(sqlite: Database.Database, path: string) {
+    this.#sqlite = sqlite;
+    this.#path = path;
+  }
+
+  /** The transaction that is open; null where none is. */
+  get open(): OpenTransaction | null {
+    // SQLite takes a transaction back by itself where the disk is full or fails.
+    return this.#sqlite.inTransaction ? this.#open : null;
+  }
+
+  /**
+   * Begins a transaction that writes, waiting for other programs' locks without holding up signals.
+   *
+   * @throws MirrorFileError where another program holds on to its lock.
+   */
+  async begin(signal: AbortSignal): Promise<OpenTransaction> {
+    const deadline = Date.now() + lockWaitMsMax;
+    for (;;) {
+      const transaction = this.tryBegin(Date.now() > deadline);
+      if (transaction !== null) return transaction;
+      await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  /** Begins a transaction that writes; null where another program holds the lock, unless that is to be an error. */
+  tryBegin(isLastTry = false): OpenTransaction | null {
+    try {
+      this.#sqlite.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+      if (!isBusy || isLastTry) throw explainSqliteError(error, this.#path);
+      return null;
+    }
+    this.#open = { sqlite: this.#sqlite } as OpenTransaction;
+    return this.#open;
+  }
+
+  commit(): void {
+    this.#sqlite.exec('COMMIT');
+    this.#open = null;
+  }
+
+  /** Takes back what was written since the transaction began; does nothing where none is open. */
+  rollBack(): void {
+    if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
+    this.#open = null;
+  }
+
+  /** Does a few writes in a transaction of their own. */
+  async write<T>(signal: AbortSignal, work: (transaction: OpenTransaction) => T): Promise<T> {
+    try {
+      const result = work(await this.begin(signal));
+      this.commit();
+      return result;
+    } catch (error) {
+      this.rollBack();
+      throw explainSqliteError(error, this.#path);
+    }
+  }
+}

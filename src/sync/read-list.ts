@@ -1,0 +1,206 @@
+import type { ListDefinition } from '../contract/lists.ts';
+import type { Page } from '../contract/page.ts';
+import { ServiceError } from '../errors.ts';
+import type { Answer } from '../proof/answer.ts';
+import { confirmGrowth, type Growth } from '../proof/growth.ts';
+import { type FinishedWalk, finishWalk, judge, type NextWalk, type Verdict } from '../proof/verdict.ts';
+import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
+import type { ListTask } from './list.ts';
+import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
+import type { ListMirror } from './ports.ts';
+import { type PageRequests, walkPages } from './walk.ts';
+
+/** A walk with every page of it that came with records. */
+export interface ReadWalk extends FinishedWalk {
+  readonly pages: readonly Answer[];
+}
+
+/** What reading a list has come to so far; it is told also of a list that fails. */
+export interface Reading {
+  readonly walks: ReadWalk[];
+  walksBegun: number;
+}
+
+/** What reading a list came to in the end. */
+export type Proof = Exclude<Verdict, { readonly kind: 'again' | 'confirm' }>;
+
+/**
+ * Walks a list until the walks come to a verdict. The bound on walks is the verdict's.
+ *
+ * @param isTrusting whether the first walk may leave pages unread that are known from the last proven sweep.
+ * @throws ServiceError when a page can't be had, or the list has more pages than are allowed.
+ */
+export async function readList(
+  task: ListTask,
+  listMirror: ListMirror,
+  reading: Reading,
+  isTrusting: boolean,
+): Promise<Proof> {
+  const requestsBefore = task.source.traffic.requests;
+  const walks: ReadWalk[] = [];
+  let next: NextWalk = { isTrusting, pageSize: null };
+  let isSizeFixed = false;
+  for (;;) {
+    const first = await firstPageOf(task, listMirror, walks, next);
+    const walk = await readWalk(task, listMirror, reading, first, next, walks.length + 1);
+    isSizeFixed ||= next.pageSize !== null && walks.some(before => sizeOf(before) === sizeOf(walk));
+    walks.push(walk);
+    reading.walks.push(walk);
+    const requests = task.source.traffic.requests - requestsBefore;
+    let verdict = judge(walks, listMirror.standing, { requests, isSizeFixed }, listMirror.itemsOf);
+    if (verdict.kind === 'confirm') {
+      const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);
+      if (isConfirmed) return { kind: 'proven', isUnchanged: false };
+      const reason = 'the new records were not there any more when they were read again';
+      verdict = { kind: 'again', reason, next: { isTrusting: false, pageSize: null } };
+    }
+    if (verdict.kind !== 'again') return verdict;
+    task.observer.walkAgain(task.list, verdict.reason);
+    next = verdict.next;
+  }
+}
+
+function sizeOf({ account }: FinishedWalk): number {
+  return account.envelope.pageSize;
+}
+
+function firstPageOf(
+  task: ListTask,
+  listMirror: ListMirror,
+  walks: readonly FinishedWalk[],
+  { pageSize }: NextWalk,
+): Promise<FirstPage> {
+  const first = walks[0] === undefined ? null : sizeOf(walks[0]);
+  const usual = first ?? task.pageSize ?? listMirror.pageSizeThatWorked ?? pageSizeAtFirst;
+  return getFirstPage(task.source, task.list, pageSize ?? usual, task.signal);
+}
+
+async function readWalk(
+  task: ListTask,
+  listMirror: ListMirror,
+  reading: Reading,
+  first: FirstPage,
+  { isTrusting }: NextWalk,
+  number: number,
+): Promise<ReadWalk> {
+  const { list, observer, pagesMax } = task;
+  const { envelope } = first;
+  const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
+  const pages: Answer[] = [];
+  const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
+  for (const answer of taken) account.take(answer);
+  pages.push(...taken);
+  reading.walksBegun++;
+  observer.walkStarted(list, reading.walksBegun, account.pageCount, taken.length);
+  const enter = (asked: Asked, page: Page | null) => {
+    const answer = enterPage(account, listMirror, asked, page, isTrusting);
+    if (answer === null) return;
+    pages.push(answer);
+    listMirror.keep(number, answer);
+  };
+  const askedFirst = account.askedFirst();
+  if (taken.some(({ index }) => index === 0)) account.skipFirst();
+  else enter(askedFirst, first.page);
+  const next = () => withinPages(list, account, pagesMax);
+  for await (const { asked, page } of walkPages(requestsOf(task, listMirror, first, isTrusting), next)) {
+    enter(asked, page);
+    observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
+  }
+  return { ...finishWalk(account, isTrusting, listMirror.itemsOf), pages };
+}
+
+function requestsOf(
+  { source, list, signal }: ListTask,
+  listMirror: ListMirror,
+  { envelope, asked }: FirstPage,
+  isTrusting: boolean,
+): PageRequests {
+  const isKnown = (digest: string) => listMirror.known(digest, isTrusting) !== null;
+  return { source, list, firstPageNo: envelope.firstPageNo, pageSize: asked, isKnown, signal };
+}
+
+/** The next page to ask for, as long as the list keeps to the bound on its pages. */
+function withinPages({ resource }: ListDefinition, account: WalkAccount, pagesMax: number): Asked | null {
+  const asked = account.pageCount > pagesMax ? null : account.next();
+  if (account.pageCount <= pagesMax && (asked === null || asked.index <= pagesMax)) return asked;
+  const stated = `${resource} has ${account.pageCount > pagesMax ? account.pageCount : 'more'} pages`;
+  throw new ServiceError(
+    'too_many_pages',
+    `${stated}, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,
+    { retryable: false },
+  );
+}
+
+/** Tells the account what came and, where it holds records, reads it; null where it holds none. */
+function enterPage(
+  account: WalkAccount,
+  listMirror: ListMirror,
+  asked: Asked,
+  page: Page | null,
+  isTrusting: boolean,
+): Answer | null {
+  if (page === null) {
+    account.place(asked, null);
+    return null;
+  }
+  const { pageNo, totalRecordCount: total } = page.pagination;
+  const known = listMirror.known(page.itemsDigest, isTrusting || page.content === null);
+  const count = known?.count ?? page.content?.items.length ?? 0;
+  const place = account.place(asked, { pageNo, total, count, digest: page.itemsDigest });
+  if (count === 0) return null;
+  const { digest, sum, rejected } = known ?? listMirror.read(page);
+  const index = place.kind === 'page' ? place.index : asked.index;
+  const answer: Answer = { index, total, count, digest, sum, rejected };
+  if (place.kind === 'page') account.enter(answer);
+  return answer;
+}
+
+/** Requests that reading a growth again may take beyond its pages: the list may grow on meanwhile. */
+const growthRequestsMore = 20;
+
+/** Reads the pages from the last known place to the growing end once more; false where they don't say the same. */
+async function readGrowthAgain(
+  task: ListTask,
+  listMirror: ListMirror,
+  first: FirstPage,
+  growth: Growth,
+): Promise<boolean> {
+  const { firstPageNo, pageSize } = first.envelope;
+  const answers: Answer[] = [];
+  const requests = requestsOf(task, listMirror, first, false);
+  let newestTotal = growth.strip.covered;
+  let requestsLeft = Number.NaN;
+  for (;;) {
+    const step = confirmGrowth(growth, answers, pageSize, newestTotal, listMirror.itemsOf);
+    if (step.kind !== 'ask') return step.kind === 'confirmed';
+    if (Number.isNaN(requestsLeft)) requestsLeft = 2 * step.indexes.length + growthRequestsMore;
+    requestsLeft -= step.indexes.length;
+    if (requestsLeft < 0) return false;
+    const indexes = [...step.indexes];
+    const next = (): Asked | null => {
+      const index = indexes.shift();
+      return index === undefined ? null : { index, totalBefore: newestTotal };
+    };
+    for await (const { asked, page } of walkPages(requests, next)) {
+      const answer = page && askedPageOf(page, asked, { firstPageNo, pageSize }, listMirror);
+      if (answer === null) return false;
+      newestTotal = Math.max(newestTotal, answer.total);
+      answers.push(answer);
+    }
+  }
+}
+
+/** A page that is whole and the one that was asked for; null where it is not. */
+function askedPageOf(
+  page: Page,
+  { index, totalBefore }: Asked,
+  { firstPageNo, pageSize }: Pick<Envelope, 'firstPageNo' | 'pageSize'>,
+  listMirror: ListMirror,
+): Answer | null {
+  const { pageNo, totalRecordCount: total } = page.pagination;
+  const reading = listMirror.known(page.itemsDigest, page.content === null) ?? listMirror.read(page);
+  const { count, digest, sum, rejected } = reading;
+  const isDue = count > 0 && count === Math.min(pageSize, total - index * pageSize);
+  const isAsked = pageNo === firstPageNo + index && total >= totalBefore;
+  return isAsked && isDue ? { index, total, count, digest, sum, rejected } : null;
+}
