@@ -67,7 +67,7 @@ export function judge(
 ): Verdict {
   const last = walks.at(-1) as FinishedWalk;
   const strip = soundStrip(last);
-  if (strip === null) return again(walks, reasonAgainst(last), bounds);
+  if (strip === null) return again(walks, reasonAgainst(last), standing, bounds);
   if (walks.length === 1) {
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
@@ -83,7 +83,7 @@ export function judge(
       reason = doubt;
     } else if (agreement.kind !== 'unread') reason = agreement.reason;
   }
-  return again(walks, reason, bounds);
+  return again(walks, reason, standing, bounds);
 }
 
 /** The mirror counts as the first reading: nothing has changed, or the list has only grown at its learnt end. */
@@ -170,7 +170,7 @@ function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
   return strip === null ? 'the list moved while it was read' : 'the readings differ';
 }
 
-function again(walks: readonly FinishedWalk[], reason: string, bounds: Bounds): Verdict {
+function again(walks: readonly FinishedWalk[], reason: string, standing: Standing, bounds: Bounds): Verdict {
   const ignored = reasonOfIgnoring(walks);
   if (ignored !== null) return { kind: 'pagination_ignored', reason: ignored };
   const mayRepeat = walks.some(
@@ -183,13 +183,17 @@ function again(walks: readonly FinishedWalk[], reason: string, bounds: Bounds): 
   const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;
   if (walks.length >= most)
     return { kind: 'unproven', reason: `${reason}; ${walks.length} readings did not agree` };
-  return { kind: 'again', reason, next: { isTrusting: false, pageSize: nextSize(walks, bounds) } };
+  return { kind: 'again', reason, next: { isTrusting: false, pageSize: nextSize(walks, standing, bounds) } };
 }
 
 /** Where contents stand on two pages, or all pages are alike, the next walk cuts the list in another way. */
-function nextSize(walks: readonly FinishedWalk[], { isSizeFixed }: Bounds): number | null {
+function nextSize(
+  walks: readonly FinishedWalk[],
+  standing: Standing,
+  { isSizeFixed }: Bounds,
+): number | null {
   const last = walks.at(-1) as FinishedWalk;
-  const mayRepeat = last.repeats?.onTwoPages === true || last.account.isAllAlike;
+  const mayRepeat = (last.repeats?.onTwoPages ?? standing.mayRepeat) || last.account.isAllAlike;
   if (!mayRepeat || isSizeFixed) return null;
   const used = new Set(walks.map(sizeOf));
   const first = sizeOf(walks[0] as FinishedWalk);

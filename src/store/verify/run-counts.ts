@@ -59,7 +59,9 @@ export class RunCounts {
   #rejected(): Map<number, number> {
     const rows = this.#sqlite
       .prepare<[string], [number, number]>(
-        'SELECT run_id, count(*) FROM rejected_records WHERE resource = ? GROUP BY run_id',
+        `SELECT l.run_id, count(*) FROM sync_run_resources l
+         JOIN rejected_records r ON r.resource = l.resource AND l.run_id BETWEEN r.run_id AND r.last_run_id
+         WHERE l.resource = ? AND l.record_count IS NOT NULL GROUP BY l.run_id`,
       )
       .raw()
       .all(this.#resource);

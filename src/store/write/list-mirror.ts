@@ -13,7 +13,7 @@ import { ListApplication } from './list-application.ts';
 import type { ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
-import { type KnownPage, type ListState, Shortcuts } from './shortcuts.ts';
+import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
 import { takeUpWalk } from './staged-walk.ts';
 import type { StagedPage } from './staging.ts';
 
@@ -30,7 +30,8 @@ export class SqliteListMirror implements ListMirror {
   readonly #comparison: PageComparison;
   readonly #readings = new Map<string, PageReading>();
   readonly #atHand = new Map<string, ReadItems>();
-  #knownPages: ReadonlyMap<string, KnownPage>;
+  #walk = 0;
+  #knownPages: KnownPages;
   #state: ListState;
   #standing: Standing;
   #early: ListRows | null = null;
@@ -54,7 +55,7 @@ export class SqliteListMirror implements ListMirror {
     this.#comparison = new PageComparison(context.table);
     this.#state = context.shortcuts.readState();
     const hasUnclaimedName = new ConnectionTable(context.file.sqlite).hasUnclaimedName();
-    this.#knownPages = hasUnclaimedName ? new Map() : context.shortcuts.readPages();
+    this.#knownPages = hasUnclaimedName ? noKnownPages : context.shortcuts.readPages();
     this.#standing = this.#readStanding();
   }
 
@@ -86,18 +87,23 @@ export class SqliteListMirror implements ListMirror {
   known(digest: string, isTrusting: boolean): PageReading | null {
     const read = this.#readings.get(digest);
     if (read !== undefined) return read;
-    const page = isTrusting ? this.#knownPages.get(digest) : undefined;
-    if (page === undefined) return null;
-    return { count: page.sum.count, digest, sum: page.sum, rejected: null, found: nothingFound };
+    const sum = isTrusting ? this.#knownPages.sums.get(digest) : undefined;
+    if (sum === undefined) return null;
+    return { count: sum.count, digest, sum, rejected: null, found: nothingFound };
   }
 
   read(page: Page): PageReading {
     const { file, staging, list } = this.#context;
     try {
-      const hasRows = this.#standing.sum.count > 0 || (this.#early !== null && list.identity.by === 'id');
-      const compared = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
-      const { reading, news } = compared;
-      const staged = this.#early === null ? compared.staged : this.#early.insertEarly(compared.staged, news);
+      // What the first walk brings into an empty list is written at once; later walks are held against that.
+      const early = this.#walk === 1 ? this.#early : null;
+      const hasRows = this.#standing.sum.count > 0 || (this.#early !== null && this.#walk > 1);
+      const {
+        reading,
+        news,
+        staged: compared,
+      } = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
+      const staged = early === null ? compared : early.insertEarly(compared, news, page.bytes);
       staging.addPage(list.resource, staged);
       this.#atHand.delete(reading.digest);
       this.#readings.set(reading.digest, reading);
@@ -108,6 +114,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
+    this.#walk = walk;
     if (walk > 1) return [];
     const { staging, list, run } = this.#context;
     this.#giveUpEarly();
@@ -141,7 +148,7 @@ export class SqliteListMirror implements ListMirror {
     shortcuts.forget();
     sum.replace(recomputeContents(table));
     this.#state = shortcuts.readState();
-    this.#knownPages = new Map();
+    this.#knownPages = noKnownPages;
     this.#standing = { ...this.#readStanding(), isReading: false };
     if (run.isDry) transactions.rollBack();
     else transactions.commit();
@@ -242,9 +249,7 @@ function isReading({ records, list, run }: ListContext): boolean {
 }
 
 /** The digests of the known pages in the order of their places; null where one of them is missing. */
-function digestsInPlace(pages: ReadonlyMap<string, KnownPage>, count: number | null): string[] | null {
-  if (count === null) return null;
-  const digests = new Array<string | undefined>(count).fill(undefined);
-  for (const { place, digest } of pages.values()) digests[place] = digest;
-  return digests.length === count && digests.every(digest => digest !== undefined) ? digests : null;
+function digestsInPlace({ inPlace }: KnownPages, count: number | null): string[] | null {
+  const digests = inPlace.filter(digest => digest !== undefined);
+  return digests.length === count && inPlace.length === count ? digests : null;
 }

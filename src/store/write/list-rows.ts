@@ -26,15 +26,17 @@ export class ListRows {
   }
 
   /** Inserts the new records of a page that has just arrived, and notes their rows on the staged page. */
-  insertEarly(page: StagedPage, news: readonly PlacedRecord[]): StagedPage {
+  insertEarly(page: StagedPage, news: readonly PlacedRecord[], bytes: Buffer): StagedPage {
     if (page.rows === null) return page;
     const { table } = this.#context;
     const rows = Buffer.from(page.rows);
     for (const { position, record } of news) {
-      // An id that stands twice contradicts the walk; until that is known, the first one stays.
-      if (record.id !== null && table.has(record.id)) continue;
-      rows.writeDoubleLE(this.writer.insert(record), position * Float64Array.BYTES_PER_ELEMENT);
+      // An id that came before stays as it came: the list grew, or it contradicts itself, which the proof finds out.
+      const isKnown = record.id !== null && table.has(record.id);
+      const row = isKnown ? table.find(record) : this.writer.insert(record);
+      rows.writeDoubleLE(row ?? Number.NaN, position * Float64Array.BYTES_PER_ELEMENT);
     }
-    return { ...page, rows };
+    // Where the transaction is given up, the page is all that is left of them.
+    return { ...page, rows, bytes };
   }
 }

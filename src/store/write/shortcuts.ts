@@ -17,12 +17,16 @@ export interface ListState {
 
 const nothingLearnt: ListState = { edges: null, counting: null, mayRepeat: true, pageCount: null };
 
-/** A page of the last proven sweep. */
-export interface KnownPage {
-  readonly place: number;
-  readonly digest: string;
-  readonly sum: Sum;
+/** The pages of the last proven sweep that fit their hashes. */
+export interface KnownPages {
+  /** What pages with a digest come to. */
+  readonly sums: ReadonlyMap<string, Sum>;
+  /** The digests in the order of their places, which may have gaps. */
+  readonly inPlace: readonly (string | undefined)[];
 }
+
+/** No page is known. */
+export const noKnownPages: KnownPages = { sums: new Map(), inPlace: [] };
 
 interface KnownPageRow {
   readonly place: number;
@@ -63,21 +67,22 @@ export class Shortcuts {
       .run(this.#resource, runId, json, this.#check(runId, json));
   }
 
-  /** The pages that fit their hashes, by their digests. */
-  readPages(): Map<string, KnownPage> {
+  readPages(): KnownPages {
     const rows = this.#sqlite
       .prepare<[string], KnownPageRow>(
         `SELECT place, digest, item_count AS itemCount, sum, run_id AS runId, "check" FROM _known_pages
          WHERE resource = ? ORDER BY place`,
       )
       .all(this.#resource);
-    const pages = new Map<string, KnownPage>();
+    const sums = new Map<string, Sum>();
+    const inPlace: string[] = [];
     for (const { place, digest, itemCount, sum, runId, check } of rows) {
       const hex = digest.toString('hex');
       if (!this.#checkOfPage(place, hex, itemCount, sum, runId).equals(check)) continue;
-      pages.set(hex, { place, digest: hex, sum: Sum.from(itemCount, sum.toString('hex')) });
+      sums.set(hex, Sum.from(itemCount, sum.toString('hex')));
+      inPlace[place] = hex;
     }
-    return pages;
+    return { sums, inPlace };
   }
 
   /** Puts the pages of a proven sweep in the place of those that are known, without those that hold rejected records. */

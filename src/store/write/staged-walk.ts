@@ -2,7 +2,7 @@ import { Sum } from '../../contract/sum.ts';
 import type { Answer } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
 import type { ListContext } from './list-context.ts';
-import type { KnownPage } from './shortcuts.ts';
+import type { KnownPages } from './shortcuts.ts';
 import type { WalkOrigin } from './staging.ts';
 
 /** A staged walk older than this is begun anew: what it read may have changed without a trace in the counts. */
@@ -17,7 +17,7 @@ const resumeAgeMsMax = 60 * 60 * 1000;
  */
 export function takeUpWalk(
   context: ListContext,
-  known: ReadonlyMap<string, KnownPage>,
+  known: KnownPages,
   envelope: Envelope,
   firstDigest: string,
 ): Answer[] {
@@ -34,7 +34,7 @@ export function takeUpWalk(
   const seen = new Set<number>();
   return places.flatMap(({ index, total, digest }) => {
     const page = staging.page(resource, digest);
-    const sum = page === null ? known.get(digest)?.sum : Sum.from(page.count, page.sum);
+    const sum = page === null ? known.sums.get(digest) : Sum.from(page.count, page.sum);
     if (sum === undefined || seen.has(index) || total !== envelope.totalRecordCount) return [];
     seen.add(index);
     const rejected =

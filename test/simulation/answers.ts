@@ -1,0 +1,120 @@
+import { hashOf } from './random.ts';
+import { type Entry, itemOf } from './records.ts';
+import type { ListName, ServiceScenario } from './scenario.ts';
+import type { ServiceList } from './service-list.ts';
+
+/** A request for a page; null leaves the parameter out. */
+export interface Ask {
+  readonly list: ListName;
+  readonly pageNo: number | null;
+  readonly pageSize: number | null;
+}
+
+/** What the service says to a request. */
+export type Answer =
+  | { readonly kind: 'page'; readonly body: string; readonly shown: Shown }
+  | { readonly kind: 'missing' | 'refused' | 'down' | 'cut' };
+
+/** Which cut of a list an answer was, and who stood in it. */
+export interface Shown {
+  readonly list: ListName;
+  /** Records on a full page, as they were really cut. */
+  readonly size: number;
+  /** Where in the list the cut began. */
+  readonly offset: number;
+  readonly entries: readonly Entry[];
+  /** How many records the list really held then. */
+  readonly total: number;
+}
+
+/** How a service answers for one list. */
+export interface Manner extends ServiceScenario {
+  readonly ties: number;
+  nameOf(connection: number): string;
+  /** Another number for each answer. */
+  readonly answerNo: number;
+}
+
+/** The answer to a request, as the list stands now. */
+export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
+  const cut = cutBy(ask.pageSize, manner);
+  if (cut === null) return { kind: 'refused' };
+  const { size } = cut;
+  const total = list.entries.length;
+  const { firstPageNo } = manner;
+  const asked = ask.pageNo ?? firstPageNo;
+  const last = firstPageNo + Math.max(0, Math.ceil(total / size) - 1);
+  if (asked < firstPageNo) return { kind: 'missing' };
+  const isBeyond = manner.pageNo === 'heeded' && asked > last;
+  if (isBeyond && manner.beyond === 'missing') return { kind: 'missing' };
+  const served = manner.pageNo === 'heeded' ? asked : firstPageNo;
+  const pageNo = isBeyond && manner.beyond !== 'empty' ? last : served;
+  const offset = (pageNo - firstPageNo) * size;
+  const entries = entriesAt(list.entries, offset, size, manner.ties);
+  const isLying = manner.pageNo === 'ignored-lying' || (isBeyond && manner.beyond === 'last-asked');
+  const pagination = {
+    ...countsOf(list, size, manner),
+    pageNo: isLying ? asked : pageNo,
+    pageSize: cut.said,
+  };
+  const shown = { list: list.name, size, offset, entries, total };
+  return { kind: 'page', body: bodyOf(list.name, entries, pagination, manner), shown };
+}
+
+/** The same answer without its records. */
+export function hollow(answer: Answer): Answer {
+  if (answer.kind !== 'page') return answer;
+  const body = JSON.stringify({ ...JSON.parse(answer.body), items: [] });
+  return { ...answer, body, shown: { ...answer.shown, entries: [] } };
+}
+
+/** By what size the service cuts its pages, and what it says of it; null where it refuses that size. */
+function cutBy(
+  asked: number | null,
+  { sizes, defaultSize, maxSize }: ServiceScenario,
+): { size: number; said: number } | null {
+  if (asked === null || sizes === 'ignored') return { size: defaultSize, said: defaultSize };
+  if (asked <= maxSize || sizes === 'honoured') return { size: Math.max(1, asked), said: asked };
+  if (sizes === 'refused') return null;
+  return { size: maxSize, said: sizes === 'clamped' ? maxSize : asked };
+}
+
+function countsOf(list: ServiceList, size: number, { totals, pageCounts }: ServiceScenario) {
+  const real = list.entries.length;
+  const late = list.sizes[Math.max(0, list.sizes.length - 1 - totals.by)] ?? real;
+  const stated = {
+    right: real,
+    capped: Math.min(real, totals.by),
+    stale: late,
+    off: Math.max(0, real + totals.by),
+  };
+  const totalRecordCount = stated[totals.kind];
+  const pageCount = Math.ceil((pageCounts === 'capped' ? totalRecordCount : real) / size);
+  return { totalRecordCount, pageCount: pageCount + (pageCounts === 'too-high' ? 2 : 0) };
+}
+
+/**
+ * One cut of the list. Neighbours that tie stand in an order that depends on the cut, as with LIMIT and OFFSET over an order
+ * that leaves ties open: the same cut always shows the same, another one shows others.
+ */
+export function entriesAt(entries: readonly Entry[], offset: number, size: number, ties: number): Entry[] {
+  if (ties <= 1) return entries.slice(offset, offset + size);
+  const groupOf = ({ key }: Entry) => Math.floor(key / ties);
+  const ordered: Entry[] = [];
+  for (let from = 0; from < entries.length; ) {
+    const group = groupOf(entries[from] as Entry);
+    let to = from;
+    while (to < entries.length && groupOf(entries[to] as Entry) === group) to++;
+    const rank = ({ uid }: Entry) => hashOf(offset, size, uid);
+    ordered.push(...entries.slice(from, to).sort((a, b) => rank(a) - rank(b)));
+    from = to;
+  }
+  return ordered.slice(offset, offset + size);
+}
+
+function bodyOf(list: ListName, entries: readonly Entry[], pagination: object, manner: Manner): string {
+  const items = entries.map(entry => itemOf(list, entry, manner.nameOf));
+  const noise = manner.noise ? { requestId: hashOf(manner.answerNo), took: manner.answerNo } : {};
+  const body = manner.paginationFirst ? { pagination, ...noise, items } : { ...noise, items, pagination };
+  return JSON.stringify(body);
+}

@@ -1,0 +1,186 @@
+import { Random } from './random.ts';
+import {
+  type Change,
+  type Crash,
+  changeKinds,
+  faultKinds,
+  type ListName,
+  type ListScenario,
+  listNames,
+  type RunScenario,
+  type Scenario,
+  type ServiceScenario,
+  tamperKinds,
+} from './scenario.ts';
+
+/** Which features a seed has: each is on or off by itself, so that all combinations come up. */
+interface Swarm {
+  readonly random: Random;
+  readonly focus: ListName;
+  readonly focusSize: number;
+  /** Records on a page, as the service cuts the list in focus. */
+  readonly pageSize: number;
+  /** True where most changes make records alike, or no longer alike. */
+  readonly isTwinning: boolean;
+  readonly isMoving: boolean;
+  readonly isEdited: boolean;
+  readonly isGrowing: boolean;
+  readonly hasTies: boolean;
+  readonly hasDoubles: boolean;
+  readonly hasOddTotals: boolean;
+  readonly hasFaults: boolean;
+  readonly hasCrashes: boolean;
+  readonly isTampered: boolean;
+  readonly isParallel: boolean;
+  readonly isIncremental: boolean;
+  readonly changesSize: boolean;
+}
+
+/** Pages of a list at the most, so that a scenario takes some milliseconds. */
+const pagesMax = 16;
+
+/** The scenario of a seed: always the same. */
+export function generate(seed: number): Scenario {
+  const swarm = drawSwarm(new Random(seed));
+  const { random } = swarm;
+  const lists = {
+    'document-exports': drawList(swarm, 'document-exports'),
+    collections: drawList(swarm, 'collections'),
+    webhooks: drawList(swarm, 'webhooks'),
+  };
+  const service = drawService(swarm);
+  const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => drawRun(swarm, at === 0));
+  const synced = random.chance(0.35) ? listNames : [swarm.focus];
+  return { synced, service, lists, runs };
+}
+
+function drawSwarm(random: Random): Swarm {
+  const focus = random.pick(['document-exports', 'document-exports', 'collections', 'webhooks']);
+  const focusSize = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
+  const isDeep = random.chance(0.3);
+  const least = Math.max(2, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
+  return {
+    random,
+    focus,
+    focusSize,
+    pageSize: Math.min(60, random.integer(least, isDeep ? least + 2 : least * 3)),
+    isTwinning: random.chance(0.25),
+    isMoving: random.chance(0.5),
+    isEdited: random.chance(0.5),
+    isGrowing: random.chance(0.25),
+    hasTies: random.chance(0.25),
+    hasDoubles: random.chance(0.35),
+    hasOddTotals: random.chance(0.15),
+    hasFaults: random.chance(0.15),
+    hasCrashes: random.chance(0.2),
+    isTampered: random.chance(0.2),
+    isParallel: random.chance(0.5),
+    isIncremental: random.chance(0.5),
+    changesSize: random.chance(0.15),
+  };
+}
+
+function drawService({ random, pageSize, focusSize, hasOddTotals }: Swarm): ServiceScenario {
+  const kind = hasOddTotals ? random.pick(['right', 'capped', 'stale', 'off']) : 'right';
+  const by = {
+    right: 0,
+    capped: Math.max(1, focusSize + random.integer(-pageSize, pageSize)),
+    stale: random.integer(1, 4),
+    off: random.pick([-2, -1, 1, 2]),
+  };
+  const isIgnored = random.chance(0.04);
+  return {
+    firstPageNo: random.pick([0, 1]),
+    defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
+    maxSize: pageSize,
+    sizes: random.pick(['honoured', 'clamped', 'clamped', 'clamped-silently', 'refused', 'ignored']),
+    beyond: random.pick(['empty', 'missing', 'last-own', 'last-asked']),
+    pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying']) : 'heeded',
+    totals: { kind, by: by[kind] },
+    pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',
+    noise: random.chance(isIgnored ? 0.5 : 0.1),
+    paginationFirst: random.chance(0.15),
+  };
+}
+
+function drawList(swarm: Swarm, name: ListName): ListScenario {
+  const { random, focus, focusSize, hasTies, hasDoubles, isGrowing } = swarm;
+  const size = name === focus ? focusSize : random.chance(0.7) ? 0 : random.integer(1, 6);
+  const doubles = hasDoubles && name === 'document-exports' ? random.integer(1, 4) : 0;
+  const end = random.pick(['front', 'back']);
+  return {
+    size,
+    doubles: Array.from({ length: doubles }, () => ({
+      at: random.integer(0, 200),
+      of: random.integer(0, 200),
+      text: random.chance(0.6) ? 0 : 1,
+    })),
+    growth: isGrowing && name === focus ? { end, every: random.integer(1, 12) } : null,
+    ties: hasTies && name === focus ? random.integer(2, 8) : 1,
+  };
+}
+
+function drawRun(swarm: Swarm, isFirst: boolean): RunScenario {
+  const { random, pageSize, isParallel } = swarm;
+  const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
+  const size = swarm.changesSize ? random.integer(2, Math.max(2, pageSize)) : pageSize;
+  return {
+    pageSize: random.chance(swarm.changesSize ? 0.8 : 0.5) ? size : null,
+    concurrency: isParallel ? random.integer(2, 8) : 1,
+    schedule: isParallel ? random.integer(1, 1_000_000) : 0,
+    incremental: swarm.isIncremental && random.chance(0.8),
+    guarded: random.chance(0.1),
+    lies: random.chance(0.8),
+    before: swarm.isEdited && !isFirst ? drawMany(random, 6, () => drawChange(swarm)) : [],
+    during: swarm.isMoving ? drawMany(random, 4, () => drawMoment(swarm, requests)).flat() : [],
+    faults:
+      swarm.hasFaults && random.chance(0.7)
+        ? [{ request: random.integer(1, requests), kind: random.pick(faultKinds) }]
+        : [],
+    crash: swarm.hasCrashes && random.chance(0.6) ? drawCrash(random, requests) : null,
+    tampers:
+      swarm.isTampered && !isFirst
+        ? drawMany(random, 5, () => ({
+            kind: random.pick(['copy', ...tamperKinds]),
+            table: random.integer(0, 5),
+            row: random.integer(0, 20),
+            column: random.integer(0, 11),
+          }))
+        : [],
+  };
+}
+
+function drawCrash(random: Random, requests: number): Crash {
+  const at = random.pick(['request', 'clock', 'event']);
+  const nth = random.integer(1, at === 'request' ? requests : 12);
+  const way =
+    at === 'request' ? random.pick(['kill', 'kill', 'throw', 'signal']) : random.pick(['kill', 'signal']);
+  return { at, nth, way };
+}
+
+/** What happens between two requests: often two changes at once, of which no count need tell. */
+function drawMoment(swarm: Swarm, requests: number): RunScenario['during'] {
+  const { random } = swarm;
+  const request = random.integer(1, requests);
+  const drawOne = () => ({ request, change: drawChange(swarm) });
+  return random.chance(0.4) ? [drawOne(), drawOne()] : [drawOne()];
+}
+
+function drawChange({ random, focus, isTwinning }: Swarm): Change {
+  const list = random.chance(0.9) ? focus : random.pick(listNames);
+  // Edges are where lists grow, and where pages meet their end.
+  const place = () => (random.chance(0.3) ? random.pick([0, -1]) : random.integer(0, 250));
+  const most = random.pick(['insert', 'remove', 'update', 'move']);
+  const alike = random.pick(['twin', 'twin', 'equalize', 'rekey', 'update']);
+  const often = isTwinning && random.chance(0.7) ? alike : most;
+  return {
+    list,
+    kind: random.chance(0.6) ? often : random.pick(changeKinds),
+    at: place(),
+    to: place(),
+  };
+}
+
+function drawMany<T>(random: Random, most: number, draw: () => T): T[] {
+  return Array.from({ length: random.integer(0, most) }, draw);
+}

@@ -1,0 +1,80 @@
+// Plays many seeds, each a service with a will of its own, and prints which broke a promise:
+// npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { Coverage } from './coverage.ts';
+import type { FoundCase } from './seeds.ts';
+import type { WorkerOrder } from './worker.ts';
+
+const progressEveryMs = 10_000;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+  },
+});
+const first = wholeNumber('--from', values.from);
+const count = wholeNumber('--seeds', values.seeds);
+const workers = wholeNumber('--workers', values.workers);
+
+const coverage = new Coverage();
+const found: FoundCase[] = [];
+let seeds = 0;
+let runs = 0;
+const startedAt = performance.now();
+
+interface Message {
+  readonly found: FoundCase | null;
+  readonly runs: number;
+  readonly counts: Coverage['counts'] | null;
+}
+
+function take({ found: one, runs: more, counts }: Message): void {
+  if (counts === null) return;
+  seeds++;
+  runs += more;
+  coverage.addAll({ counts });
+  if (one === null) return;
+  found.push(one);
+  const { seed, finding, scenario } = one;
+  console.log(
+    `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
+  );
+  console.log(JSON.stringify(scenario));
+}
+
+function progress(): string {
+  const seconds = (performance.now() - startedAt) / 1000;
+  const rate = (seeds / seconds).toFixed(1);
+  return `${seeds} seeds, ${runs} runs, ${found.length} findings, ${seconds.toFixed(0)} s, ${rate} seeds/s`;
+}
+
+async function work(step: number): Promise<void> {
+  const order: WorkerOrder = {
+    from: first + step,
+    to: first + count,
+    step: workers,
+    only: values.only ?? null,
+  };
+  const worker = new Worker(join(import.meta.dirname, 'worker.ts'), { workerData: order });
+  worker.on('message', take);
+  const [code] = await once(worker, 'exit');
+  if (code !== 0) throw new Error(`A worker ended with ${code}.`);
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${flag} is a whole number from 1.`);
+  return number;
+}
+
+const ticker = setInterval(() => console.log(progress()), progressEveryMs);
+await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));
+clearInterval(ticker);
+console.log(`\n${coverage.lines().join('\n')}\n\n${progress()}`);
+process.exitCode = found.length > 0 ? 1 : 0;

@@ -1,0 +1,120 @@
+import Database from 'better-sqlite3';
+import { type ListName, listNames } from './scenario.ts';
+import type { Contents } from './service-list.ts';
+
+// Reads the mirror's public tables as an analyst would: by plain SQL that knows nothing of the program.
+
+/** What the public tables say. */
+export interface MirrorState {
+  readonly lists: Readonly<Record<ListName, Contents>>;
+  /** Names of the connections, by id. */
+  readonly connections: ReadonlyMap<number, string>;
+  /** The newest run's id; 0 where there was none. */
+  readonly runId: number;
+  /** What the newest run's record says of each list. */
+  readonly words: readonly RunWords[];
+}
+
+/** A row of `sync_run_resources`. */
+export interface RunWords {
+  readonly resource: string;
+  readonly status: string;
+  readonly completeness: string | null;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+}
+
+/** The contents of a row, as `contentOf` says them. */
+const contents: Readonly<Record<ListName, string>> = {
+  'document-exports': `json_array(source_connection_id, source_document_title, source_document_reference,
+    source_document_version, source_document_kind, destination_connection_id, destination_reference, exported_at)`,
+  collections: 'json_array(id, name, source_connection_id, destination_connection_id)',
+  webhooks: `json_array(id, endpoint, description,
+    json((SELECT json_group_array(event ORDER BY position) FROM webhook_events WHERE webhook_id = id)),
+    json((SELECT json_group_array(connection_id ORDER BY position) FROM webhook_connections WHERE webhook_id = id)))`,
+};
+
+/** The same of a record in the history, which is JSON in the service's own shape. */
+const bygoneContents: Readonly<Record<ListName, string>> = {
+  'document-exports': `json_array(record->>'$.sourceConnection.id', record->>'$.sourceDocumentTitle',
+    record->>'$.sourceDocumentReference', record->>'$.sourceDocumentVersion', record->>'$.sourceDocumentKind',
+    record->>'$.destinationConnection.id', record->>'$.destinationReference', record->>'$.exportedAt')`,
+  collections: `json_array(record->>'$.id', record->>'$.name', record->>'$.sourceConnection.id',
+    record->>'$.destinationConnection.id')`,
+  webhooks: `json_array(record->>'$.id', record->>'$.endpoint', record->>'$.description',
+    json((SELECT json_group_array(value ORDER BY key) FROM json_each(record, '$.events'))),
+    json((SELECT json_group_array(value->>'$.id' ORDER BY key) FROM json_each(record, '$.connections'))))`,
+};
+
+const tables: Readonly<Record<ListName, string>> = {
+  'document-exports': 'document_exports',
+  collections: 'collections',
+  webhooks: 'webhooks',
+};
+
+/** Reads a mirror that no run holds. */
+export function readMirror(path: string): MirrorState {
+  return reading(path, database => {
+    const runId = database.prepare<[], number>('SELECT ifnull(max(id), 0) FROM sync_runs').pluck().get() ?? 0;
+    const words = database.prepare<[number], RunWords>(
+      `SELECT resource, status, completeness, inserted, updated, removed FROM sync_run_resources WHERE run_id = ?`,
+    );
+    const names = database.prepare<[], [number, string]>('SELECT id, name FROM connections').raw().all();
+    const rowsOf = (name: ListName) =>
+      counted(database.prepare<[], string>(`SELECT ${contents[name]} FROM ${tables[name]}`).pluck().all());
+    return { lists: eachList(rowsOf), connections: new Map(names), runId, words: words.all(runId) };
+  });
+}
+
+interface Version {
+  readonly content: string;
+  readonly from: number;
+  /** The first run after which it stood no longer; null where it still stands. */
+  readonly to: number | null;
+}
+
+/** How the lists stood after an earlier run, by what rows and history say now. */
+export function readAsOf(path: string): (runId: number) => MirrorState['lists'] {
+  const versions = reading(path, database => eachList(name => versionsOf(database, name)));
+  const stood = (runId: number) => (version: Version) =>
+    version.from <= runId && (version.to === null || runId < version.to);
+  return runId =>
+    eachList(name => counted(versions[name].filter(stood(runId)).map(({ content }) => content)));
+}
+
+function versionsOf(database: Database.Database, name: ListName): Version[] {
+  return database
+    .prepare<[string], Version>(
+      `SELECT ${contents[name]} AS content, _changed_run_id AS "from", NULL AS "to" FROM ${tables[name]}
+       UNION ALL
+       SELECT ${bygoneContents[name]}, valid_from_run_id, valid_to_run_id FROM record_history WHERE resource = ?`,
+    )
+    .all(name);
+}
+
+/** How many there are of each. */
+export function counted(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+/** One value for each list. */
+export function eachList<T>(make: (name: ListName) => T): Record<ListName, T> {
+  const [exports, collections, webhooks] = listNames;
+  return {
+    'document-exports': make(exports),
+    collections: make(collections),
+    webhooks: make(webhooks),
+  };
+}
+
+function reading<T>(path: string, read: (database: Database.Database) => T): T {
+  const database = new Database(path, { fileMustExist: true });
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { generate } from './generate.ts';
+import { counted, eachList, type MirrorState } from './mirror-rows.ts';
+import { judgeHealed, judgeHistory, judgeRun } from './oracle.ts';
+import { contentOf } from './records.ts';
+import { parseRegression } from './regressions.ts';
+import type { ListReport, RunReport } from './run-real.ts';
+import { plainList, plainRun, plainService, type Scenario } from './scenario.ts';
+import { shrink } from './shrink.ts';
+import { World } from './world.ts';
+
+const name = 'document-exports';
+const scenario: Scenario = {
+  synced: [name],
+  service: plainService,
+  lists: { [name]: { ...plainList, size: 3 }, collections: plainList, webhooks: plainList },
+  runs: [plainRun],
+};
+
+const proven: ListReport = {
+  resource: name,
+  startedAt: '',
+  completedAt: '',
+  status: 'completed',
+  mode: 'full',
+  completeness: 'proven',
+  firstPageNo: 1,
+  pageSize: 50,
+  pageCount: 1,
+  totalRecordCount: 3,
+  recordsSeen: 3,
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  unchanged: 3,
+  rejected: 0,
+  removalsWithheld: 0,
+  walks: 1,
+  requests: 1,
+  retries: 0,
+  bytes: 0,
+  waitedMs: 0,
+  error: null,
+  reason: null,
+};
+
+/** A world of three records, its contents, and what a run would be told for mirrors that hold some of them. */
+function setUp() {
+  const world = new World(scenario);
+  world.beginRun();
+  const contents = world.lists[name].entries.map(entry => contentOf(name, entry) ?? '');
+  const holding = (texts: readonly string[], words = proven): MirrorState => ({
+    lists: { ...eachList(() => counted([])), [name]: counted(texts) },
+    connections: world.connectionNames(),
+    runId: 1,
+    words: [words],
+  });
+  const reporting = (words = proven, exitCode = 0): RunReport => ({
+    exitCode,
+    status: words.status,
+    lists: [words],
+    error: null,
+  });
+  const kinds = (before: readonly string[], after: readonly string[], words = proven, exitCode = 0) =>
+    judgeRun({
+      run: 1,
+      world,
+      before: holding(before),
+      after: holding(after, words),
+      report: reporting(words, exitCode),
+    }).map(({ kind }) => kind);
+  return { world, contents, holding, reporting, kinds };
+}
+
+test('a mirror of what is listed, honestly told, breaks no promise', () => {
+  const { contents, kinds } = setUp();
+  expect(kinds(contents, contents)).toEqual([]);
+});
+
+test('a record that left while it was listed was removed wrongly, whatever the run says', () => {
+  const { contents, kinds } = setUp();
+  const removed = { ...proven, removed: 1 };
+  expect(kinds(contents, contents.slice(1), removed)).toContain('removed-wrongly');
+  const unproven = { ...removed, completeness: 'unproven', status: 'partial', reason: 'it moved' } as const;
+  expect(kinds(contents, contents.slice(1), unproven, 3)).toContain('removed-wrongly');
+});
+
+test('a record may leave that was absent at one instant', () => {
+  const { world, contents, kinds } = setUp();
+  world.change({ list: name, kind: 'remove', at: 0, to: 0 });
+  world.change({ list: name, kind: 'return', at: 0, to: 0 });
+  expect(kinds(contents, contents.slice(1), { ...proven, removed: 1 })).toEqual([]);
+});
+
+test('a record that was listed throughout is lost where the run claims to be complete, and only there', () => {
+  const { contents, kinds } = setUp();
+  const some = contents.slice(1);
+  expect(kinds(some, some)).toEqual(['lost']);
+  const incremental = { ...proven, completeness: 'incremental', mode: 'incremental' } as const;
+  expect(kinds(some, some, incremental)).toEqual([]);
+});
+
+test('a record that was never listed is invented, and one that is stored too often is, too', () => {
+  const { contents, kinds } = setUp();
+  expect(kinds(contents, [...contents, 'unheard of'], { ...proven, inserted: 1 })).toContain('invented');
+  expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
+});
+
+test('words that do not fit each other, the record or the mirror are dishonest', () => {
+  const { contents, kinds } = setUp();
+  const told = (words: Partial<ListReport>, exitCode: number) =>
+    kinds(contents, contents, { ...proven, ...words }, exitCode);
+  expect(told({ completeness: 'unproven' }, 0)).toContain('dishonest');
+  expect(told({ completeness: 'unproven', status: 'partial' }, 3)).toEqual(['dishonest']);
+  expect(told({ completeness: 'unproven', status: 'partial', reason: 'it moved' }, 3)).toEqual([]);
+  expect(told({ status: 'partial' }, 3)).toEqual(['dishonest']);
+  expect(told({ status: 'partial', rejected: 1 }, 3)).toEqual([]);
+  expect(told({ inserted: 1 }, 0)).toEqual(['dishonest']);
+  expect(told({}, 3)).toEqual(['dishonest']);
+  const failed = { completeness: null, status: 'failed' } as const;
+  expect(kinds([], contents, { ...proven, ...failed, inserted: 3 }, 1)).toEqual(['dishonest']);
+});
+
+test('a wound that stays, a name that is wrong and a claim that is missing are not healed', () => {
+  const { world, contents, holding, reporting } = setUp();
+  const left = (after: MirrorState, words = proven) =>
+    judgeHealed({ run: 1, world, before: after, after, report: reporting(words) }, [name]).length;
+  expect(left(holding(contents))).toBe(0);
+  expect(left(holding(contents.slice(1)))).toBe(1);
+  expect(left({ ...holding(contents), connections: new Map([[1, 'another']]) })).toBe(1);
+  expect(left(holding(contents), { ...proven, status: 'partial', completeness: 'unproven' })).toBe(1);
+});
+
+test('a history that says something else than the mirror did is found', () => {
+  const { contents, holding } = setUp();
+  const stood = new Map([[1, holding(contents).lists]]);
+  expect(judgeHistory(stood, () => holding(contents).lists, 1)).toEqual([]);
+  expect(judgeHistory(stood, () => holding(contents.slice(1)).lists, 1)).toMatchObject([
+    { kind: 'history', list: name },
+  ]);
+});
+
+test('a found scenario is made as small as it goes, and no smaller than the same finding', async () => {
+  const fails = async ({ runs, lists, synced }: Scenario) =>
+    synced.includes(name) && runs.length >= 2 && lists[name].size >= 7;
+  let seed = 1;
+  while (!(await fails(generate(seed)))) seed++;
+  const { runs, lists, service } = await shrink(generate(seed), fails, 2_000);
+  expect([runs.length, lists[name].size]).toEqual([2, 7]);
+  expect(service).toMatchObject({ ...plainService, maxSize: 2, defaultSize: 2 });
+});
+
+test('a corrupt file of a found case is refused', () => {
+  const written = { about: 'something', kind: 'lost', scenario };
+  expect(parseRegression('some-case.json', JSON.stringify(written)).name).toBe('some-case');
+  expect(() => parseRegression('cut.json', JSON.stringify(written).slice(0, -9))).toThrow();
+  expect(() => parseRegression('odd.json', JSON.stringify({ ...written, kind: 'odd' }))).toThrow('odd.json');
+  const lacking = { ...written, scenario: { ...scenario, runs: [{ ...plainRun, crash: undefined }] } };
+  expect(() => parseRegression('old.json', JSON.stringify(lacking))).toThrow('old.json');
+});

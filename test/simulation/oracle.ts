@@ -1,0 +1,183 @@
+import type { MirrorState, RunWords } from './mirror-rows.ts';
+import { claims, type ListReport, type RunReport } from './run-real.ts';
+import { type ListName, listNames } from './scenario.ts';
+import type { Contents, ServiceList } from './service-list.ts';
+import type { World } from './world.ts';
+
+/** What a run did wrong; each kind is a promise that was broken. */
+export const findingKinds = [
+  'lost',
+  'invented',
+  'removed-wrongly',
+  'dishonest',
+  'history',
+  'verify',
+  'not-healed',
+  'broke',
+  'endless',
+] as const;
+export type FindingKind = (typeof findingKinds)[number];
+
+/** A broken promise. */
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly list: ListName | null;
+  /** The run, counted from 1. */
+  readonly run: number;
+  readonly what: string;
+}
+
+/** What one run is held against. */
+export interface RunFacts {
+  readonly run: number;
+  readonly world: World;
+  readonly before: MirrorState;
+  readonly after: MirrorState;
+  /** Null where the process died, so that nobody heard what it had to say. */
+  readonly report: RunReport | null;
+}
+
+/** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
+export function judgeRun(facts: RunFacts): Finding[] {
+  const { run, world, before, after, report } = facts;
+  const findings = listNames.flatMap(name => {
+    const words = report?.lists.find(({ resource }) => resource === name) ?? null;
+    const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words);
+    return complaints.map(complaint => ({ ...complaint, list: name, run }));
+  });
+  return [...findings, ...judgeWords(facts)];
+}
+
+type Complaint = Pick<Finding, 'kind' | 'what'>;
+
+function judgeList(
+  list: ServiceList,
+  before: Contents,
+  after: Contents,
+  words: ListReport | null,
+): Complaint[] {
+  const claimsAll = claims.includes(words?.completeness ?? '');
+  const findings = [...removedWrongly(list, before, after), ...invented(list, after)];
+  if (claimsAll) findings.push(...lost(list, after));
+  if (claimsAll && words?.removalsWithheld === 0 && words.rejected === 0)
+    findings.push(...tooMany(list, after));
+  if (words !== null) findings.push(...dishonest(words, before, after));
+  return findings;
+}
+
+/** What left the mirror must have been absent from the service at some instant of the run. */
+function removedWrongly(list: ServiceList, before: Contents, after: Contents): Complaint[] {
+  const wrong = [...before].filter(
+    ([content, count]) => (after.get(content) ?? 0) < Math.min(count, list.least.get(content) ?? 0),
+  );
+  const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
+  return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
+}
+
+function lost(list: ServiceList, after: Contents): Complaint[] {
+  const missing = [...list.least].filter(([content, count]) => (after.get(content) ?? 0) < count);
+  const what = `${missing.length} listed throughout and not in the mirror: ${missing[0]?.[0]}`;
+  return missing.length === 0 ? [] : [{ kind: 'lost', what }];
+}
+
+function invented(list: ServiceList, after: Contents): Complaint[] {
+  const content = [...after.keys()].find(each => !list.ever.has(each));
+  return content === undefined ? [] : [{ kind: 'invented', what: `never listed: ${content}` }];
+}
+
+function tooMany(list: ServiceList, after: Contents): Complaint[] {
+  const odd = [...after].find(([content, count]) => count > (list.most.get(content) ?? 0));
+  if (odd === undefined) return [];
+  const [content, count] = odd;
+  const most = list.most.get(content) ?? 0;
+  return [{ kind: 'invented', what: `stored ${count} times, listed ${most} times at once: ${content}` }];
+}
+
+/** A list's own words against each other, and against what became of the mirror. */
+function dishonest(words: ListReport, before: Contents, after: Contents): Complaint[] {
+  const { status, completeness, removed, rejected, removalsWithheld, reason } = words;
+  const isIncremental = completeness === 'incremental';
+  const claimsAll = claims.includes(completeness ?? '');
+  const wrong: (string | false)[] = [
+    status === 'completed' && !claimsAll && !isIncremental && `completed, but ${completeness}`,
+    claimsAll &&
+      status !== 'completed' &&
+      rejected === 0 &&
+      removalsWithheld === 0 &&
+      `${completeness}, but ${status}`,
+    status === 'completed' && rejected + removalsWithheld > 0 && 'completed with records left out',
+    !claimsAll && removed > 0 && `${completeness} and ${removed} removed`,
+    completeness === 'unproven' && !reason && 'unproven without a reason',
+    completeness === 'unproven' && status !== 'partial' && `unproven, but ${status}`,
+    completeness === null && !isSame(before, after) && `${status}, but the mirror changed`,
+    words.inserted - removed !== sizeOf(after) - sizeOf(before) &&
+      `${words.inserted} in, ${removed} out, but the mirror went from ${sizeOf(before)} to ${sizeOf(after)}`,
+  ];
+  return wrong.filter(what => what !== false).map(what => ({ kind: 'dishonest', what }));
+}
+
+/** What the run said to its caller against its record, and its exit code against its lists. */
+function judgeWords({ run, report, after }: RunFacts): Finding[] {
+  if (report === null || report.error !== null) return [];
+  const isDone = report.lists.every(({ status }) => status === 'completed');
+  const findings: Finding[] = [];
+  if ((report.exitCode === 0) !== isDone)
+    findings.push({ kind: 'dishonest', list: null, run, what: `exit ${report.exitCode}` });
+  for (const words of report.lists) {
+    const row = after.words.find(({ resource }) => resource === words.resource);
+    if (row === undefined || wordsOf(row) !== wordsOf(words)) {
+      const what = `recorded as ${row && wordsOf(row)}, reported as ${wordsOf(words)}`;
+      findings.push({ kind: 'dishonest', list: words.resource, run, what });
+    }
+  }
+  return findings;
+}
+
+function wordsOf({ status, completeness, inserted, updated, removed }: Omit<RunWords, 'resource'>): string {
+  return `${status}, ${completeness}, +${inserted} ~${updated} -${removed}`;
+}
+
+/** What is left to heal after two runs over a service that stands still and tells the truth. */
+export function judgeHealed({ run, world, after, report }: RunFacts, synced: readonly ListName[]): Finding[] {
+  const findings: Finding[] = [];
+  const add = (list: ListName | null, what: string) => findings.push({ kind: 'not-healed', list, run, what });
+  for (const name of synced) {
+    const words = report?.lists.find(({ resource }) => resource === name);
+    if (words?.status !== 'completed' || !claims.includes(words.completeness ?? ''))
+      add(name, `${words?.status}, ${words?.completeness}: ${words?.reason ?? words?.error?.message}`);
+    if (!isSame(after.lists[name], world.lists[name].now))
+      add(name, 'the mirror is not what the service lists');
+  }
+  const names = world.connectionNames();
+  const isNamed =
+    names.size === after.connections.size &&
+    [...names].every(([id, name]) => after.connections.get(id) === name);
+  if (!isNamed) add(null, 'the connections are not those of the service');
+  return findings;
+}
+
+/** Holds what rows and history say of earlier runs against what the mirror said then. */
+export function judgeHistory(
+  stood: ReadonlyMap<number, MirrorState['lists']>,
+  asOf: (runId: number) => MirrorState['lists'],
+  run: number,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const [runId, lists] of stood) {
+    const now = asOf(runId);
+    const list = listNames.find(name => !isSame(lists[name], now[name]));
+    if (list !== undefined)
+      findings.push({ kind: 'history', list, run, what: `as of run ${runId} it is not what it was` });
+  }
+  return findings;
+}
+
+function isSame(one: Contents, other: Contents): boolean {
+  return one.size === other.size && [...one].every(([content, count]) => other.get(content) === count);
+}
+
+function sizeOf(contents: Contents): number {
+  let size = 0;
+  for (const count of contents.values()) size += count;
+  return size;
+}

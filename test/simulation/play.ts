@@ -1,0 +1,180 @@
+import { type Answer, type Ask, answerTo, hollow } from './answers.ts';
+import { Course } from './course.ts';
+import type { Disk, Place } from './disk.ts';
+import { Gate } from './gate.ts';
+import { type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
+import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
+import { Residue } from './residue.ts';
+import { differencesIn, type RunReport, runOnce } from './run-real.ts';
+import { plainRun, type RunScenario, type Scenario, type ServiceScenario } from './scenario.ts';
+import { tamperWith } from './tamper.ts';
+import { sizeForThreeCuts, truthful, withManyCuts } from './truth.ts';
+import { World } from './world.ts';
+
+/** What became of one run, for the count of what occurred. */
+export interface PlayedRun {
+  readonly report: RunReport | null;
+  readonly requests: number;
+}
+
+/** What a scenario came to. */
+export interface Played {
+  readonly findings: readonly Finding[];
+  /** Broken promises that no reader could have kept. */
+  readonly excused: readonly Finding[];
+  readonly runs: readonly PlayedRun[];
+}
+
+const hourMs = 60 * 60 * 1000;
+/** Runs within which all wounds must have healed. */
+const healingRuns = 2;
+/** The audit is asked after each second run, and at the end. */
+const runsPerAudit = 2;
+
+/**
+ * Plays a scenario to its end: its runs, and then, unless it `mayStopSick`, two over the same service, still and truthful.
+ * It stops at the first run that broke a promise.
+ */
+export async function play(scenario: Scenario, disk: Disk, mayStopSick = false): Promise<Played> {
+  using place = disk.place();
+  const simulation = new Simulation(scenario, place);
+  for (const run of scenario.runs) if (simulation.isSound) await simulation.play(run);
+  if (simulation.isSound && !mayStopSick) await simulation.heal();
+  return simulation;
+}
+
+class Simulation implements Played {
+  readonly findings: Finding[] = [];
+  readonly excused: Finding[] = [];
+  readonly runs: PlayedRun[] = [];
+  readonly #scenario: Scenario;
+  readonly #place: Place;
+  readonly #world: World;
+  readonly #residue = new Residue();
+  /** How the mirror stood after each run. */
+  readonly #stood = new Map<number, MirrorState['lists']>();
+  #now = Date.UTC(2030, 0, 1);
+  #answerNo = 0;
+  #mirror: MirrorState;
+
+  constructor(scenario: Scenario, place: Place) {
+    this.#scenario = scenario;
+    this.#place = place;
+    this.#world = new World(scenario);
+    this.#mirror = readMirror(place.path);
+  }
+
+  get isSound(): boolean {
+    return this.findings.length === 0;
+  }
+
+  /** One run, with all that happens before it and during it. */
+  async play(run: RunScenario): Promise<void> {
+    for (const change of run.before) this.#world.change(change);
+    for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
+    const { service } = this.#scenario;
+    this.#add(judgeRun(await this.#run(run, run.lies ? service : truthful(service))));
+    // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run mends.
+    const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
+    if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
+      await this.#audit();
+    this.#now += hourMs;
+  }
+
+  /** Lets the service stand still and tell the truth: what is wrong now must pass. */
+  async heal(): Promise<void> {
+    this.#world.mend();
+    const { service, runs } = this.#scenario;
+    const { pageSize, incremental, concurrency, schedule } = runs.at(-1) ?? plainRun;
+    const still = { ...plainRun, lies: false, incremental, concurrency, schedule };
+    const hasDoubles = this.#hasDoubles();
+    const honest = hasDoubles ? withManyCuts(truthful(service)) : truthful(service);
+    const size = hasDoubles && pageSize !== null ? Math.max(pageSize, sizeForThreeCuts) : pageSize;
+    for (let healed = 1; healed <= healingRuns && this.isSound; healed++) {
+      // Later than any full sweep is due.
+      this.#now += 25 * hourMs;
+      const facts = await this.#run({ ...still, pageSize: size }, honest);
+      this.#add([
+        ...judgeRun(facts),
+        ...(healed === healingRuns ? judgeHealed(facts, this.#scenario.synced) : []),
+      ]);
+    }
+    if (!this.isSound) return;
+    this.#add(judgeHistory(this.#stood, readAsOf(this.#place.path), this.runs.length));
+    await this.#audit();
+  }
+
+  /** Asks the program's own audit, which costs as much as half a run. */
+  async #audit(): Promise<void> {
+    const differences = await differencesIn(this.#place.path);
+    const run = this.runs.length;
+    this.#add(differences.map(what => ({ kind: 'verify', list: null, run, what })));
+  }
+
+  #hasDoubles(): boolean {
+    return [...this.#world.lists['document-exports'].now.values()].some(count => count > 1);
+  }
+
+  async #run(run: RunScenario, service: ServiceScenario): Promise<RunFacts> {
+    const world = this.#world;
+    world.beginRun();
+    const before = this.#mirror;
+    const course = new Course(run, this.#place);
+    const gate = new Gate((ask: Ask) => this.#serve(ask, run, service, course), run.schedule);
+    const report = await runOnce({
+      path: this.#place.path,
+      lists: this.#scenario.synced,
+      pageSize: run.pageSize,
+      concurrency: run.concurrency,
+      isIncremental: run.incremental,
+      isGuarded: run.guarded,
+      ask: (ask, signal) => gate.ask(ask, signal),
+      clock: () => {
+        course.pass('clock');
+        return new Date(this.#now++);
+      },
+      event: () => course.pass('event'),
+      signal: course.signal,
+    });
+    if (course.isDead) this.#place.restore();
+    const after = course.isDead ? this.#place.peek(readMirror) : readMirror(this.#place.path);
+    this.#mirror = after;
+    this.#stood.set(after.runId, after.lists);
+    this.runs.push({ report: course.isDead ? null : report, requests: course.requests });
+    const facts = { run: this.runs.length, world, before, after, report: course.isDead ? null : report };
+    this.#add(course.complaints(report, facts.run));
+    return facts;
+  }
+
+  #serve(ask: Ask, run: RunScenario, service: ServiceScenario, course: Course): Answer {
+    course.pass('request');
+    const world = this.#world;
+    const list = world.lists[ask.list];
+    for (const { request, change } of run.during) if (request === course.requests) world.change(change);
+    const { growth, ties } = this.#scenario.lists[ask.list];
+    if (run.lies && growth !== null && course.requests % growth.every === 0) world.grow(ask.list, growth.end);
+    const nameOf = (id: number) => world.nameOf(id);
+    const manner = { ...service, ties: run.lies ? ties : 1, nameOf, answerNo: ++this.#answerNo };
+    const answer = answerTo(ask, list, manner);
+    const fault = run.faults.find(({ request }) => request === course.requests);
+    if (fault?.kind === 'hollow') return hollow(answer);
+    if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
+    if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
+    return answer;
+  }
+
+  #add(findings: readonly Finding[]): void {
+    for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
+  }
+
+  /**
+   * True where the service's order hid a record from all readings, so that no reader could do better. In a list with ids,
+   * there is always an id on two pages to tell.
+   */
+  #isExcused({ kind, list }: Finding): boolean {
+    if (list !== 'document-exports' || !excusable.has(kind)) return false;
+    return this.#residue.hidden(this.#world.lists[list]).length > 0;
+  }
+}
+
+const excusable: ReadonlySet<string> = new Set(['lost', 'invented', 'removed-wrongly']);

@@ -1,0 +1,65 @@
+import type { ListName } from './scenario.ts';
+
+/** A record of the service; `uid` is who it is, in the simulation's eyes alone. */
+export interface Entry {
+  readonly uid: number;
+  /** Its id, or what the key of an export is made of: exports may share one. */
+  readonly key: number;
+  readonly text: number;
+  readonly connections: readonly number[];
+  /** True where its JSON is such that it can't be kept. */
+  readonly isBroken: boolean;
+}
+
+/** A record as the service sends it; `nameOf` says what a connection is called now. */
+export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string): object {
+  const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
+  const [sourceConnection = null, destinationConnection = null] = refs;
+  const { key, text } = entry;
+  const broken = entry.isBroken ? 'no such thing' : null;
+  if (list === 'collections') {
+    const name = `collection ${text}`;
+    return { id: broken ?? key, name, sourceConnection, destinationConnection };
+  }
+  if (list === 'webhooks') {
+    return {
+      id: broken ?? key,
+      endpoint: `https://hooks.example/${text}`,
+      description: text % 2 === 0 ? null : 'odd',
+      events: eventsOf(text),
+      connections: refs,
+    };
+  }
+  return {
+    sourceConnection: broken ?? sourceConnection,
+    sourceDocumentTitle: `title ${text}`,
+    sourceDocumentReference: `R${key}`,
+    sourceDocumentVersion: null,
+    sourceDocumentKind: 'letter',
+    destinationConnection,
+    destinationReference: `D${key}`,
+    exportedAt: exportedAt(key),
+  };
+}
+
+/** What a record says, as `mirror-rows.ts` reads it from the mirror: its public columns, without names; null where it can't be kept. */
+export function contentOf(list: ListName, { key, text, connections, isBroken }: Entry): string | null {
+  if (isBroken) return null;
+  const [source = null, destination = null] = connections;
+  if (list === 'collections') return JSON.stringify([key, `collection ${text}`, source, destination]);
+  if (list === 'webhooks') {
+    const description = text % 2 === 0 ? null : 'odd';
+    const endpoint = `https://hooks.example/${text}`;
+    return JSON.stringify([key, endpoint, description, eventsOf(text), connections]);
+  }
+  const own = [source, `title ${text}`, `R${key}`, null, 'letter', destination, `D${key}`, exportedAt(key)];
+  return JSON.stringify(own);
+}
+
+function eventsOf(text: number): string[] {
+  return Array.from({ length: text % 3 }, (_, at) => `event ${(text + at) % 4}`);
+}
+
+function exportedAt(key: number): string {
+  return new Date(1_700_000_000_000 + key * 1000).toISOString();
+}

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { type FindingKind, findingKinds } from './oracle.ts';
+import { changeKinds, faultKinds, listNames, type Scenario, tamperKinds } from './scenario.ts';
+
+/** A case that was found once, and must not come back. */
+export interface Regression {
+  /** The file's name, which says what it is about. */
+  readonly name: string;
+  /** What happens in it, in a sentence. */
+  readonly about: string;
+  /** Which promise was broken when it was found. */
+  readonly kind: FindingKind;
+  readonly scenario: Scenario;
+}
+
+/** Where found cases are kept. */
+export const regressionsFolder = join(import.meta.dirname, 'regressions');
+
+/**
+ * All cases that were found, in the order of their names.
+ *
+ * @throws where a file is no such case: a case that can't be read is not one that passes.
+ */
+export function readRegressions(): Regression[] {
+  const names = readdirSync(regressionsFolder).sort();
+  return names.map(name => parseRegression(name, readFileSync(join(regressionsFolder, name), 'utf8')));
+}
+
+/** @throws where the text is no case. */
+export function parseRegression(fileName: string, text: string): Regression {
+  const found: unknown = JSON.parse(text);
+  if (!isFound(found)) throw new Error(`${fileName} is no case: ${JSON.stringify(isFound.errors)}`);
+  return { ...found, name: basename(fileName, '.json') };
+}
+
+const number = { type: 'integer' };
+const boolean = { type: 'boolean' };
+const text = { type: 'string', minLength: 1 };
+const oneOf = (...choices: readonly unknown[]) => ({ enum: choices });
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+const many = (items: object) => ({ type: 'array', items });
+const record = (properties: Record<string, object>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const service = record({
+  firstPageNo: oneOf(0, 1),
+  defaultSize: number,
+  maxSize: number,
+  sizes: oneOf('honoured', 'clamped', 'clamped-silently', 'refused', 'ignored'),
+  beyond: oneOf('empty', 'missing', 'last-own', 'last-asked'),
+  pageNo: oneOf('heeded', 'ignored', 'ignored-lying'),
+  totals: record({ kind: oneOf('right', 'capped', 'stale', 'off'), by: number }),
+  pageCounts: oneOf('right', 'capped', 'too-high'),
+  noise: boolean,
+  paginationFirst: boolean,
+});
+
+const list = record({
+  size: number,
+  doubles: many(record({ at: number, of: number, text: number })),
+  growth: orNull(record({ end: oneOf('front', 'back'), every: number })),
+  ties: number,
+});
+
+const change = record({ list: oneOf(...listNames), kind: oneOf(...changeKinds), at: number, to: number });
+
+const run = record({
+  pageSize: orNull(number),
+  concurrency: number,
+  schedule: number,
+  incremental: boolean,
+  guarded: boolean,
+  lies: boolean,
+  before: many(change),
+  during: many(record({ request: number, change })),
+  faults: many(record({ request: number, kind: oneOf(...faultKinds) })),
+  crash: orNull(
+    record({
+      at: oneOf('request', 'clock', 'event'),
+      nth: number,
+      way: oneOf('kill', 'throw', 'signal'),
+    }),
+  ),
+  tampers: many(record({ kind: oneOf(...tamperKinds), table: number, row: number, column: number })),
+});
+
+const lists = record(Object.fromEntries(listNames.map(name => [name, list])));
+
+const isFound = new Ajv().compile<Omit<Regression, 'name'>>(
+  record({
+    about: text,
+    kind: oneOf(...findingKinds),
+    scenario: record({ synced: many(oneOf(...listNames)), service, lists, runs: many(run) }),
+  }),
+);

@@ -1,0 +1,126 @@
+import { listOf } from '../../src/contract/lists.ts';
+import { readPage } from '../../src/contract/page.ts';
+import { CancelledError, ServiceError } from '../../src/errors.ts';
+import { verifyMirror } from '../../src/store/verify/verify.ts';
+import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import type { ListObserver } from '../../src/sync/list.ts';
+import type { ListOutcome, PageSource } from '../../src/sync/ports.ts';
+import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
+import type { Answer, Ask } from './answers.ts';
+import { type ListName, listNames } from './scenario.ts';
+
+// All that the simulation knows of the program stands here; the rest reads the mirror's public tables by plain SQL.
+
+/** The words that claim that a list is complete. */
+export const claims: readonly string[] = ['proven', 'count_matched'];
+
+/** One run, as the simulation wants it. */
+export interface RunWish {
+  readonly path: string;
+  readonly lists: readonly ListName[];
+  readonly pageSize: number | null;
+  readonly concurrency: number;
+  readonly isIncremental: boolean;
+  readonly isGuarded: boolean;
+  /** The service: answers one request, or rejects with what nobody foresaw, or with the signal's reason. */
+  readonly ask: (ask: Ask, signal: AbortSignal) => Promise<Answer>;
+  /** Called at each reading of the clock; may throw. */
+  readonly clock: () => Date;
+  /** Called at each event that the run tells its observer; may throw. */
+  readonly event: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** How one list ended, by the run's own words. */
+export type ListReport = Omit<ListOutcome, 'resource'> & { readonly resource: ListName };
+
+/** How a run ended; where it threw, `error` is what it threw and there are no lists. */
+export interface RunReport {
+  readonly exitCode: number | null;
+  readonly status: string | null;
+  readonly lists: readonly ListReport[];
+  readonly error: unknown;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Opens the mirror, runs once over its lists, closes it. */
+export async function runOnce(wish: RunWish): Promise<RunReport> {
+  let mirror: SqliteMirror | null = null;
+  try {
+    mirror = SqliteMirror.open(wish.path);
+    const { pageSize, event, clock, signal } = wish;
+    const summary = await runSync(
+      {
+        lists: listNames.filter(name => wish.lists.includes(name)).map(listOf),
+        trigger: 'manual',
+        docmirrorVersion: 'simulation',
+        pageSize,
+        removals: { shareMax: 0.5, allowAny: !wish.isGuarded },
+        pagesMax: 1_000_000,
+        fullEveryMs: wish.isIncremental ? dayMs : 0,
+      },
+      { source: sourceOf(wish), mirror, clock, observer: observerOf(event), signal },
+    );
+    return reportOf(summary, signal);
+  } catch (error) {
+    return { exitCode: null, status: null, lists: [], error };
+  } finally {
+    mirror?.close();
+  }
+}
+
+/** Makes an empty mirror. */
+export function makeEmpty(path: string): void {
+  SqliteMirror.open(path).close();
+}
+
+/** What an audit of the mirror finds, in words. */
+export async function differencesIn(path: string): Promise<string[]> {
+  const { differences } = await verifyMirror(path, { limit: 5, signal: new AbortController().signal });
+  return differences.map(({ table, id, what }) => `${table} ${id}: ${what}`);
+}
+
+/** What tells a run to stop. */
+export function cancelled(): Error {
+  return new CancelledError('SIGTERM');
+}
+
+function reportOf(summary: RunSummary, signal: AbortSignal): RunReport {
+  return {
+    exitCode: exitCodeOf(summary, signal),
+    status: summary.status,
+    lists: summary.resources,
+    error: null,
+  };
+}
+
+function observerOf(event: () => void): ListObserver {
+  return { listStarted: event, walkStarted: event, pageDone: event, walkAgain: event, listEnded: event };
+}
+
+function sourceOf({ ask, concurrency }: RunWish): PageSource {
+  const traffic = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
+  return {
+    baseUrl: 'https://simulated.example',
+    concurrency,
+    traffic,
+    async getPage({ resource }, request, signal, isKnown) {
+      traffic.requests++;
+      const answer = await ask({ list: resource, ...request }, signal);
+      if (answer.kind !== 'page') throw errorOf(answer.kind);
+      const bytes = Buffer.from(answer.body);
+      traffic.bytes += bytes.length;
+      return readPage(bytes, isKnown);
+    },
+  };
+}
+
+function errorOf(kind: Exclude<Answer['kind'], 'page'>): ServiceError {
+  if (kind === 'missing')
+    return new ServiceError('not_found', 'there is no such page', { retryable: false, status: 404 });
+  if (kind === 'refused')
+    return new ServiceError('refused', 'such pages are too large', { retryable: false, status: 400 });
+  if (kind === 'cut') return new ServiceError('invalid_response', 'the body was cut', { retryable: true });
+  return new ServiceError('server_error', 'the service is down', { retryable: true, status: 503 });
+}

@@ -1,0 +1,151 @@
+// A scenario is a plain record of JSON values, so that it can be written down, replayed and made smaller. Positions are taken
+// modulo what there is, -1 being the last, so that each smaller scenario is one, too.
+
+/** The three lists, by the service's own words. */
+export const listNames = ['document-exports', 'collections', 'webhooks'] as const;
+export type ListName = (typeof listNames)[number];
+
+/** How the service answers, in all its lists. */
+export interface ServiceScenario {
+  readonly firstPageNo: 0 | 1;
+  /** The size of a page where the request names none. */
+  readonly defaultSize: number;
+  readonly maxSize: number;
+  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. */
+  readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored';
+  /** The answer to a page beyond the end; `last-asked` is the last page again, under the number that was asked for. */
+  readonly beyond: 'empty' | 'missing' | 'last-own' | 'last-asked';
+  /** An ignored `pageNo` always serves the first page, and says so, or claims to be the page that was asked for. */
+  readonly pageNo: 'heeded' | 'ignored' | 'ignored-lying';
+  /** `by` is the cap, how many changes the total is late, or how far it is off. */
+  readonly totals: { readonly kind: 'right' | 'capped' | 'stale' | 'off'; readonly by: number };
+  /** `capped` follows the stated total, `right` the real one. */
+  readonly pageCounts: 'right' | 'capped' | 'too-high';
+  /** Something around `items` that changes in each answer. */
+  readonly noise: boolean;
+  readonly paginationFirst: boolean;
+}
+
+/** How one list stands when the first run begins, and how it goes on by itself. */
+export interface ListScenario {
+  readonly size: number;
+  /** The record at `at` has the key of the one at `of`, and its text, too, where `text` is 0: a real duplicate. */
+  readonly doubles: readonly { readonly at: number; readonly of: number; readonly text: number }[];
+  /** A new record at that end before each `every`th answer of this list; null where it does not grow by itself. */
+  readonly growth: { readonly end: 'front' | 'back'; readonly every: number } | null;
+  /** So many neighbours tie in the service's order, and are shown in an order that depends on the page's cut; 1: none do. */
+  readonly ties: number;
+}
+
+export const changeKinds = [
+  'insert',
+  'remove',
+  'update',
+  'move',
+  'twin',
+  'return',
+  'equalize',
+  'rekey',
+  'relink',
+  'rename',
+  'break',
+] as const;
+
+/** One change of a list; what `at` and `to` mean is the kind's own (see `world.ts`). */
+export interface Change {
+  readonly list: ListName;
+  readonly kind: (typeof changeKinds)[number];
+  readonly at: number;
+  readonly to: number;
+}
+
+export const faultKinds = ['down', 'cut', 'gone', 'hollow'] as const;
+
+/** What goes wrong with one answer: an error, a body that is no page, a page that is denied, a page without its records. */
+export interface Fault {
+  readonly request: number;
+  readonly kind: (typeof faultKinds)[number];
+}
+
+/**
+ * Where a run ends early: at the nth request, reading of the clock, or event that is told to an observer.
+ *
+ * - `kill`: the files stay as they are at that moment, as when the process dies; the next run finds them so.
+ * - `throw`: the source of pages throws something that nobody foresaw.
+ * - `signal`: the run is told to stop.
+ */
+export interface Crash {
+  readonly at: 'request' | 'clock' | 'event';
+  readonly nth: number;
+  readonly way: 'kill' | 'throw' | 'signal';
+}
+
+export const tamperKinds = ['change', 'copy', 'delete', 'swap'] as const;
+
+/** What someone else did to a table of shortcuts before a run; numbers are taken modulo what there is. */
+export interface Tamper {
+  readonly kind: (typeof tamperKinds)[number];
+  readonly table: number;
+  readonly row: number;
+  readonly column: number;
+}
+
+/** One run, what happened before it, and what happens during it. */
+export interface RunScenario {
+  /** What the run asks for as `pageSize`; null leaves it to the run. */
+  readonly pageSize: number | null;
+  readonly concurrency: number;
+  /** Draws the order in which requests are served and answers delivered; 0: one after the other, as they were asked. */
+  readonly schedule: number;
+  /** False where only full sweeps are wanted. */
+  readonly incremental: boolean;
+  /** True where more than half of a list may not be removed. */
+  readonly guarded: boolean;
+  /** False where the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
+  readonly lies: boolean;
+  readonly before: readonly Change[];
+  readonly during: readonly { readonly request: number; readonly change: Change }[];
+  readonly faults: readonly Fault[];
+  readonly crash: Crash | null;
+  readonly tampers: readonly Tamper[];
+}
+
+export interface Scenario {
+  /** The lists that the runs sync; the others are empty, and stay so. */
+  readonly synced: readonly ListName[];
+  readonly service: ServiceScenario;
+  readonly lists: { readonly [name in ListName]: ListScenario };
+  readonly runs: readonly RunScenario[];
+}
+
+/** A service that does nothing odd. */
+export const plainService: ServiceScenario = {
+  firstPageNo: 1,
+  defaultSize: 50,
+  maxSize: 100,
+  sizes: 'clamped',
+  beyond: 'empty',
+  pageNo: 'heeded',
+  totals: { kind: 'right', by: 0 },
+  pageCounts: 'right',
+  noise: false,
+  paginationFirst: false,
+};
+
+/** A list without records. */
+export const plainList: ListScenario = { size: 0, doubles: [], growth: null, ties: 1 };
+
+/** A full run during which nothing happens. */
+export const plainRun: RunScenario = {
+  pageSize: null,
+  concurrency: 1,
+  schedule: 0,
+  incremental: false,
+  guarded: false,
+  lies: true,
+  before: [],
+  during: [],
+  faults: [],
+  crash: null,
+  tampers: [],
+};

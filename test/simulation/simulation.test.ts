@@ -1,0 +1,92 @@
+import { afterAll, expect, test } from 'vitest';
+import { Coverage } from './coverage.ts';
+import { Disk } from './disk.ts';
+import { generate } from './generate.ts';
+import { play } from './play.ts';
+import { readRegressions } from './regressions.ts';
+import { plainList, plainRun, plainService, type Scenario } from './scenario.ts';
+import { playSeed } from './seeds.ts';
+
+const disk = new Disk();
+afterAll(() => disk[Symbol.dispose]());
+
+// Found cases come first: each is a promise that was broken once.
+for (const { name, about, scenario } of readRegressions()) {
+  test(`it stays mended: ${name}: ${about}`, async () => {
+    const { findings } = await play(scenario, disk);
+    expect(findings).toEqual([]);
+  });
+}
+
+const seedsMax = 400;
+const timeMs = 20_000;
+
+test('whatever some hundred services do, no promise is broken', async () => {
+  const coverage = new Coverage();
+  const until = performance.now() + timeMs;
+  let seed = 1;
+  for (; seed <= seedsMax && performance.now() < until; seed++) {
+    const { found, coverage: met } = await playSeed(seed, disk, { only: null, isShrinking: false });
+    const { kind, list, what } = found?.finding ?? {};
+    expect(found, `${kind} of ${list}: ${what}\nnpm run simulate -- --seeds 1 --from ${seed}`).toBeNull();
+    if (met !== null) coverage.addAll(met);
+  }
+  // A simulation in which no list is ever proven tries nothing.
+  const [, total = ''] = coverage.lines();
+  expect(seed, total).toBeGreaterThan(50);
+  expect(coverage.counts.get('(all)')?.get('proven') ?? 0).toBeGreaterThan(seed);
+}, 60_000);
+
+test('a seed goes the same way each time, also where answers overtake each other', async () => {
+  const courseOf = async (seed: number) => {
+    const { runs, findings } = await play(generate(seed), disk);
+    const words = runs.flatMap(({ report }) => report?.lists ?? []);
+    const verdicts = words.map(({ status, completeness, requests, inserted, removed, reason }) =>
+      [status, completeness, requests, inserted, removed, reason].join(),
+    );
+    return { requests: runs.map(({ requests }) => requests), verdicts, findings };
+  };
+  for (let seed = 500; seed < 520; seed++) expect(await courseOf(seed)).toEqual(await courseOf(seed));
+});
+
+test('a process that dies leaves its files as they were, and the next run goes on from them', async () => {
+  for (let nth = 1; nth <= 12; nth++) {
+    for (const at of ['request', 'clock', 'event'] as const) {
+      const killed = { ...plainRun, crash: { at, nth, way: 'kill' as const } };
+      const { runs, findings } = await play({ ...exportsOf(30), runs: [killed, plainRun] }, disk);
+      expect(findings, `killed at ${at} ${nth}`).toEqual([]);
+      // A run of 30 exports in pages of 5 asks more often than that, and reads the clock seldom.
+      if (at === 'request' && nth <= 6) expect(runs[0]?.report).toBeNull();
+    }
+  }
+});
+
+for (const end of ['front', 'back'] as const) {
+  test(`a list that grows at its ${end} all the time is proven all the same`, async () => {
+    for (const concurrency of [1, 4]) {
+      const grown = {
+        ...exportsOf(30),
+        runs: [1, 2, 3].map(schedule => ({ ...plainRun, concurrency, schedule })),
+      };
+      const list = { ...grown.lists['document-exports'], growth: { end, every: 3 } };
+      const scenario = { ...grown, lists: { ...grown.lists, 'document-exports': list } };
+      const { runs, findings } = await play(scenario, disk);
+      expect(findings).toEqual([]);
+      const words = runs.map(({ report }) => report?.lists[0]);
+      expect(
+        words.map(each => each?.completeness),
+        words[0]?.reason ?? '',
+      ).toEqual(runs.map(() => 'proven'));
+    }
+  });
+}
+
+/** A plain service of so many exports, in pages of five. */
+function exportsOf(size: number): Scenario {
+  return {
+    synced: ['document-exports'],
+    service: { ...plainService, maxSize: 5, defaultSize: 5 },
+    lists: { 'document-exports': { ...plainList, size }, collections: plainList, webhooks: plainList },
+    runs: [plainRun],
+  };
+}

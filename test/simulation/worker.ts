@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Disk } from './disk.ts';
+import { playSeed } from './seeds.ts';
+
+/** What a worker is to play: each `step`th seed of a range. */
+export interface WorkerOrder {
+  readonly from: number;
+  /** The first seed that is not played. */
+  readonly to: number;
+  readonly step: number;
+  readonly only: string | null;
+}
+
+const { from, to, step, only }: WorkerOrder = workerData;
+
+using disk = new Disk();
+for (let seed = from; seed < to; seed += step) {
+  const { found, coverage, runs } = await playSeed(seed, disk, { only, isShrinking: true });
+  parentPort?.postMessage({ seed, found, runs, counts: coverage?.counts ?? null });
+}
