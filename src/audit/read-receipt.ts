@@ -1,0 +1,146 @@
+import { MalformedError } from './malformed-error.ts';
+import {
+  type ConnectionsReceipt,
+  type ListReceipt,
+  type ListState,
+  type PruneReceipt,
+  type Receipt,
+  type RunReceipt,
+  receiptText,
+  type UpgradeReceipt,
+} from './receipt.ts';
+
+/**
+ * Reads a stored receipt back. It must be one of the three kinds, with exactly its fields, and every byte as `receiptText`
+ * writes it: whatever a parser would pass over (spaces, another order, a name that stands twice, `1.0`) is refused.
+ */
+export function readReceipt(text: string): Receipt {
+  const receipt = parse(text);
+  if (!isReceipt(receipt)) {
+    throw new MalformedError(
+      'A receipt is of kind run, upgrade or prune, with exactly the fields of its kind.',
+    );
+  }
+  if (receiptText(receipt) !== text) throw new MalformedError('A receipt is canonical JSON (RFC 8785).');
+  return receipt;
+}
+
+function parse(text: string): unknown {
+  // A lone surrogate has no bytes, and is written by `receiptText` as an error of its own.
+  if (!text.isWellFormed()) throw new MalformedError('A receipt is Unicode.');
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MalformedError('A receipt is JSON.', { cause });
+  }
+}
+
+type OfResource = Pick<ListState, 'resource'>;
+type Check<T> = (value: unknown) => value is T;
+
+/** Accepts an object with exactly these fields. */
+function objectOf<T extends object>(checks: { readonly [Name in keyof T]: Check<T[Name]> }): Check<T> {
+  const entries = Object.entries<(value: unknown) => boolean>(checks);
+  return (value): value is T =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).length === entries.length &&
+    entries.every(([name, check]) => Object.hasOwn(value, name) && check(Reflect.get(value, name)));
+}
+
+function oneOf<const Word>(...words: readonly Word[]): Check<Word> {
+  return (value): value is Word => words.some(word => word === value);
+}
+
+function textLike(pattern: RegExp): Check<string> {
+  return (value): value is string => typeof value === 'string' && value.isWellFormed() && pattern.test(value);
+}
+
+function orNull<T>(check: Check<T>): Check<T | null> {
+  return (value): value is T | null => value === null || check(value);
+}
+
+/** The lists of a receipt stand in the order of the contract, each at most once. */
+function inOrder<T extends OfResource>(check: Check<T>): Check<readonly T[]> {
+  return (value): value is readonly T[] =>
+    Array.isArray(value) &&
+    value.every(check) &&
+    value.map(placeOf).every((place, at, places) => at === 0 || place > Number(places[at - 1]));
+}
+
+const resources = ['document-exports', 'collections', 'webhooks', 'connections'] as const;
+const placeOf = ({ resource }: OfResource) => resources.indexOf(resource);
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isRunId = (value: unknown): value is number => isCount(value) && value > 0;
+const isText = textLike(/^/);
+const isVersion = textLike(/./);
+const isMirrorId = textLike(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
+const isSum = textLike(/^[\da-f]{32}$/);
+const isHash = textLike(/^[\da-f]{64}$/);
+const isStatus = oneOf('completed', 'partial', 'failed', 'cancelled', 'interrupted');
+
+const isInstant: Check<string> = (value): value is string => {
+  if (typeof value !== 'string') return false;
+  const instant = new Date(value);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString() === value;
+};
+
+const isConnectionsReceipt = objectOf<ConnectionsReceipt>({
+  resource: oneOf('connections'),
+  recordCount: isCount,
+  checksum: isSum,
+  changes: isHash,
+});
+
+const isListReceipt = objectOf<ListReceipt>({
+  resource: oneOf('document-exports', 'collections', 'webhooks'),
+  recordCount: isCount,
+  checksum: isSum,
+  changes: isHash,
+  status: isStatus,
+  completeness: orNull(oneOf('proven', 'incremental', 'unproven')),
+  inserted: isCount,
+  updated: isCount,
+  removed: isCount,
+  rejected: isCount,
+  removalsWithheld: isCount,
+});
+
+const isAnyListReceipt = (value: unknown): value is ListReceipt | ConnectionsReceipt =>
+  isListReceipt(value) || isConnectionsReceipt(value);
+
+const isRunReceipt = objectOf<RunReceipt>({
+  kind: oneOf('run'),
+  mirrorId: isMirrorId,
+  runId: isRunId,
+  status: isStatus,
+  trigger: oneOf('manual', 'schedule'),
+  startedAt: isInstant,
+  completedAt: orNull(isInstant),
+  actor: isText,
+  baseUrl: isText,
+  docmirrorVersion: isVersion,
+  lists: inOrder(isAnyListReceipt),
+});
+
+const isUpgradeReceipt = objectOf<UpgradeReceipt>({
+  kind: oneOf('upgrade'),
+  mirrorId: isMirrorId,
+  at: isInstant,
+  fromVersion: isVersion,
+  docmirrorVersion: isVersion,
+  lists: inOrder(
+    objectOf<ListState>({ resource: oneOf(...resources), recordCount: isCount, checksum: isSum }),
+  ),
+});
+
+const isPruneReceipt = objectOf<PruneReceipt>({
+  kind: oneOf('prune'),
+  mirrorId: isMirrorId,
+  at: isInstant,
+  before: isInstant,
+});
+
+const isReceipt = (value: unknown): value is Receipt =>
+  isRunReceipt(value) || isUpgradeReceipt(value) || isPruneReceipt(value);

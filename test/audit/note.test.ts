@@ -1,0 +1,155 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { rawPublicKey, readPrivateKey } from '../../src/audit/keys.ts';
+import { MalformedError } from '../../src/audit/malformed-error.ts';
+import {
+  decodeNote,
+  keyIdOf,
+  type Note,
+  noteText,
+  readNote,
+  signatureVerdict,
+  signNote,
+} from '../../src/audit/note.ts';
+
+/** The example of the C2SP signed-note specification. */
+const poem = `Ognuno sta solo sul cuor della terra
+trafitto da un raggio di sole:
+
+ed è subito sera.
+
+— quasimodo.example/salvatore NnugSzTjtVAewIS+Z/iJhUPeFDkO/5QQ2i5ddnGITLlC+EhfLW9oJKONrMouFSQU0xMcXxj99ihAQwaqP3ZekRwNtIc=
+`;
+
+/** The note, the key and the key's id with which implementations of the format are commonly tried. */
+const peter = {
+  name: 'PeterNeumann',
+  keyId: 'c74f20a3',
+  publicKey: 'ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
+  privateKey: 'AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz',
+  text: "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n",
+  line: '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
+};
+const petersPrivateKey = readPrivateKey(petersPem());
+const petersKey = { name: peter.name, publicKey: createPublicKey(petersPrivateKey) };
+const petersNote = `${peter.text}\n${peter.line}`;
+
+describe('a published note', () => {
+  test('is read, and printed again byte for byte', () => {
+    const note = readNote(poem);
+    expect(note.text).toBe(poem.slice(0, poem.indexOf('\n— ')));
+    expect(note.signatures.map(({ name }) => name)).toEqual(['quasimodo.example/salvatore']);
+    expect(note.signatures[0]?.signature).toHaveLength(64);
+    expect(noteText(note)).toBe(poem);
+  });
+
+  test('is verified by its key', () => {
+    expect(signatureVerdict(readNote(petersNote), petersKey)).toBe('verified');
+    expect(rawPublicKey(petersKey.publicKey)).toEqual(Buffer.from(peter.publicKey, 'base64').subarray(1));
+    expect(keyIdOf(peter.name, petersKey.publicKey).toString('hex')).toBe(peter.keyId);
+  });
+
+  test('comes out the same where the same key signs the same text', () => {
+    expect(noteText(signNote(peter.text, peter.name, petersPrivateKey))).toBe(petersNote);
+  });
+});
+
+describe('a signature', () => {
+  const other = generateKeyPairSync('ed25519');
+
+  test('by a key that is not known counts for nothing', () => {
+    const stranger = { name: peter.name, publicKey: other.publicKey };
+    expect(signatureVerdict(readNote(petersNote), stranger)).toBe('absent');
+    expect(signatureVerdict(readNote(petersNote), { ...petersKey, name: 'Peter' })).toBe('absent');
+    expect(signatureVerdict(readNote(poem), petersKey)).toBe('absent');
+  });
+
+  test('is found among those of others, before and after it', () => {
+    const lines = [lineOf('witness.example/a'), peter.line, lineOf('witness.example/b')];
+    expect(signatureVerdict(readNote(`${peter.text}\n${lines.join('')}`), petersKey)).toBe('verified');
+  });
+
+  test('does not hold for another text', () => {
+    const altered = petersNote.replace('know', 'Know');
+    expect(signatureVerdict(readNote(altered), petersKey)).toBe('forged');
+  });
+
+  test('is forged where any of its bits is another', () => {
+    const note = readNote(petersNote);
+    const [line] = note.signatures;
+    for (let bit = 0; bit < 64 * 8; bit += 7) {
+      const signature = Buffer.from(line?.signature ?? []);
+      signature[bit >> 3] = (signature[bit >> 3] as number) ^ (1 << (bit & 7));
+      expect(signatureVerdict(withLines(note, { signature }), petersKey), `bit ${bit}`).toBe('forged');
+    }
+  });
+
+  test.each([1, 63, 65])('is forged where it has %d bytes', length => {
+    const note = withLines(readNote(petersNote), { signature: Buffer.alloc(length) });
+    expect(signatureVerdict(note, petersKey)).toBe('forged');
+  });
+
+  test('that is forged spoils the note, though a good one by the same key stands beside it', () => {
+    const note = readNote(petersNote);
+    const forged = withLines(note, { signature: Buffer.alloc(64) });
+    const both = { text: note.text, signatures: [...note.signatures, ...forged.signatures] };
+    expect(signatureVerdict(both, petersKey)).toBe('forged');
+  });
+
+  function lineOf(name: string): string {
+    return noteText(signNote(peter.text, name, other.privateKey)).slice(peter.text.length + 1);
+  }
+
+  function withLines(note: Note, change: Partial<Note['signatures'][number]>): Note {
+    return { ...note, signatures: note.signatures.map(line => ({ ...line, ...change })) };
+  }
+});
+
+describe('what is no signed note is refused:', () => {
+  const base64 = peter.line.trim().split(' ')[2] as string;
+  const line = (signature: string, name = peter.name) => `${peter.text}\n— ${name} ${signature}\n`;
+
+  test.each([
+    ['nothing', ''],
+    ['a text alone', peter.text],
+    ['a text without the empty line', peter.text + peter.line],
+    ['a text with an empty line, and no signature', `${peter.text}\n`],
+    ['a last line without its newline', petersNote.slice(0, -1)],
+    ['something after the signatures', `${petersNote}more\n`],
+    ['an empty line after the signatures', `${petersNote}\n`],
+    ['a hyphen for the dash', petersNote.replace('—', '-')],
+    ['two spaces', petersNote.replace('— ', '—  ')],
+    ['a space at the end', petersNote.replace(/\n$/, ' \n')],
+    ['no name', `${peter.text}\n— ${base64}\n`],
+    ['a name with a plus', line(base64, 'Peter+Neumann')],
+    ['a name with a space of another kind', line(base64, 'Peter\u2003Neumann')],
+    ['base64 without its padding', line(base64.replace(/=+$/, ''))],
+    ['base64 with a spare bit', line(base64.replace(/M=$/, 'N='))],
+    ['base64 for addresses', line(base64.replace('/', '_'))],
+    ['base64 with something else in it', line(base64.replace('/', '!'))],
+    ['a signature of the key id alone', line('x08gow==')],
+    ['no signature', line('')],
+    ['too many signatures', petersNote + peter.line.repeat(100)],
+  ])('%s', (_, written) => {
+    expect(() => readNote(written)).toThrow(MalformedError);
+  });
+
+  test('bytes that are not UTF-8', () => {
+    expect(() => decodeNote(Buffer.from('d\xe9j\xe0\n', 'latin1'))).toThrow(MalformedError);
+  });
+
+  test.each(['\r\n', '\t', '\0', '\x1f'])('the control characters %j', text => {
+    expect(() => decodeNote(Buffer.from(`one${text}two\n`))).toThrow(MalformedError);
+  });
+
+  test('and a mark at its beginning is not passed over', () => {
+    expect(decodeNote(Buffer.from('\ufeffone\n'))).toBe('\ufeffone\n');
+  });
+});
+
+/** The published private key in the form that docmirror reads: the fixed beginning of PKCS #8 for Ed25519, and the seed. */
+function petersPem(): string {
+  const seed = Buffer.from(peter.privateKey, 'base64').subarray(1);
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  return `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`;
+}
