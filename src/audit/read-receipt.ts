@@ -26,8 +26,6 @@ export function readReceipt(text: string): Receipt {
 }
 
 function parse(text: string): unknown {
-  // A lone surrogate has no bytes, and is written by `receiptText` as an error of its own.
-  if (!text.isWellFormed()) throw new MalformedError('A receipt is Unicode.');
   try {
     return JSON.parse(text);
   } catch (cause) {

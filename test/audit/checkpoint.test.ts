@@ -136,7 +136,10 @@ describe('what is no checkpoint of docmirror is refused:', () => {
     ['an id of another form', text.replace('c0de', 'C0DE')],
     ['an empty line and no signature', `${text}\n`],
     ['lines with a carriage return', text.replaceAll('\n', '\r\n')],
-    ['far too much', text + '\n'.repeat(1024 * 1024)],
+    [
+      'far too much',
+      `${signedCheckpoint(checkpoint, privateKey)}— witness.example ${'A'.repeat(1024 * 1024)}\n`,
+    ],
   ])('%s', (_, written) => {
     expect(() => readCheckpoint(Buffer.from(written))).toThrow(MalformedError);
   });

@@ -61,6 +61,8 @@ describe('a signature', () => {
     const stranger = { name: peter.name, publicKey: other.publicKey };
     expect(signatureVerdict(readNote(petersNote), stranger)).toBe('absent');
     expect(signatureVerdict(readNote(petersNote), { ...petersKey, name: 'Peter' })).toBe('absent');
+    const renamed = withLines(readNote(petersNote), { name: 'Peter' });
+    expect(signatureVerdict(renamed, petersKey)).toBe('absent');
     expect(signatureVerdict(readNote(poem), petersKey)).toBe('absent');
   });
 
@@ -114,7 +116,9 @@ describe('what is no signed note is refused:', () => {
     ['a text alone', peter.text],
     ['a text without the empty line', peter.text + peter.line],
     ['a text with an empty line, and no signature', `${peter.text}\n`],
+    ['a text before the dash', `x${peter.line}`],
     ['a last line without its newline', petersNote.slice(0, -1)],
+    ['a last line with something in place of its newline', petersNote.replace(/\n$/, 'x')],
     ['something after the signatures', `${petersNote}more\n`],
     ['an empty line after the signatures', `${petersNote}\n`],
     ['a hyphen for the dash', petersNote.replace('—', '-')],
