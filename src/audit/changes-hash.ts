@@ -16,7 +16,8 @@ const linesPerUpdate = 1024;
 /**
  * The hash of what one run changed in one list: the SHA-256 over the lines `operation TAB record_id TAB content LF`, sorted by
  * their bytes. The changes may come in any order. They are kept until the digest is asked for, in 34 bytes each and a number
- * for sorting: about 45 MB for a million, and never less than a block of 2 MB, so make them one after the other.
+ * for sorting: for a million about 45 MB, and twice that while they are sorted. It is never less than a block of 2 MB, so make
+ * such hashes one after the other.
  */
 export class ChangesHash {
   readonly #blocks: Buffer[] = [];

