@@ -7,8 +7,10 @@ import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sum
 export interface Growth {
   readonly strip: Strip;
   readonly counting: Counting;
-  /** The places that are to be read once more: the last one that the mirror covers, and all that is new. */
+  /** The places that are to be read once more: the last one that the mirror covers, and all that is new; counted as the list grows. */
   readonly places: Places;
+  /** The places of what is new, counted as the strip is. */
+  readonly bonus: Places;
 }
 
 /**
@@ -16,14 +18,19 @@ export interface Growth {
  * than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it can't be told.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
-  const { counting, sum } = standing;
+  const { sum } = standing;
   const isMore = strip.covered > sum.count && strip.covered - sum.count < sum.count;
-  if (counting === null || !isMore || strip.segments.some(({ answer }) => answer.rejected !== null))
-    return null;
-  const agreed = placesCounted(strip, counting, sum.count);
-  if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;
-  if (!isAllNew(strip, placesBeside(strip, agreed), itemsOf)) return null;
-  return { strip, counting, places: { from: sum.count - 1, to: strip.covered } };
+  if (!isMore || strip.segments.some(({ answer }) => answer.rejected !== null)) return null;
+  const learnt = standing.counting ?? strip.counting;
+  // Where no end is learnt yet, either may be the one that grows: the sum says whether it is.
+  for (const counting of learnt === null ? (['front', 'back'] as const) : [learnt]) {
+    const agreed = placesCounted(strip, counting, sum.count);
+    if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;
+    const bonus = placesBeside(strip, agreed);
+    if (!isAllNew(strip, bonus, itemsOf)) continue;
+    return { strip, counting, places: { from: sum.count - 1, to: strip.covered }, bonus };
+  }
+  return null;
 }
 
 function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {

@@ -4,7 +4,7 @@ import type { Answer, ItemsOf } from './answer.ts';
 import { findGrowth, type Growth } from './growth.ts';
 import { findRepeats, type Repeats } from './repeats.ts';
 import type { Standing } from './standing.ts';
-import { allPlaces, type Strip, sumOfPlaces } from './strip.ts';
+import { allPlaces, type Places, type Strip, sumOfPlaces } from './strip.ts';
 import type { WalkAccount } from './walk-account.ts';
 
 /** A walk that is over, as the verdict sees it. */
@@ -18,10 +18,13 @@ export interface FinishedWalk {
   readonly isTrusting: boolean;
 }
 
+/** What of a proven walk the mirror may not have: nothing, the records at some places, which are all new, or anything. */
+export type Changed = 'nothing' | 'anything' | Places;
+
 /** What the walks so far come to. */
 export type Verdict =
-  /** The last walk is the list; `isUnchanged` where the mirror is it already. */
-  | { readonly kind: 'proven'; readonly isUnchanged: boolean }
+  /** The last walk is the list. */
+  | { readonly kind: 'proven'; readonly changed: Changed }
   /** The list has only grown at its learnt end: the pages of these places are to be read once more. */
   | { readonly kind: 'confirm'; readonly growth: Growth }
   | { readonly kind: 'again'; readonly reason: string; readonly next: NextWalk }
@@ -53,9 +56,28 @@ const cheapRequestsMax = 20;
 const otherSizes = [0.618, 0.79, 0.5, 0.4] as const;
 
 /** Closes the account of a walk. */
-export function finishWalk(account: WalkAccount, isTrusting: boolean, itemsOf: ItemsOf): FinishedWalk {
+export function finishWalk(
+  account: WalkAccount,
+  isTrusting: boolean,
+  earlier: readonly FinishedWalk[],
+  itemsOf: ItemsOf,
+): FinishedWalk {
   const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
-  return { account, strip, repeats: strip && findRepeats(strip, itemsOf), isTrusting };
+  const same = strip && earlier.find(walk => walk.strip !== null && isSameStrip(walk.strip, strip));
+  // A second reading mostly brings the very pages of the first one.
+  const repeats = same?.repeats ?? (strip && findRepeats(strip, itemsOf));
+  return { account, strip, repeats, isTrusting };
+}
+
+function isSameStrip(one: Strip, other: Strip): boolean {
+  return (
+    one.counting === other.counting &&
+    one.segments.length === other.segments.length &&
+    one.segments.every(({ answer, from, to }, at) => {
+      const twin = other.segments[at];
+      return twin?.answer.digest === answer.digest && twin.from === from && twin.to === to;
+    })
+  );
 }
 
 /** Decides what the walks of a run come to; pure. The last walk is the newest. */
@@ -79,7 +101,7 @@ export function judge(
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
       const doubt = doubtOfCuts(partner, last, walks, itemsOf);
-      if (doubt === null) return { kind: 'proven', isUnchanged: false };
+      if (doubt === null) return { kind: 'proven', changed: 'anything' };
       reason = doubt;
     } else if (agreement.kind !== 'unread') reason = agreement.reason;
   }
@@ -95,9 +117,9 @@ function judgeByMirror(
 ): Verdict | null {
   if (!standing.isReading) return null;
   const sum = acceptedSum(strip, itemsOf);
-  if (isByteForByte(strip, standing)) return { kind: 'proven', isUnchanged: true };
+  if (isByteForByte(strip, standing)) return { kind: 'proven', changed: 'nothing' };
   const mayRepeat = walk.repeats?.onTwoPages ?? standing.mayRepeat;
-  if (sum?.equals(standing.sum) && !mayRepeat) return { kind: 'proven', isUnchanged: true };
+  if (sum?.equals(standing.sum) && !mayRepeat) return { kind: 'proven', changed: 'nothing' };
   const growth = mayRepeat ? null : findGrowth(strip, standing, itemsOf);
   return growth && { kind: 'confirm', growth };
 }

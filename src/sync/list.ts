@@ -5,6 +5,7 @@ import { GateError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
 import { type RemovalGuard, removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
+import type { Changed } from '../proof/verdict.ts';
 import type {
   Applied,
   ApplyOrder,
@@ -126,7 +127,7 @@ async function sweep(
     const proof = await readList(task, listMirror, progress, isTrusting);
     const walks = progress.walks.slice(walksBefore);
     if (proof.kind !== 'proven') return storeSeen(task, listMirror, walks, proof, conclude);
-    const order = orderOf(task, listMirror, walks, proof.isUnchanged, sweptAt);
+    const order = orderOf(task, listMirror, walks, proof.changed, sweptAt);
     try {
       return await listMirror.apply(order, applied => conclude(ended('proven', null, applied)), task.signal);
     } catch (error) {
@@ -170,7 +171,7 @@ function orderOf(
   task: ListTask,
   listMirror: ListMirror,
   walks: readonly ReadWalk[],
-  isUnchanged: boolean,
+  changed: Changed,
   sweptAt: string,
 ): ApplyOrder {
   const last = walks.at(-1) as ReadWalk;
@@ -181,7 +182,7 @@ function orderOf(
     kind: 'list',
     firstPageNo: last.account.envelope.firstPageNo,
     strip,
-    isUnchanged,
+    changed,
     removalsMax: removalsAllowed(rejected, listMirror.standing.sum.count, task.removals),
     edges: knownPages === null || rejected > 0 ? null : edgesOf(last, knownPages, sweptAt),
     knownPages,

@@ -5,6 +5,7 @@ import type { Answer, ItemsOf } from '../proof/answer.ts';
 import type { FoundOnPage, ListEdges } from '../proof/incremental.ts';
 import type { Standing } from '../proof/standing.ts';
 import type { Strip } from '../proof/strip.ts';
+import type { Changed } from '../proof/verdict.ts';
 import type { Envelope } from '../proof/walk-account.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
@@ -60,8 +61,8 @@ export type ApplyOrder = { readonly firstPageNo: number } & (
       /** The strip is the list: what the mirror has otherwise is updated or removed. */
       readonly kind: 'list';
       readonly strip: Strip;
-      /** True where the mirror holds the strip's records already, so that only names and shortcuts may change. */
-      readonly isUnchanged: boolean;
+      /** What of it the mirror may not have. */
+      readonly changed: Changed;
       /** The most records that may be removed; more are withheld, all of them. */
       readonly removalsMax: number;
       readonly edges: ListEdges | null;

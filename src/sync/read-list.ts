@@ -42,7 +42,7 @@ export async function readList(
   let isSizeFixed = false;
   for (;;) {
     const first = await firstPageOf(task, listMirror, walks, next);
-    const walk = await readWalk(task, listMirror, reading, first, next, walks.length + 1);
+    const walk = await readWalk(task, listMirror, reading, first, next, walks);
     isSizeFixed ||= next.pageSize !== null && walks.some(before => sizeOf(before) === sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
@@ -50,7 +50,7 @@ export async function readList(
     let verdict = judge(walks, listMirror.standing, { requests, isSizeFixed }, listMirror.itemsOf);
     if (verdict.kind === 'confirm') {
       const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);
-      if (isConfirmed) return { kind: 'proven', isUnchanged: false };
+      if (isConfirmed) return { kind: 'proven', changed: verdict.growth.bonus };
       const reason = 'the new records were not there any more when they were read again';
       verdict = { kind: 'again', reason, next: { isTrusting: false, pageSize: null } };
     }
@@ -81,8 +81,9 @@ async function readWalk(
   reading: Reading,
   first: FirstPage,
   { isTrusting }: NextWalk,
-  number: number,
+  walks: readonly ReadWalk[],
 ): Promise<ReadWalk> {
+  const number = walks.length + 1;
   const { list, observer, pagesMax } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
@@ -106,7 +107,7 @@ async function readWalk(
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
   }
-  return { ...finishWalk(account, isTrusting, listMirror.itemsOf), pages };
+  return { ...finishWalk(account, isTrusting, walks, listMirror.itemsOf), pages };
 }
 
 function requestsOf(

@@ -17,7 +17,7 @@ import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable, type NewRecord } from '../tables/list-table.ts';
 import { ListComparison } from '../write/list-comparison.ts';
 import { itemsOfStaged, offerStaged, PageComparison, readStaged } from '../write/page-comparison.ts';
-import { type StagedPage, Staging } from '../write/staging.ts';
+import { type KeptPage, Staging } from '../write/staging.ts';
 import { fieldDifferences, keyOf, type LiveDifference } from './live-differences.ts';
 
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
@@ -147,7 +147,7 @@ export class LiveList implements ListMirror {
     this.#report({ kind: 'missing', resource, id: null, key: keyOf(this.#list, record), fields: [] });
   }
 
-  #pageOf(digest: string): StagedPage {
+  #pageOf(digest: string): KeptPage {
     const page = this.#staging.page(this.#list.resource, digest);
     if (page === null) throw new Error(`Page ${digest} of ${this.#list.resource} was not read.`);
     return page;

@@ -1,6 +1,6 @@
 import type { Counting, ReadItems } from '../../proof/answer.ts';
 import { GateError, passGate } from '../../proof/gate.ts';
-import { allPlaces, partsOf, type Strip } from '../../proof/strip.ts';
+import { allPlaces, type Places, partsOf, type Strip } from '../../proof/strip.ts';
 import { acceptedSum } from '../../proof/verdict.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
 import { Turns } from '../file/turns.ts';
@@ -12,7 +12,7 @@ import { itemsOfStaged, offerStaged, readStaged, rejectionsOf } from './page-com
 import { Rejections } from './rejections.ts';
 import { SeenRows } from './seen-rows.ts';
 import type { ListState } from './shortcuts.ts';
-import type { StagedPage } from './staging.ts';
+import type { KeptPage } from './staging.ts';
 
 type ListOrder = Extract<ApplyOrder, { readonly kind: 'list' }>;
 type EdgesOrder = Extract<ApplyOrder, { readonly kind: 'edges' }>;
@@ -28,7 +28,7 @@ interface NewPlaces {
 export class ListApplication {
   readonly #context: ListContext;
   readonly #rows: ListRows;
-  readonly #stagedPage: (digest: string) => StagedPage | null;
+  readonly #stagedPage: (digest: string) => KeptPage | null;
   readonly #state: ListState;
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
@@ -38,7 +38,7 @@ export class ListApplication {
   constructor(
     context: ListContext,
     rows: ListRows,
-    stagedPage: (digest: string) => StagedPage | null,
+    stagedPage: (digest: string) => KeptPage | null,
     state: ListState,
   ) {
     const { list, run, records } = context;
@@ -74,16 +74,31 @@ export class ListApplication {
     return ended;
   }
 
-  async #writeList({ strip, isUnchanged, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
+  async #writeList({ strip, changed, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
     const withheld: number[] = [];
-    if (!isUnchanged) {
+    if (changed === 'anything') {
       const gone = await this.#writeDifferences(strip, signal);
       const isTooMany = gone.length > removalsMax;
       this.#removalsWithheld = isTooMany ? gone.length : 0;
       if (isTooMany) withheld.push(...gone);
       else for (const row of gone) this.#rows.writer.remove(row);
-    }
+    } else if (changed !== 'nothing') this.#insertAt(strip, changed);
     this.#passGate(strip, withheld);
+  }
+
+  /** Inserts the records at some places, all of which are new. */
+  #insertAt(strip: Strip, places: Places): void {
+    for (const { answer, items, placeOf } of partsOf(strip, places)) {
+      const positions = Array.from({ length: items.to - items.from }, (_, at) => items.from + at);
+      for (const { record, position } of readStaged(
+        this.#context.list,
+        this.#pageOf(answer.digest),
+        positions,
+      )) {
+        this.#rows.writer.insert(record);
+        this.#noteNew(placeOf(position));
+      }
+    }
   }
 
   /** Writes what is new and what has changed, and returns the rows that are gone. */
@@ -134,7 +149,7 @@ export class ListApplication {
     this.#newPlaces.last = Math.max(this.#newPlaces.last, place);
   }
 
-  #pageOf(digest: string): StagedPage {
+  #pageOf(digest: string): KeptPage {
     const page = this.#stagedPage(digest);
     if (page === null)
       throw new GateError(`a page of ${this.#context.list.resource} was known, but has to be read`);

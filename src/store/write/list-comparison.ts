@@ -4,7 +4,7 @@ import { allPlaces, type Part, partsOf, type Strip } from '../../proof/strip.ts'
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import { IdSet } from './id-set.ts';
 import { itemsOfStaged, readStaged } from './page-comparison.ts';
-import type { StagedPage } from './staging.ts';
+import type { KeptPage } from './staging.ts';
 
 /** How a list that was read differs from the mirror's rows, record for record. */
 export type RecordDifference =
@@ -19,11 +19,11 @@ export type RecordDifference =
  */
 export class ListComparison {
   readonly #table: ListTable;
-  readonly #pageOf: (digest: string) => StagedPage;
+  readonly #pageOf: (digest: string) => KeptPage;
   readonly #rows: RowMarks;
 
   /** @param pageOf finds a page that was read by its digest. */
-  constructor(table: ListTable, pageOf: (digest: string) => StagedPage) {
+  constructor(table: ListTable, pageOf: (digest: string) => KeptPage) {
     this.#table = table;
     this.#pageOf = pageOf;
     this.#rows = new RowMarks(table);

@@ -15,7 +15,7 @@ import { ListRows } from './list-rows.ts';
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
 import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
 import { takeUpWalk } from './staged-walk.ts';
-import type { StagedPage } from './staging.ts';
+import type { KeptPage } from './staging.ts';
 
 /** Runs that are looked through for the last sweep: more incremental ones in a row don't count. */
 const runsLookedThrough = 10_000;
@@ -115,7 +115,10 @@ export class SqliteListMirror implements ListMirror {
 
   beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
     this.#walk = walk;
-    if (walk > 1) return [];
+    if (walk > 1) {
+      this.#early?.buildIndexes();
+      return [];
+    }
     const { staging, list, run } = this.#context;
     this.#giveUpEarly();
     this.#readings.clear();
@@ -163,6 +166,7 @@ export class SqliteListMirror implements ListMirror {
     try {
       if (order.kind !== 'list') this.#giveUpEarly();
       const rows = this.#early ?? (await this.#beginRows(signal));
+      rows.buildIndexes();
       const application = new ListApplication(
         this.#context,
         rows,
@@ -194,7 +198,7 @@ export class SqliteListMirror implements ListMirror {
     if (transaction === null) return;
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
     transaction.sqlite.pragma('defer_foreign_keys = ON');
-    this.#early = new ListRows(transaction, this.#context);
+    this.#early = new ListRows(transaction, this.#context, true);
   }
 
   #giveUpEarly(): void {
@@ -208,10 +212,10 @@ export class SqliteListMirror implements ListMirror {
   async #beginRows(signal: AbortSignal): Promise<ListRows> {
     const transaction = await this.#context.transactions.begin(signal);
     this.#context.run.prepare(transaction);
-    return new ListRows(transaction, this.#context);
+    return new ListRows(transaction, this.#context, false);
   }
 
-  #stagedPage(digest: string): StagedPage | null {
+  #stagedPage(digest: string): KeptPage | null {
     return this.#context.staging.page(this.#context.list.resource, digest);
   }
 

@@ -11,10 +11,13 @@ export class ListRows {
   readonly connections: ConnectionTable;
   readonly writer: RowWriter;
   readonly #context: ListContext;
+  readonly #indexes: string[];
 
-  constructor(transaction: OpenTransaction, context: ListContext) {
+  /** @param isEmpty whether the list has no rows yet: its indexes are then made when `buildIndexes` is called. */
+  constructor(transaction: OpenTransaction, context: ListContext, isEmpty: boolean) {
     this.transaction = transaction;
     this.#context = context;
+    this.#indexes = isEmpty && context.list.identity.by === 'content' ? context.table.dropIndexes() : [];
     this.connections = new ConnectionTable(transaction.sqlite);
     const { table, run, observe } = context;
     this.writer = new RowWriter(transaction, {
@@ -25,16 +28,28 @@ export class ListRows {
     });
   }
 
+  /** Makes the indexes again that were left out while rows were written as they arrived. */
+  buildIndexes(): void {
+    for (const sql of this.#indexes.splice(0)) this.transaction.sqlite.exec(sql);
+  }
+
   /** Inserts the new records of a page that has just arrived, and notes their rows on the staged page. */
   insertEarly(page: StagedPage, news: readonly PlacedRecord[], bytes: Buffer): StagedPage {
     if (page.rows === null) return page;
     const { table } = this.#context;
     const rows = Buffer.from(page.rows);
+    const note = (position: number, row: number) =>
+      rows.writeDoubleLE(row, position * Float64Array.BYTES_PER_ELEMENT);
+    if (table.list.identity.by === 'content') {
+      const ids = this.writer.insertAll(news.map(({ record }) => record));
+      for (const [at, { position }] of news.entries()) note(position, ids[at] as number);
+      return { ...page, rows, bytes };
+    }
     for (const { position, record } of news) {
       // An id that came before stays as it came: the list grew, or it contradicts itself, which the proof finds out.
       const isKnown = record.id !== null && table.has(record.id);
       const row = isKnown ? table.find(record) : this.writer.insert(record);
-      rows.writeDoubleLE(row ?? Number.NaN, position * Float64Array.BYTES_PER_ELEMENT);
+      note(position, row ?? Number.NaN);
     }
     // Where the transaction is given up, the page is all that is left of them.
     return { ...page, rows, bytes };

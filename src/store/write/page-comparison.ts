@@ -13,7 +13,7 @@ import type { FoundOnPage } from '../../proof/incremental.ts';
 import type { PageReading } from '../../sync/ports.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ListTable } from '../tables/list-table.ts';
-import type { StagedPage } from './staging.ts';
+import type { KeptPage, StagedPage } from './staging.ts';
 
 /** A page that was read and held against the mirror. */
 export interface ComparedPage {
@@ -144,7 +144,7 @@ function claimsJson(claims: ConnectionClaims): string {
 }
 
 /** Adds what a staged page says of connections to the claims of a walk. */
-export function offerStaged({ claims }: StagedPage, target: ConnectionClaims): void {
+export function offerStaged({ claims }: KeptPage, target: ConnectionClaims): void {
   for (const [id, name, extra, time] of JSON.parse(claims) as ClaimTuple[]) {
     const mention: ConnectionMention = { id, name, extra };
     target.offer(mention, time);
@@ -154,25 +154,30 @@ export function offerStaged({ claims }: StagedPage, target: ConnectionClaims): v
 /** Reads some of a staged page's records again; rejected ones among them are left out. */
 export function readStaged(
   list: ListDefinition,
-  { bytes, digest }: StagedPage,
+  page: KeptPage,
   positions: readonly number[],
 ): PlacedRecord[] {
-  if (bytes === null) throw new Error(`Page ${digest} of ${list.resource} was staged without its bytes.`);
+  const bytes = page.bytes();
+  if (bytes === null)
+    throw new Error(`Page ${page.digest} of ${list.resource} was staged without its bytes.`);
   const content: PageContent = readContent(bytes);
   const read = pageReader(list).read(content, positions);
   return read.records.map((record, at) => ({ position: read.positions[at] as number, record }));
 }
 
 /** The records of a staged page that can't be read. */
-export function rejectionsOf(
-  list: ListDefinition,
-  { bytes, rejectedCount }: StagedPage,
-): readonly Rejection[] {
-  return bytes === null || rejectedCount === 0 ? [] : pageReader(list).read(readContent(bytes)).rejections;
+export function rejectionsOf(list: ListDefinition, page: KeptPage): readonly Rejection[] {
+  const bytes = page.rejectedCount === 0 ? null : page.bytes();
+  return bytes === null ? [] : pageReader(list).read(readContent(bytes)).rejections;
 }
 
 /** What a staged page holds, as the proof asks for it; without rows it holds nothing that the mirror has. */
-export function itemsOfStaged({ contents, ids, rows, count }: StagedPage) {
+export function itemsOfStaged({
+  contents,
+  ids,
+  rows,
+  count,
+}: Pick<StagedPage, 'contents' | 'ids' | 'rows' | 'count'>) {
   return {
     contents,
     ids: ids && toDoubles(ids),

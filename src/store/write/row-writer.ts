@@ -82,6 +82,14 @@ export class RowWriter {
     return id;
   }
 
+  /** Inserts records into a list without ids and returns their rows' ids, in the same order. */
+  insertAll(records: readonly NewRecord[]): number[] {
+    if (this.#observe !== undefined) return records.map(record => this.insert(record));
+    for (const { content } of records) this.#sum.add(content);
+    this.#inserted += records.length;
+    return this.#table.insertAll(records, this.#runId);
+  }
+
   update(id: number, record: NewRecord): void {
     const row = this.#table.read(id);
     this.#observe?.({

@@ -5,7 +5,7 @@ import { IdSet } from './id-set.ts';
 import { RowMarks } from './list-comparison.ts';
 import { itemsOfStaged, readStaged } from './page-comparison.ts';
 import type { RowWriter } from './row-writer.ts';
-import type { StagedPage } from './staging.ts';
+import type { KeptPage } from './staging.ts';
 
 /**
  * Stores all that was seen where no reading is proven: each content as often as the walk that had most of it. Nothing is removed,
@@ -15,11 +15,11 @@ export class SeenRows {
   readonly #table: ListTable;
   readonly #writer: RowWriter;
   /** Finds a page that was read by its digest; null for one that was known and not read, whose records the mirror has. */
-  readonly #pageOf: (digest: string) => StagedPage | null;
+  readonly #pageOf: (digest: string) => KeptPage | null;
   /** The ids that were met; null in a list without ids. */
   readonly #handled: IdSet | null;
 
-  constructor(table: ListTable, writer: RowWriter, pageOf: (digest: string) => StagedPage | null) {
+  constructor(table: ListTable, writer: RowWriter, pageOf: (digest: string) => KeptPage | null) {
     this.#table = table;
     this.#writer = writer;
     this.#pageOf = pageOf;

@@ -25,6 +25,11 @@ export interface StagedPage {
   readonly bytes: Buffer | null;
 }
 
+/** A staged page as it is read back: its bytes, which are most of it, only where they are asked for. */
+export interface KeptPage extends Omit<StagedPage, 'bytes'> {
+  bytes(): Buffer | null;
+}
+
 /** A page of a walk: which page it is, and the total that its answer stated. */
 export interface StagedPlace {
   readonly index: number;
@@ -43,12 +48,13 @@ const pagesPerCommit = 64;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 5;
+const layoutVersion = 6;
 
 const layout = `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
   DROP TABLE IF EXISTS pages;
+  DROP TABLE IF EXISTS answers;
   CREATE TABLE walks (resource TEXT PRIMARY KEY, begun_at INTEGER NOT NULL, origin TEXT NOT NULL) STRICT;
   CREATE TABLE places (
     number INTEGER PRIMARY KEY, resource TEXT NOT NULL, page_index INTEGER NOT NULL, total INTEGER NOT NULL,
@@ -57,7 +63,11 @@ const layout = `
   CREATE TABLE pages (
     resource TEXT NOT NULL, digest TEXT NOT NULL, item_count INTEGER NOT NULL, sum TEXT NOT NULL,
     rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB,
-    claims TEXT NOT NULL, bytes BLOB, check_sum INTEGER NOT NULL,
+    claims TEXT NOT NULL, check_sum INTEGER NOT NULL,
+    PRIMARY KEY (resource, digest)
+  ) STRICT;
+  CREATE TABLE answers (
+    resource TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
   PRAGMA user_version = ${layoutVersion};
@@ -136,8 +146,9 @@ export class Staging {
   addPage(resource: string, page: StagedPage): void {
     this.#begin();
     const { digest, count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes } = page;
-    const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes] as const;
+    const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims] as const;
     this.#statements.addPage.run(resource, digest, ...values, checkSumOf(page));
+    if (bytes !== null) this.#statements.addAnswer.run(resource, digest, bytes, crc32(bytes));
     this.#pagesInTransaction++;
     if (this.#pagesInTransaction >= pagesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
       this.commit();
@@ -148,19 +159,30 @@ export class Staging {
    *
    * @throws MirrorFileError where it was damaged on the disk.
    */
-  page(resource: string, digest: string): StagedPage | null {
+  page(resource: string, digest: string): KeptPage | null {
     const row = this.#statements.page.get(resource, digest);
     if (row === undefined) return null;
     const { check_sum, ...page } = row;
-    if (checkSumOf(page) === check_sum) return page;
-    throw new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
+    if (checkSumOf(page) !== check_sum) throw this.#damaged();
+    return { ...page, bytes: () => this.#answer(resource, digest) };
+  }
+
+  #answer(resource: string, digest: string): Buffer | null {
+    const row = this.#statements.answer.get(resource, digest);
+    if (row === undefined) return null;
+    if (crc32(row.bytes) !== row.check_sum) throw this.#damaged();
+    return row.bytes;
+  }
+
+  #damaged(): MirrorFileError {
+    return new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
   }
 
   /** Forgets which rows of the mirror hold the staged pages: they are not there any more. */
   forgetRows(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
       const page = this.page(resource, digest);
-      if (page !== null) this.addPage(resource, { ...page, rows: null });
+      if (page !== null) this.addPage(resource, { ...page, rows: null, bytes: null });
     }
   }
 
@@ -175,6 +197,7 @@ export class Staging {
     this.commit();
     this.#statements.clearPlaces.run(resource);
     this.#statements.clearPages.run(resource);
+    this.#statements.clearAnswers.run(resource);
     this.#statements.clearWalk.run(resource);
   }
 
@@ -198,9 +221,9 @@ export class Staging {
 }
 
 /** The file is not synced to the disk, so a power cut may leave pages that are there and hold something else. */
-function checkSumOf(page: StagedPage): number {
-  const { digest, sum, rejectedSum, contents, ids, rows, claims, bytes } = page;
-  const parts = [digest, sum, rejectedSum, contents, ids, rows, claims, bytes];
+function checkSumOf(page: Omit<StagedPage, 'bytes'>): number {
+  const { digest, sum, rejectedSum, contents, ids, rows, claims } = page;
+  const parts = [digest, sum, rejectedSum, contents, ids, rows, claims];
   return parts.reduce((checkSum: number, part) => crc32(part ?? '', checkSum), 0);
 }
 
@@ -214,10 +237,15 @@ function prepare(sqlite: Database.Database) {
     places: sqlite.prepare<[string], StagedPlace>(
       'SELECT page_index AS "index", total, digest FROM places WHERE resource = ? ORDER BY number',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    page: sqlite.prepare<[string, string], StagedPage & { check_sum: number }>(
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    addAnswer: sqlite.prepare('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)'),
+    answer: sqlite.prepare<[string, string], { bytes: Buffer; check_sum: number }>(
+      'SELECT bytes, check_sum FROM answers WHERE resource = ? AND digest = ?',
+    ),
+    clearAnswers: sqlite.prepare('DELETE FROM answers WHERE resource = ?'),
+    page: sqlite.prepare<[string, string], Omit<StagedPage, 'bytes'> & { check_sum: number }>(
       `SELECT digest, item_count AS count, sum, rejected_count AS rejectedCount, rejected_sum AS rejectedSum,
-         contents, ids, row_ids AS rows, claims, bytes, check_sum
+         contents, ids, row_ids AS rows, claims, check_sum
        FROM pages WHERE resource = ? AND digest = ?`,
     ),
     digests: sqlite.prepare<[string], string>('SELECT digest FROM pages WHERE resource = ?').pluck(),
