@@ -22,9 +22,12 @@ export interface ReadItems {
   readonly contents: Buffer;
   /** The service's ids, NaN for a rejected item; null in a list without ids. */
   readonly ids: Float64Array | null;
-  /** The mirror's rows that hold the same content, NaN where there is none. */
+  /** The mirror's rows that hold the same content; NaN where there is none, `rejectedRow` where the item was rejected. */
   readonly rows: Float64Array;
 }
+
+/** Stands in the place of a row for an item that was rejected: no row is to hold it. */
+export const rejectedRow: number = Number.POSITIVE_INFINITY;
 
 /** Finds the items of a page by its digest; null where the page was known and therefore not read. */
 export type ItemsOf = (digest: string) => ReadItems | null;

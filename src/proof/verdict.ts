@@ -1,10 +1,10 @@
-import type { Sum } from '../contract/sum.ts';
+import { contentBytes, type Sum } from '../contract/sum.ts';
 import { agree } from './agreement.ts';
-import type { Answer, ItemsOf } from './answer.ts';
+import { type ItemsOf, rejectedRow } from './answer.ts';
 import { findGrowth, type Growth } from './growth.ts';
 import { findRepeats, type Repeats } from './repeats.ts';
 import type { Standing } from './standing.ts';
-import { allPlaces, type Places, type Strip, sumOfPlaces } from './strip.ts';
+import { allPlaces, type Places, partsOf, type Strip, sumOfPlaces } from './strip.ts';
 import type { WalkAccount } from './walk-account.ts';
 
 /** A walk that is over, as the verdict sees it. */
@@ -127,13 +127,15 @@ function judgeByMirror(
 /** The sum over a walk's records without the rejected ones; null where pages were not read that are needed. */
 export function acceptedSum(strip: Strip, itemsOf: ItemsOf): Sum | null {
   const sum = sumOfPlaces(strip, allPlaces(strip), itemsOf);
-  for (const rejected of rejectedOf(strip)) sum?.subtractSum(rejected);
+  for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
+    if (answer.rejected === null) continue;
+    const read = itemsOf(answer.digest);
+    if (read === null) return null;
+    for (let at = items.from; at < items.to; at++) {
+      if (read.rows[at] === rejectedRow) sum?.subtract(read.contents, at * contentBytes);
+    }
+  }
   return sum;
-}
-
-function rejectedOf({ segments }: Strip): Sum[] {
-  const answers = new Set<Answer>(segments.map(({ answer }) => answer));
-  return [...answers].flatMap(({ rejected }) => rejected ?? []);
 }
 
 /** Every page is what it was in the last proven sweep, byte for byte and in its place. */

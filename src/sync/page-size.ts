@@ -61,11 +61,11 @@ function describe(page: Page, asked: number | null): FirstPage {
   };
 }
 
-/** How many records a full page holds, by what the first one says and by what it holds. */
+/** How many records a full page holds, at least one, by what the first one says and by what it holds. */
 function sizeOf({ content, pagination }: Page): number {
-  const items = content?.items ?? [];
+  const count = content?.items.length ?? 0;
   const { pageSize, totalRecordCount } = pagination;
-  const isWholeList = items.length >= totalRecordCount;
-  if (items.length > pageSize) return items.length;
-  return isWholeList || items.length === 0 ? pageSize : Math.min(pageSize, items.length);
+  if (count > pageSize) return count;
+  const isWholeList = count >= totalRecordCount;
+  return Math.max(1, isWholeList || count === 0 ? pageSize : Math.min(pageSize, count));
 }

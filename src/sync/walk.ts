@@ -75,7 +75,9 @@ export async function getOrMissing(
   try {
     return { asked, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'not_found') return { asked, page: null };
+    // Some services say that a page past the end is no page to ask for.
+    const isMissing = error instanceof ServiceError && /^(not_found|refused)$/.test(error.code);
+    if (isMissing) return { asked, page: null };
     throw error;
   }
 }

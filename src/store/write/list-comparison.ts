@@ -58,7 +58,7 @@ export class ListComparison {
       const { rows } = itemsOfStaged(this.#pageOf(answer.digest));
       for (let at = items.from; at < items.to; at++) {
         const row = rows[at] as number;
-        if (!Number.isNaN(row) && !this.#rows.mark(row)) copies.push({ row, place: placeOf(at) });
+        if (Number.isFinite(row) && !this.#rows.mark(row)) copies.push({ row, place: placeOf(at) });
       }
     }
     return copies;

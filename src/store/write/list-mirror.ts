@@ -96,14 +96,17 @@ export class SqliteListMirror implements ListMirror {
     const { file, staging, list } = this.#context;
     try {
       // What the first walk brings into an empty list is written at once; later walks are held against that.
-      const early = this.#walk === 1 ? this.#early : null;
-      const hasRows = this.#standing.sum.count > 0 || (this.#early !== null && this.#walk > 1);
       const {
         reading,
         news,
         staged: compared,
-      } = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
-      const staged = early === null ? compared : early.insertEarly(compared, news, page.bytes);
+      } = inOneRead(file.sqlite, () =>
+        this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
+      );
+      // Where the transaction is given up, the page is all that is left of what was written as it arrived.
+      const staged = this.#early === null ? compared : { ...compared, bytes: page.bytes };
+      const isFirst = this.#early !== null && this.#walk === 1;
+      if (isFirst) this.#early?.insertEarly(staged, news);
       staging.addPage(list.resource, staged);
       this.#atHand.delete(reading.digest);
       this.#readings.set(reading.digest, reading);

@@ -34,24 +34,19 @@ export class ListRows {
   }
 
   /** Inserts the new records of a page that has just arrived, and notes their rows on the staged page. */
-  insertEarly(page: StagedPage, news: readonly PlacedRecord[], bytes: Buffer): StagedPage {
-    if (page.rows === null) return page;
+  insertEarly({ rows }: StagedPage, news: readonly PlacedRecord[]): void {
     const { table } = this.#context;
-    const rows = Buffer.from(page.rows);
     const note = (position: number, row: number) =>
       rows.writeDoubleLE(row, position * Float64Array.BYTES_PER_ELEMENT);
     if (table.list.identity.by === 'content') {
       const ids = this.writer.insertAll(news.map(({ record }) => record));
       for (const [at, { position }] of news.entries()) note(position, ids[at] as number);
-      return { ...page, rows, bytes };
+      return;
     }
     for (const { position, record } of news) {
       // An id that came before stays as it came: the list grew, or it contradicts itself, which the proof finds out.
       const isKnown = record.id !== null && table.has(record.id);
-      const row = isKnown ? table.find(record) : this.writer.insert(record);
-      note(position, row ?? Number.NaN);
+      note(position, (isKnown ? table.find(record) : this.writer.insert(record)) ?? Number.NaN);
     }
-    // Where the transaction is given up, the page is all that is left of them.
-    return { ...page, rows, bytes };
   }
 }

@@ -9,6 +9,7 @@ import {
   type Rejection,
 } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
+import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
 import type { FoundOnPage } from '../../proof/incremental.ts';
 import type { PageReading } from '../../sync/ports.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
@@ -82,7 +83,7 @@ export class PageComparison {
       const content = hash16(record);
       rejected.add(content);
       sum.add(content);
-      items.set(position, content, null, undefined);
+      items.set(position, content, null, rejectedRow);
     }
     return rejected;
   }
@@ -171,18 +172,13 @@ export function rejectionsOf(list: ListDefinition, page: KeptPage): readonly Rej
   return bytes === null ? [] : pageReader(list).read(readContent(bytes)).rejections;
 }
 
-/** What a staged page holds, as the proof asks for it; without rows it holds nothing that the mirror has. */
+/** What a staged page holds, as the proof asks for it. */
 export function itemsOfStaged({
   contents,
   ids,
   rows,
-  count,
-}: Pick<StagedPage, 'contents' | 'ids' | 'rows' | 'count'>) {
-  return {
-    contents,
-    ids: ids && toDoubles(ids),
-    rows: rows === null ? new Float64Array(count).fill(Number.NaN) : toDoubles(rows),
-  };
+}: Pick<StagedPage, 'contents' | 'ids' | 'rows'>): ReadItems {
+  return { contents, ids: ids && toDoubles(ids), rows: toDoubles(rows) };
 }
 
 function toDoubles(bytes: Buffer): Float64Array {

@@ -56,7 +56,8 @@ export class SeenRows {
       if (!Number.isNaN(id) && this.#handled?.add(id) === false) continue;
       const row = rows[at] as number;
       if (Number.isNaN(row)) unknown.push(at);
-      else if (!marks.mark(row) && this.#handled === null) this.#storeCopy(row, marks);
+      else if (Number.isFinite(row) && !marks.mark(row) && this.#handled === null)
+        this.#storeCopy(row, marks);
     }
     if (unknown.length === 0) return;
     for (const { record } of readStaged(this.#table.list, page, unknown)) this.#storeRecord(record, marks);

@@ -2,6 +2,7 @@ import { rmSync, truncateSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { MirrorBusyError, MirrorFileError } from '../../errors.ts';
+import { rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
@@ -17,8 +18,8 @@ export interface StagedPage {
   readonly contents: Buffer;
   /** 8 bytes an item: the service's ids; null in a list without ids. */
   readonly ids: Buffer | null;
-  /** 8 bytes an item: the mirror's row that holds it, NaN where there is none; null where no row does. */
-  readonly rows: Buffer | null;
+  /** 8 bytes an item: the mirror's row that holds it, NaN where there is none, `rejectedRow` where it was rejected. */
+  readonly rows: Buffer;
   /** JSON: what its records say of connections. */
   readonly claims: string;
   /** The answer as received, where something in it is new or rejected; null otherwise. */
@@ -62,7 +63,7 @@ const layout = `
   ) STRICT;
   CREATE TABLE pages (
     resource TEXT NOT NULL, digest TEXT NOT NULL, item_count INTEGER NOT NULL, sum TEXT NOT NULL,
-    rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB,
+    rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB NOT NULL,
     claims TEXT NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
@@ -182,7 +183,7 @@ export class Staging {
   forgetRows(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
       const page = this.page(resource, digest);
-      if (page !== null) this.addPage(resource, { ...page, rows: null, bytes: null });
+      if (page !== null) this.addPage(resource, { ...page, rows: withoutRows(page.rows), bytes: null });
     }
   }
 
@@ -218,6 +219,15 @@ export class Staging {
   #begin(): void {
     if (!this.#sqlite.inTransaction) this.#sqlite.exec('BEGIN');
   }
+}
+
+/** Takes the rows away; what was rejected stays so. */
+function withoutRows(rows: Buffer): Buffer {
+  const left = Buffer.from(rows);
+  for (let at = 0; at < left.length; at += Float64Array.BYTES_PER_ELEMENT) {
+    if (left.readDoubleLE(at) !== rejectedRow) left.writeDoubleLE(Number.NaN, at);
+  }
+  return left;
 }
 
 /** The file is not synced to the disk, so a power cut may leave pages that are there and hold something else. */
