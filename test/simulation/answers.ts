@@ -23,8 +23,8 @@ export interface Shown {
   /** Where in the list the cut began. */
   readonly offset: number;
   readonly entries: readonly Entry[];
-  /** How many records the list really held then. */
-  readonly total: number;
+  /** True where it is the page that was asked for. */
+  readonly isAsked: boolean;
 }
 
 /** How a service answers for one list. */
@@ -57,7 +57,7 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
     pageNo: isLying ? asked : pageNo,
     pageSize: cut.said,
   };
-  const shown = { list: list.name, size, offset, entries, total };
+  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked };
   return { kind: 'page', body: bodyOf(list.name, entries, pagination, manner), shown };
 }
 

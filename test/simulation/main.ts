@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Coverage } from './coverage.ts';
+import { Disk } from './disk.ts';
+import { play } from './play.ts';
+import { readRegressions } from './regressions.ts';
 import type { FoundCase } from './seeds.ts';
 import type { WorkerOrder } from './worker.ts';
 
@@ -24,11 +27,13 @@ const workers = wholeNumber('--workers', values.workers);
 
 const coverage = new Coverage();
 const found: FoundCase[] = [];
+const returned: string[] = [];
 let seeds = 0;
 let runs = 0;
 const startedAt = performance.now();
 
 interface Message {
+  readonly seed: number;
   readonly found: FoundCase | null;
   readonly runs: number;
   readonly counts: Coverage['counts'] | null;
@@ -45,7 +50,8 @@ function take({ found: one, runs: more, counts }: Message): void {
   console.log(
     `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
   );
-  console.log(JSON.stringify(scenario));
+  // As a file in the folder `regressions` holds it; `about` is for a person to write.
+  console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
 }
 
 function progress(): string {
@@ -62,9 +68,13 @@ async function work(step: number): Promise<void> {
     only: values.only ?? null,
   };
   const worker = new Worker(join(import.meta.dirname, 'worker.ts'), { workerData: order });
-  worker.on('message', take);
+  let last = 'none';
+  worker.on('message', (message: Message) => {
+    last = String(message.seed);
+    take(message);
+  });
   const [code] = await once(worker, 'exit');
-  if (code !== 0) throw new Error(`A worker ended with ${code}.`);
+  if (code !== 0) throw new Error(`A worker ended with ${code}; the last seed that it played was ${last}.`);
 }
 
 function wholeNumber(flag: string, text: string): number {
@@ -73,8 +83,20 @@ function wholeNumber(flag: string, text: string): number {
   return number;
 }
 
+/** Found cases come first. */
+async function replay(): Promise<void> {
+  using disk = new Disk();
+  for (const { name, scenario } of readRegressions()) {
+    const [finding] = (await play(scenario, disk)).findings;
+    if (finding !== undefined) returned.push(`${name}: ${finding.kind}: ${finding.what}`);
+  }
+  for (const words of returned) console.log(`it came back: ${words}`);
+}
+
+await replay();
 const ticker = setInterval(() => console.log(progress()), progressEveryMs);
 await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));
 clearInterval(ticker);
 console.log(`\n${coverage.lines().join('\n')}\n\n${progress()}`);
-process.exitCode = found.length > 0 ? 1 : 0;
+if (seeds === 0) console.log(`None of these seeds has the feature ${values.only}.`);
+process.exitCode = found.length + returned.length > 0 || seeds === 0 ? 1 : 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { generate } from './generate.ts';
 import { counted, eachList, type MirrorState } from './mirror-rows.ts';
 import { judgeHealed, judgeHistory, judgeRun } from './oracle.ts';
-import { contentOf } from './records.ts';
+import { contentOf, type Entry } from './records.ts';
 import { parseRegression } from './regressions.ts';
 import type { ListReport, RunReport } from './run-real.ts';
 import { plainList, plainRun, plainService, type Scenario } from './scenario.ts';
@@ -19,29 +19,17 @@ const scenario: Scenario = {
 
 const proven: ListReport = {
   resource: name,
-  startedAt: '',
-  completedAt: '',
   status: 'completed',
-  mode: 'full',
   completeness: 'proven',
-  firstPageNo: 1,
-  pageSize: 50,
-  pageCount: 1,
-  totalRecordCount: 3,
-  recordsSeen: 3,
   inserted: 0,
   updated: 0,
   removed: 0,
-  unchanged: 3,
   rejected: 0,
   removalsWithheld: 0,
-  walks: 1,
   requests: 1,
-  retries: 0,
-  bytes: 0,
-  waitedMs: 0,
-  error: null,
   reason: null,
+  checksum: null,
+  error: null,
 };
 
 /** A world of three records, its contents, and what a run would be told for mirrors that hold some of them. */
@@ -68,6 +56,7 @@ function setUp() {
       before: holding(before),
       after: holding(after, words),
       report: reporting(words, exitCode),
+      shown: { ...eachList(() => new Set<Entry>()), [name]: new Set(world.lists[name].entries) },
     }).map(({ kind }) => kind);
   return { world, contents, holding, reporting, kinds };
 }
@@ -81,7 +70,7 @@ test('a record that left while it was listed was removed wrongly, whatever the r
   const { contents, kinds } = setUp();
   const removed = { ...proven, removed: 1 };
   expect(kinds(contents, contents.slice(1), removed)).toContain('removed-wrongly');
-  const unproven = { ...removed, completeness: 'unproven', status: 'partial', reason: 'it moved' } as const;
+  const unproven = { ...removed, completeness: 'unproven', status: 'partial', reason: 'it moved' };
   expect(kinds(contents, contents.slice(1), unproven, 3)).toContain('removed-wrongly');
 });
 
@@ -96,7 +85,7 @@ test('a record that was listed throughout is lost where the run claims to be com
   const { contents, kinds } = setUp();
   const some = contents.slice(1);
   expect(kinds(some, some)).toEqual(['lost']);
-  const incremental = { ...proven, completeness: 'incremental', mode: 'incremental' } as const;
+  const incremental = { ...proven, completeness: 'incremental' };
   expect(kinds(some, some, incremental)).toEqual([]);
 });
 
@@ -104,6 +93,13 @@ test('a record that was never listed is invented, and one that is stored too oft
   const { contents, kinds } = setUp();
   expect(kinds(contents, [...contents, 'unheard of'], { ...proven, inserted: 1 })).toContain('invented');
   expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
+});
+
+test('what was shown and stood throughout is stored, also where nothing is proven', () => {
+  const { contents, kinds } = setUp();
+  const unproven = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };
+  expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
+  expect(kinds([], contents.slice(1), { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);
 });
 
 test('words that do not fit each other, the record or the mirror are dishonest', () => {
@@ -117,14 +113,24 @@ test('words that do not fit each other, the record or the mirror are dishonest',
   expect(told({ status: 'partial', rejected: 1 }, 3)).toEqual([]);
   expect(told({ inserted: 1 }, 0)).toEqual(['dishonest']);
   expect(told({}, 3)).toEqual(['dishonest']);
-  const failed = { completeness: null, status: 'failed' } as const;
+  const failed = { completeness: null, status: 'failed' };
   expect(kinds([], contents, { ...proven, ...failed, inserted: 3 }, 1)).toEqual(['dishonest']);
 });
 
 test('a wound that stays, a name that is wrong and a claim that is missing are not healed', () => {
   const { world, contents, holding, reporting } = setUp();
   const left = (after: MirrorState, words = proven) =>
-    judgeHealed({ run: 1, world, before: after, after, report: reporting(words) }, [name]).length;
+    judgeHealed(
+      {
+        run: 1,
+        world,
+        before: after,
+        after,
+        report: reporting(words),
+        shown: eachList(() => new Set<Entry>()),
+      },
+      [name],
+    ).length;
   expect(left(holding(contents))).toBe(0);
   expect(left(holding(contents.slice(1)))).toBe(1);
   expect(left({ ...holding(contents), connections: new Map([[1, 'another']]) })).toBe(1);
@@ -157,4 +163,6 @@ test('a corrupt file of a found case is refused', () => {
   expect(() => parseRegression('odd.json', JSON.stringify({ ...written, kind: 'odd' }))).toThrow('odd.json');
   const lacking = { ...written, scenario: { ...scenario, runs: [{ ...plainRun, crash: undefined }] } };
   expect(() => parseRegression('old.json', JSON.stringify(lacking))).toThrow('old.json');
+  const unknown = { ...written, scenario: { ...scenario, weather: 'fine' } };
+  expect(() => parseRegression('new.json', JSON.stringify(unknown))).toThrow('new.json');
 });

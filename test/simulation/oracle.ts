@@ -1,4 +1,5 @@
 import type { MirrorState, RunWords } from './mirror-rows.ts';
+import { contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
 import type { Contents, ServiceList } from './service-list.ts';
@@ -9,6 +10,7 @@ export const findingKinds = [
   'lost',
   'invented',
   'removed-wrongly',
+  'unstored',
   'dishonest',
   'history',
   'verify',
@@ -35,14 +37,18 @@ export interface RunFacts {
   readonly after: MirrorState;
   /** Null where the process died, so that nobody heard what it had to say. */
   readonly report: RunReport | null;
+  /** Records that the run was shown on pages that it had asked for. */
+  readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
 }
 
 /** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
-  const { run, world, before, after, report } = facts;
+  const { run, world, before, after, report, shown } = facts;
   const findings = listNames.flatMap(name => {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
     const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words);
+    if (words?.completeness === 'unproven')
+      complaints.push(...unstored(world.lists[name], shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
   return [...findings, ...judgeWords(facts)];
@@ -78,6 +84,14 @@ function lost(list: ServiceList, after: Contents): Complaint[] {
   const missing = [...list.least].filter(([content, count]) => (after.get(content) ?? 0) < count);
   const what = `${missing.length} listed throughout and not in the mirror: ${missing[0]?.[0]}`;
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
+}
+
+/** Where nothing is proven, all that was seen is stored all the same. */
+function unstored(list: ServiceList, shown: ReadonlySet<Entry>, after: Contents): Complaint[] {
+  const contents = [...shown].map(entry => contentOf(list.name, entry) ?? '');
+  const missing = contents.find(content => (list.least.get(content) ?? 0) > 0 && !after.has(content));
+  const what = `shown, listed throughout, and not in the mirror: ${missing}`;
+  return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
 
 function invented(list: ServiceList, after: Contents): Complaint[] {

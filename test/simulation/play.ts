@@ -2,8 +2,9 @@ import { type Answer, type Ask, answerTo, hollow } from './answers.ts';
 import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
-import { type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
+import { eachList, type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
+import type { Entry } from './records.ts';
 import { Residue } from './residue.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import { plainRun, type RunScenario, type Scenario, type ServiceScenario } from './scenario.ts';
@@ -119,6 +120,7 @@ class Simulation implements Played {
     const world = this.#world;
     world.beginRun();
     const before = this.#mirror;
+    const shown = eachList(() => new Set<Entry>());
     const course = new Course(run, this.#place);
     const gate = new Gate((ask: Ask) => this.#serve(ask, run, service, course), run.schedule);
     const report = await runOnce({
@@ -128,7 +130,12 @@ class Simulation implements Played {
       concurrency: run.concurrency,
       isIncremental: run.incremental,
       isGuarded: run.guarded,
-      ask: (ask, signal) => gate.ask(ask, signal),
+      ask: async (ask, signal) => {
+        const answer = await gate.ask(ask, signal);
+        if (answer.kind === 'page' && answer.shown.isAsked)
+          for (const entry of answer.shown.entries) shown[ask.list].add(entry);
+        return answer;
+      },
       clock: () => {
         course.pass('clock');
         return new Date(this.#now++);
@@ -140,8 +147,9 @@ class Simulation implements Played {
     const after = course.isDead ? this.#place.peek(readMirror) : readMirror(this.#place.path);
     this.#mirror = after;
     this.#stood.set(after.runId, after.lists);
-    this.runs.push({ report: course.isDead ? null : report, requests: course.requests });
-    const facts = { run: this.runs.length, world, before, after, report: course.isDead ? null : report };
+    const heard = course.isDead ? null : report;
+    const facts = { run: this.runs.length + 1, world, before, after, report: heard, shown };
+    this.runs.push({ report: heard, requests: course.requests });
     this.#add(course.complaints(report, facts.run));
     return facts;
   }

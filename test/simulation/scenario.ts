@@ -37,6 +37,15 @@ export interface ListScenario {
   readonly ties: number;
 }
 
+/**
+ * What happens to a list. `at` is the record that changes, and `to`:
+ *
+ * - `insert`, `twin`, `return`, `move`: where a new record, a copy of it, a bygone record or it itself then stands
+ * - `equalize`, `rekey`: the record whose content, or whose key alone, it gets
+ * - `update`, `relink`: draws another text, or other connections
+ * - `rename`: the name of the connection `at`
+ * - `remove`, `break`: of no meaning; a broken record can't be kept by anyone
+ */
 export const changeKinds = [
   'insert',
   'remove',
@@ -51,7 +60,7 @@ export const changeKinds = [
   'break',
 ] as const;
 
-/** One change of a list; what `at` and `to` mean is the kind's own (see `world.ts`). */
+/** One change of a list. */
 export interface Change {
   readonly list: ListName;
   readonly kind: (typeof changeKinds)[number];

@@ -33,7 +33,7 @@ test('whatever some hundred services do, no promise is broken', async () => {
   }
   // A simulation in which no list is ever proven tries nothing.
   const [, total = ''] = coverage.lines();
-  expect(seed, total).toBeGreaterThan(50);
+  expect(seed, total).toBeGreaterThan(30);
   expect(coverage.counts.get('(all)')?.get('proven') ?? 0).toBeGreaterThan(seed);
 }, 60_000);
 
