@@ -28,7 +28,6 @@ const proven: ListReport = {
   removalsWithheld: 0,
   requests: 1,
   reason: null,
-  checksum: null,
   error: null,
 };
 
