@@ -203,6 +203,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ...fingerprint,
     },
   },
+  docmirror_upgrades: {
+    about:
+      'Each upgrade of the file by a docmirror that keeps it in another shape; none in a file that was never upgraded.',
+    columns: {
+      version: ['the docmirror that upgraded it', '0.2.0'],
+      upgraded_at: ['when, in UTC', '2026-11-20T23:15:04.120Z'],
+    },
+  },
   document_exports_named: {
     about:
       'Document exports with the names of their connections beside the ids: what most questions begin with.',

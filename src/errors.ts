@@ -51,8 +51,8 @@ export class DocmirrorError extends Error {
 
 /** An unknown or unusable flag or setting; the message names it. */
 export class UsageError extends DocmirrorError {
-  constructor(message: string) {
-    super('settings', message);
+  constructor(message: string, options?: ErrorOptions) {
+    super('settings', message, options);
   }
 
   override get exitCode(): number {
@@ -64,6 +64,13 @@ export class UsageError extends DocmirrorError {
 export class MirrorFileError extends DocmirrorError {
   constructor(message: string, options?: ErrorOptions & { code?: ErrorCode }) {
     super(options?.code ?? 'mirror_file', message, options);
+  }
+}
+
+/** A file that docmirror does not touch: it is not its own, or of a shape that another docmirror has to see to. */
+export class RefusedFileError extends MirrorFileError {
+  override get exitCode(): number {
+    return exitCodes.usage;
   }
 }
 

@@ -16,7 +16,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   service: ['contract', 'errors', 'sync'],
   proof: ['contract'],
   sync: ['contract', 'errors', 'proof'],
-  store: ['contract', 'errors', 'proof', 'sync'],
+  store: ['contract', 'errors', 'proof', 'sync', 'version'],
   render: ['store', 'sync'],
   serve: ['contract', 'errors', 'version'],
   sample: ['contract'],

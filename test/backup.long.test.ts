@@ -25,7 +25,7 @@ import { documentExport, type SampleItem } from './stand-in.ts';
 const logByteAt = 18;
 
 describe.concurrent('backup', () => {
-  test('makes one file that opens anywhere and holds the same, as readable as the mirror', async () => {
+  test('makes one file that opens anywhere and holds the same, for its owner only', async () => {
     await using scene = await setScene();
     await scene.sync();
     chmodSync(scene.database, 0o640);
@@ -37,7 +37,7 @@ describe.concurrent('backup', () => {
       expect(mirrored(destination, resource)).toEqual(mirrored(scene.database, resource));
     }
     expect(readFileSync(destination)[logByteAt]).toBe(1);
-    expect(statSync(destination).mode & 0o777).toBe(0o640);
+    expect(statSync(destination).mode & 0o777).toBe(0o600);
     expect(readdirSync(scene.folder).filter(name => name.startsWith('backup'))).toEqual(['backup.sqlite']);
     expect(await scene.run('backup', '--check', destination)).toMatchObject({
       code: 0,
@@ -167,7 +167,7 @@ describe.concurrent('backup', () => {
         stderr: expect.stringContaining(words),
       });
     }
-    expect(await scene.run('backup', join(scene.folder, 'notes.txt'))).toMatchObject({ code: 1 });
+    expect(await scene.run('backup', join(scene.folder, 'notes.txt'))).toMatchObject({ code: 2 });
     expect(readFileSync(join(scene.folder, 'notes.txt'), 'utf8')).toBe('precious');
   });
 });

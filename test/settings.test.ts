@@ -113,7 +113,7 @@ describe.concurrent('the file', () => {
     for (const content of ['not a database at all, but long enough to have a header', 'short']) {
       writeFileSync(scene.database, content);
       const result = await scene.run('sync');
-      expect(result).toMatchObject({ code: 1 });
+      expect(result).toMatchObject({ code: 2 });
       expect(result.stderr).toMatch(/is not an SQLite database.*\n$/);
       expect(readFileSync(scene.database, 'utf8')).toBe(content);
       expect(readdirSync(scene.folder)).toEqual(['mirror.sqlite']);
@@ -129,7 +129,7 @@ describe.concurrent('the file', () => {
     database.close();
     for (const command of ['sync', 'status', 'runs']) {
       const result = await scene.run(command);
-      expect(result).toMatchObject({ code: 1, stdout: '' });
+      expect(result).toMatchObject({ code: 2, stdout: '' });
       expect(result.stderr).toMatch(/made by a newer docmirror/);
     }
   });

@@ -5,6 +5,7 @@ import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
 import { type Backup, backUp } from '../store/backup/backup.ts';
 import { nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
+import { restore } from '../store/backup/restore.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
@@ -13,6 +14,7 @@ import { OneBar } from './one-bar.ts';
 interface BackupFlags {
   readonly keep?: string;
   readonly check?: string;
+  readonly restore?: string;
 }
 
 const keepMax = 100_000;
@@ -23,11 +25,14 @@ Examples:
   $ docmirror backup /backups/mirror.sqlite        one file, replaced when the new copy is proven
   $ docmirror backup /backups --keep 14            docmirror-20261120T020000Z.sqlite and so on, the newest 14
   $ docmirror backup --check /backups/mirror.sqlite
+  $ docmirror backup --restore /backups/mirror.sqlite
 
-A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere.
-To restore one, stop syncing and copy it to where the mirror was.
+A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only.
+--restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by
+hand, for what SQLite left beside the old mirror would damage it.
 
-Exit codes: 0 done, 1 failed, 4 the copy, or the file that was checked, is not sound.`;
+Exit codes: 0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was
+to be restored, is not sound, 11 a run holds the mirror that was to be restored.`;
 
 export const registerBackup: CommandRegistration = (program, context) => {
   const command = program
@@ -36,6 +41,7 @@ export const registerBackup: CommandRegistration = (program, context) => {
     .argument('[DEST]', 'the file to write, or with --keep the folder')
     .option('--keep <N>', 'write into the folder DEST under the time of now, and keep the newest N')
     .option('--check <FILE>', 'make no backup, but verify an old one')
+    .option('--restore <FILE>', 'make no backup, but put an old one in the place of the mirror')
     .addHelpText('after', examples);
   addSettingFlags(command, mirrorFlags).action((destination: string | undefined) =>
     backup(destination, command, context),
@@ -49,10 +55,13 @@ async function backup(
 ): Promise<void> {
   const flags = command.opts<BackupFlags>();
   const config = resolveConfig(command.opts(), context.environment);
-  if (flags.check !== undefined) {
-    if (destination !== undefined || flags.keep !== undefined)
-      throw new UsageError('--check makes no backup, so it goes without DEST and --keep.');
-    return check(flags.check, context);
+  if (flags.check !== undefined || flags.restore !== undefined) {
+    const flag = flags.check === undefined ? '--restore' : '--check';
+    const others = [destination, flags.keep, flags.check === undefined ? undefined : flags.restore];
+    if (others.some(other => other !== undefined))
+      throw new UsageError(`${flag} makes no backup, so it goes without DEST and other flags.`);
+    if (flags.check !== undefined) return check(flags.check, context);
+    return restoreMirror(flags.restore ?? '', config.database, context);
   }
   if (destination === undefined || destination === '')
     throw new UsageError('Name the file to write: docmirror backup DEST');
@@ -78,12 +87,34 @@ async function backup(
 
 function describe({ path, bytes, verification }: Backup, removed: readonly string[]): string {
   const newest = Math.max(0, ...verification.lists.map(({ runId }) => runId ?? 0));
-  const state = newest === 0 ? 'an empty mirror' : `the mirror as of run ${newest}`;
   const lines = [
-    `${path}: ${state}, ${bytesText(bytes)}, verified.`,
+    `${path}: ${stateText(newest)}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function stateText(newestRunId: number): string {
+  return newestRunId === 0 ? 'an empty mirror' : `the mirror as of run ${newestRunId}`;
+}
+
+async function restoreMirror(copy: string, database: string, context: CommandContext): Promise<void> {
+  const bar = new OneBar(context.stderr, 'restoring {bar} {percentage}%');
+  const { path, bytes, newestRunId, verification } = await restore(copy, database, {
+    limit: differencesMax,
+    signal: context.signal,
+    onProgress: (done, total) => bar.update(done, total),
+  }).finally(() => bar.stop());
+  if (verification !== null && verification.differenceCount > 0) {
+    context.stdout.write(verificationText(verification));
+    context.stderr.write('docmirror: the copy is not sound, so the mirror was left as it is.\n');
+    context.setExitCode(exitCodes.difference);
+    return;
+  }
+  const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
+  context.stdout.write(
+    `${path}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. "docmirror sync" brings it up to date.\n`,
+  );
 }
 
 async function check(path: string, { stdout, signal, setExitCode }: CommandContext): Promise<void> {

@@ -8,8 +8,9 @@ import { changeSample } from '../sample/change.ts';
 import { generateSample } from '../sample/generate.ts';
 import { arraySource } from '../serve/record-source.ts';
 import { startServer } from '../serve/server.ts';
+import { mirrorToWrite } from '../store/file/mirror-path.ts';
+import { holdLock } from '../store/file/staging-file.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
-import { stagingPath } from '../store/write/mirror.ts';
 import { exitCodeOf, type RunSummary } from '../sync/run.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags } from './flags.ts';
@@ -62,10 +63,14 @@ async function demo(command: Command, context: CommandContext): Promise<void> {
   }
 }
 
-/** The demo's file is its own, so it may begin anew; no other file is touched. */
+/** The demo's file is its own, so it may begin anew; what is no mirror is refused, and no other file is touched. */
 function removeOldDemo(): void {
-  for (const path of [demoFile, `${demoFile}-wal`, `${demoFile}-shm`, stagingPath(demoFile)]) {
-    rmSync(path, { force: true });
+  const file = mirrorToWrite(demoFile);
+  const giveBack = holdLock(file);
+  try {
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) rmSync(path, { force: true });
+  } finally {
+    giveBack();
   }
 }
 

@@ -1,8 +1,8 @@
 import { CsvEncoder, type TableEncoder } from '../render/export-formats.ts';
 import { ParquetEncoder } from '../render/parquet.ts';
+import type { AtomicFile } from '../store/file/atomic-file.ts';
 import type { Turns } from '../store/file/turns.ts';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
-import type { ExportFile } from './export-file.ts';
 
 export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -23,7 +23,7 @@ interface WriteTask {
 }
 
 /** Writes a whole file, which then waits for its name, and returns how many rows it holds. Its memory does not grow with them. */
-export async function writeTable(task: WriteTask, file: ExportFile, source: RowSource): Promise<number> {
+export async function writeTable(task: WriteTask, file: AtomicFile, source: RowSource): Promise<number> {
   try {
     const rowCount =
       task.format === 'ndjson'
@@ -46,7 +46,7 @@ async function encode(task: WriteTask, source: RowSource, encoder: TableEncoder)
 function encoderOf(
   format: 'csv' | 'parquet',
   columns: readonly ExportColumn[],
-  file: ExportFile,
+  file: AtomicFile,
 ): TableEncoder {
   return format === 'csv' ? new CsvEncoder(columns, file.write) : new ParquetEncoder(columns, file.write);
 }

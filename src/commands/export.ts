@@ -5,13 +5,13 @@ import { resolveConfig } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
+import { AtomicFile } from '../store/file/atomic-file.ts';
 import { Turns } from '../store/file/turns.ts';
 import { exportTables } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { asOfRunId } from './export-as-of.ts';
 import { exportChanges } from './export-changes.ts';
-import { ExportFile } from './export-file.ts';
 import { type ExportFormat, exportFormats, writeTable } from './export-table.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';
@@ -33,15 +33,13 @@ export interface ExportTask {
   readonly format: ExportFormat;
   readonly folder: string;
   readonly isWanted: (resource: string) => boolean;
-  /** Who may read the files: those who may read the mirror. */
-  readonly mode: number;
   readonly turns: Turns;
   readonly onProgress: (rowsDone: number, rowCount: number) => void;
 }
 
 /** A file that was written whole and waits for its name. */
 export interface WrittenFile {
-  readonly file: ExportFile;
+  readonly file: AtomicFile;
   readonly rowCount: number;
 }
 
@@ -88,7 +86,6 @@ async function exportMirror(command: Command, context: CommandContext): Promise<
       format: flags.format,
       folder: flags.out,
       isWanted: resource => flags.resource?.includes(resource) ?? true,
-      mode: statSync(config.database).mode & 0o777,
       turns: new Turns(context.signal),
       onProgress: (done, total) => bar.update(done, total),
     };
@@ -125,7 +122,7 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   const total = tables.reduce((sum, table) => sum + table.count(state), 0);
   let done = 0;
   for (const table of tables) {
-    const file = new ExportFile(join(task.folder, `${table.name}.${task.format}`), task.mode);
+    const file = AtomicFile.inNewFolder(join(task.folder, `${table.name}.${task.format}`));
     const source = {
       columns: table.columns,
       rows: () => table.rows(state),

@@ -1,8 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { count } from '../render/numbers.ts';
+import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { version } from '../version.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
@@ -55,15 +55,12 @@ async function readData(database: string) {
   }
 }
 
-/** Writes beside the file and renames, so that nobody ever opens half a report. */
+/** Nobody ever opens half a report. */
 function replace(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.new`;
   try {
-    writeFileSync(beside, text, { flag: 'wx' });
-    renameSync(beside, path);
+    writeWhole(path, text);
   } catch (error) {
-    rmSync(beside, { force: true });
-    const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
-    throw new UsageError(`--out: ${path} can't be written (${code}).`);
+    if (!(error instanceof FileWriteError)) throw error;
+    throw new UsageError(`--out: ${path} can't be written (${error.reason}).`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/se
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
+import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
@@ -63,7 +64,7 @@ async function serve(command: Command, context: CommandContext): Promise<void> {
   const chosen = chosenToken(flags);
   const token = chosen ?? newToken();
   const logger = await createLogger(config.logLevel, context.stderr.isTTY);
-  const records = MirrorReader.open(config.database);
+  const records = new Reopening(config.database, () => MirrorReader.open(config.database));
   try {
     const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
     const served = await whatIsServed(config.database, records, maxAgeMs);
@@ -87,16 +88,16 @@ type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'report'> & 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
   database: string,
-  records: MirrorReader,
+  records: Reopening<MirrorReader>,
   maxAgeMs: number | null,
 ): Promise<Served> {
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { mirrorMetrics } = await import('../serve/metrics.ts');
-  const reader = ReportReader.open(database);
-  const figures = remembered(figuresKeptMs, () => reader.figures());
-  const revision = () => reader.revision();
+  const reader = new Reopening(database, () => ReportReader.open(database));
+  const figures = remembered(figuresKeptMs, () => reader.current().figures());
+  const revision = () => reader.current().revision();
   return {
-    source: { page: (list, offset, limit) => records.page(list, offset, limit), revision },
+    source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
     health: { maxAgeMs, ages: () => figures().lists },
     metrics: mirrorMetrics(version, figures),
     report: servedReport(database, { revision, figures, maxAgeMs }),

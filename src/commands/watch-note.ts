@@ -1,4 +1,6 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { writeWhole } from '../store/file/atomic-file.ts';
+import { fileBehind } from '../store/file/mirror-path.ts';
 
 /** What a watch leaves beside the mirror while it lives, so that `status` can tell when the next run is due. */
 export interface WatchNote {
@@ -7,29 +9,34 @@ export interface WatchNote {
   readonly nextRunAt: string;
 }
 
-/** The note of a mirror's watch lies beside it. */
+/**
+ * The note of a mirror's watch lies beside it.
+ *
+ * @throws UsageError where no mirror could be at the path.
+ */
 export function watchNotePath(database: string): string {
-  return `${database}.watch`;
+  return `${fileBehind(database)}.watch`;
 }
 
-/** Writes the note anew, in one step. It is a hint: where it can't be written, nothing else is the worse for it. */
+/**
+ * Writes the note anew, in one step. It is a hint: where it can't be written, or another file lies there, nothing else is the
+ * worse for it.
+ */
 export function writeWatchNote(database: string, note: WatchNote): void {
-  const path = watchNotePath(database);
   try {
-    writeFileSync(`${path}.new`, `${JSON.stringify(note)}\n`);
-    renameSync(`${path}.new`, path);
+    const path = watchNotePath(database);
+    if (!existsSync(path) || readWatchNote(database) !== null) writeWhole(path, `${JSON.stringify(note)}\n`);
   } catch {
     removeWatchNote(database);
   }
 }
 
+/** Removes the note, and no other file. */
 export function removeWatchNote(database: string): void {
-  for (const path of [watchNotePath(database), `${watchNotePath(database)}.new`]) {
-    try {
-      rmSync(path, { force: true });
-    } catch {
-      // A folder that can't be written holds no note either.
-    }
+  try {
+    if (readWatchNote(database) !== null) rmSync(watchNotePath(database), { force: true });
+  } catch {
+    // A folder that can't be written holds no note either.
   }
 }
 

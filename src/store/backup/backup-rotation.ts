@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { privateFolderMode } from '../file/private-file.ts';
 
 const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
 
@@ -13,7 +14,7 @@ export function nameInFolder(folder: string, now: Date): string {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
   }
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: privateFolderMode });
   const stamp = now
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

@@ -59,6 +59,11 @@ const meanings: readonly [codeStart: string, code: ErrorCode, meaning: (path: st
     'mirror_file',
     path => `${path} can't be opened. Check the permissions of the file and its folder.`,
   ],
+  [
+    'ENOENT',
+    'mirror_file',
+    path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
+  ],
   ['EROFS', 'mirror_file', path => `${path} is on a read-only file system.`],
 ];
 
@@ -74,6 +79,15 @@ export function explainSqliteError(error: unknown, path: string): unknown {
   if (known === undefined) return error;
   const [, errorCode, meaning] = known;
   return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
+}
+
+/** Does some work on a file; its failures are explained as `explainSqliteError` does. */
+export function explaining<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  }
 }
 
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 const ending = '.docmirror-unfinished';
 /** An unfinished file this old was left by a process that was killed. */
@@ -9,6 +9,13 @@ const leftoverAgeMs = 24 * 60 * 60 * 1000;
 /** Where a file is written until it is whole: beside its own name, so that it can be renamed, and like no other. */
 export function unfinishedPath(path: string): string {
   return `${path}.${randomBytes(4).toString('hex')}${ending}`;
+}
+
+/** Gives a file that is whole its name, in one step that also a power cut can't halve. */
+export function putInPlace(unfinished: string, path: string): void {
+  flush(unfinished);
+  renameSync(unfinished, path);
+  flush(dirname(resolve(path)));
 }
 
 /** Removes an unfinished file with what SQLite may have left beside it. */
@@ -22,5 +29,15 @@ export function removeLeftovers(folder: string): void {
     const path = join(folder, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > leftoverAgeMs) removeUnfinished(path);
+  }
+}
+
+/** Waits until the disk holds a file, or the names in a folder. */
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }

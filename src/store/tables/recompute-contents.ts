@@ -19,10 +19,10 @@ export function recomputeContents(table: ListTable): Sum {
 }
 
 /**
- * Brings what 0.1.0 wrote of its rows, its connections and its history to contents and their sums, inside the transaction that
- * upgrades a mirror.
+ * Computes all contents and all sums over rows anew, inside the transaction that upgrades a mirror: 0.1.0 had other ones, and a
+ * reference that is new to the contract takes its connection's name out of a record's content.
  */
-export function upgradeToContents(sqlite: Database.Database): void {
+export function recomputeAll(sqlite: Database.Database): void {
   for (const list of lists) {
     const sum = recomputeContents(new ListTable(sqlite, list));
     new ContentSum(sqlite, list.table, list.resource).replace(sum);

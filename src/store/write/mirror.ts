@@ -2,25 +2,16 @@ import { existsSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { MirrorBusyError } from '../../errors.ts';
 import type { ListMirror, ListOutcome, Mirror, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
-import {
-  assertIsMirrorOrNew,
-  type MirrorFile,
-  openForReading,
-  openForWriting,
-  openInMemory,
-} from '../file/open.ts';
+import { mirrorToWrite } from '../file/mirror-path.ts';
+import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { stagingPath } from '../file/staging-file.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
 import { Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
-
-/** The staging file of a mirror lies beside it. */
-export function stagingPath(path: string): string {
-  return `${path}.staging`;
-}
 
 /** What a mirror is opened with. */
 interface OpenMirror {
@@ -46,11 +37,11 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError where the file can't be used.
    */
   static open(path: string, signal: AbortSignal = new AbortController().signal): SqliteMirror {
-    assertIsMirrorOrNew(path);
-    const lock = openLock(path);
+    const file = mirrorToWrite(path);
+    const lock = openLock(file);
     try {
       return new SqliteMirror({
-        file: openForWriting(path),
+        file: openForWriting(file),
         lock,
         staging: lock,
         signal,
@@ -68,14 +59,14 @@ export class SqliteMirror implements Mirror {
     observe: ChangeObserver,
     signal: AbortSignal = new AbortController().signal,
   ): SqliteMirror {
-    assertIsMirrorOrNew(path);
+    const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
-    if (!existsSync(path))
+    if (!existsSync(file))
       return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe });
-    openForReading(path).close();
-    const lock = openLock(path);
+    openForReading(file).close();
+    const lock = openLock(file);
     try {
-      return new SqliteMirror({ file: openForWriting(path), lock, staging, signal, observe });
+      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, observe });
     } catch (error) {
       lock.close();
       throw error;

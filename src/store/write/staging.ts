@@ -1,10 +1,9 @@
-import { rmSync, truncateSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { MirrorBusyError, MirrorFileError } from '../../errors.ts';
+import { MirrorFileError } from '../../errors.ts';
 import { rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
-import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
 
 /** A page that was read, by the digest of its items: the same page of another walk is the same. */
 export interface StagedPage {
@@ -49,9 +48,9 @@ const pagesPerCommit = 64;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
-const layoutVersion = 6;
-
-const layout = `
+const layout: StagingLayout = {
+  version: 6,
+  sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
   DROP TABLE IF EXISTS pages;
@@ -71,8 +70,8 @@ const layout = `
     resource TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
-  PRAGMA user_version = ${layoutVersion};
-`;
+`,
+};
 
 /**
  * The file beside the mirror that keeps the pages that a run has read until they are applied, and the places of its first walk,
@@ -87,25 +86,16 @@ export class Staging {
   #committedAt = 0;
 
   /**
-   * @throws MirrorBusyError where another process has it open.
+   * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
    */
   static open(path: string): Staging {
-    try {
-      return new Staging(openLocked(path));
-    } catch (error) {
-      if (!hasCode(error, 'SQLITE_CORRUPT') && !hasCode(error, 'SQLITE_NOTADB'))
-        throw explainSqliteError(error, path);
-      // Staged pages can always be asked for again, so a damaged file is emptied; in place, for the lock is the file.
-      rmSync(`${path}-wal`, { force: true });
-      truncateSync(path);
-      return new Staging(openLocked(path));
-    }
+    return new Staging(openStagingFile(path, layout));
   }
 
   /** Staging in a temporary file that no one else sees and that ends with its connection. */
   static openTemporary(): Staging {
     const sqlite = new Database('');
-    sqlite.exec(layout);
+    sqlite.exec(layout.sql);
     return new Staging(sqlite);
   }
 
@@ -263,29 +253,4 @@ function prepare(sqlite: Database.Database) {
     clearPages: sqlite.prepare('DELETE FROM pages WHERE resource = ?'),
     clearWalk: sqlite.prepare('DELETE FROM walks WHERE resource = ?'),
   };
-}
-
-function openLocked(path: string): Database.Database {
-  const sqlite = new Database(path, { timeout: 0 });
-  try {
-    sqlite.pragma('locking_mode = EXCLUSIVE');
-    sqlite.pragma('journal_mode = WAL');
-    // It may be damaged when the machine dies, which is found out here: the walk is then begun anew.
-    sqlite.pragma('synchronous = OFF');
-    // Pages are written once and read once: a cache would only hold memory.
-    sqlite.pragma('cache_size = -2048');
-    sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
-    if (sqlite.pragma('user_version', { simple: true }) !== layoutVersion) sqlite.exec(layout);
-    if (sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok') {
-      throw new Database.SqliteError('the staging file is damaged', 'SQLITE_CORRUPT');
-    }
-    return sqlite;
-  } catch (error) {
-    sqlite.close();
-    throw hasCode(error, 'SQLITE_BUSY') ? new MirrorBusyError('Another run holds this mirror.') : error;
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith(code);
 }

@@ -1,0 +1,114 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { fileKey } from '../file/connections.ts';
+import { mirrorToWrite } from '../file/mirror-path.ts';
+import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
+import { type Shape, shapeOf } from '../file/shape.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { holdLock } from '../file/staging-file.ts';
+import { putInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { laterShape } from '../file/upgrade.ts';
+import { type Verification, verifyMirror } from '../verify/verify.ts';
+import type { BackupOptions } from './backup.ts';
+import { copyMirror, namesBeside } from './copy.ts';
+
+/** How a restore ended: the mirror is replaced where the copy is sound, and as it was otherwise. */
+export interface Restored {
+  readonly path: string;
+  readonly bytes: number;
+  /** The newest run that the copy knows; 0 where it knows none. */
+  readonly newestRunId: number;
+  /** The audit of the copy; null where it is of an older shape, so that SQLite alone has checked it. */
+  readonly verification: Verification | null;
+}
+
+/** How long a reader may hold on to the mirror that is replaced, in milliseconds. */
+const readerWaitMs = 10_000;
+
+/**
+ * Puts a copy of a mirror where the mirror is to be, while no run holds it. The copy is written beside it and audited first;
+ * what SQLite left beside the old mirror goes before the new one gets its name, so that nothing of the one is taken for a part
+ * of the other.
+ *
+ * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
+ * @throws MirrorBusyError where a run holds the mirror.
+ * @throws MirrorFileError where the copy is damaged or can't be written, or a program holds on to the mirror.
+ */
+export async function restore(copy: string, target: string, options: BackupOptions): Promise<Restored> {
+  const path = mirrorToWrite(target);
+  if (fileKey(copy) !== null && fileKey(copy) === fileKey(path))
+    throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  const giveBack = holdLock(path);
+  const unfinished = unfinishedPath(path);
+  try {
+    const { shape, newestRunId } = await copyAny(copy, unfinished, options);
+    const { size: bytes } = statSync(unfinished);
+    const verification = shape === 'older' ? null : await verifyMirror(unfinished, options);
+    const named = verification && { ...verification, path: copy };
+    const restored = { path, bytes, newestRunId, verification: named };
+    if (verification !== null && verification.differenceCount > 0) return restored;
+    replaceMirror(unfinished, path);
+    openOfAnyShape(path, sqlite => sqlite.prepare('SELECT count(*) FROM sync_runs').get()).close();
+    return restored;
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  } finally {
+    removeUnfinished(unfinished);
+    giveBack();
+  }
+}
+
+async function copyAny(
+  copy: string,
+  unfinished: string,
+  options: BackupOptions,
+): Promise<{ shape: Shape; newestRunId: number }> {
+  const file = openOfAnyShape(copy, sqlite => {
+    const shape = shapeOf(sqlite);
+    if (shape === 'later') throw new RefusedFileError(laterShape(copy));
+    if (shape === 'empty') throw new RefusedFileError(`${copy} is empty. Name a backup of a mirror.`);
+  });
+  try {
+    const shape = shapeOf(file.sqlite);
+    if (shape === 'older') assertWhole(file);
+    const newest = file.sqlite.prepare('SELECT max(id) FROM sync_runs').pluck().get();
+    await copyMirror(file, unfinished, options);
+    return { shape, newestRunId: Number(newest ?? 0) };
+  } finally {
+    file.close();
+  }
+}
+
+/** What an audit would say needs the tables of now; that the file is whole can be said of any. */
+function assertWhole({ sqlite, path }: MirrorFile): void {
+  const found = sqlite.prepare('PRAGMA integrity_check(1)').pluck().get();
+  const isWhole = found === 'ok' && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
+  if (!isWhole) throw new MirrorFileError(`${path} is damaged, so it was not restored. Name another backup.`);
+}
+
+function replaceMirror(unfinished: string, path: string): void {
+  if (existsSync(path)) foldLog(path);
+  for (const name of namesBeside) rmSync(`${path}${name}`, { force: true });
+  putInPlace(unfinished, path);
+}
+
+/** Makes the old mirror one file: should this process be killed amid its replacement, it is still whole. */
+function foldLog(path: string): void {
+  const sqlite = new Database(path, { timeout: readerWaitMs });
+  try {
+    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
+    const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    if (busy !== 0) {
+      throw new MirrorFileError(`${path} is being read by another program. Try again when it is done.`, {
+        code: 'database_locked',
+      });
+    }
+  } catch (error) {
+    // A damaged mirror is what a restore is for.
+    const isDamaged = error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+    if (!isDamaged) throw error;
+  } finally {
+    sqlite.close();
+  }
+}

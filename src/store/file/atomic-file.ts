@@ -1,0 +1,132 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DocmirrorError } from '../../errors.ts';
+import { privateFileMode, privateFolderMode } from './private-file.ts';
+import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
+
+/** What is written is gathered up to this size, in bytes. */
+const bufferBytes = 1024 * 1024;
+
+/** A file can't be written. That is no fault of docmirror: its message is one line. */
+export class FileWriteError extends DocmirrorError {
+  /** Why, as the system says it: ENOENT and the like. */
+  readonly reason: string;
+
+  constructor(path: string, cause: unknown) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
+    const isFull = reason === 'ENOSPC';
+    const words = isFull ? 'the disk is full' : reason;
+    super(
+      isFull ? 'disk_full' : 'internal',
+      `${path} can't be written: ${words}. Nothing was put in its place.`,
+      { cause },
+    );
+    this.reason = reason;
+  }
+}
+
+/**
+ * A file that is seen under its name only when it is whole: it is written beside it, and renamed. Only its owner can read it.
+ * All its methods throw a FileWriteError where the file system fails.
+ */
+export class AtomicFile {
+  readonly path: string;
+  readonly #unfinishedPath: string;
+  readonly #file: number;
+  #chunks: Buffer[] = [];
+  #waiting = 0;
+  #bytes = 0;
+  #isOpen = true;
+
+  /** Begins the file, in a folder that is there. */
+  constructor(path: string) {
+    this.path = path;
+    this.#unfinishedPath = unfinishedPath(path);
+    this.#file = this.#tried(() => {
+      removeLeftovers(dirname(resolve(path)));
+      return openSync(this.#unfinishedPath, 'wx', privateFileMode);
+    });
+  }
+
+  /** Begins a file, and makes its folder where there is none; only its owner can look into that. */
+  static inNewFolder(path: string): AtomicFile {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: privateFolderMode });
+    } catch (error) {
+      throw new FileWriteError(path, error);
+    }
+    return new AtomicFile(path);
+  }
+
+  /** How much was written so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  readonly write = (content: string | Uint8Array): void => {
+    const chunk =
+      typeof content === 'string'
+        ? Buffer.from(content)
+        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.length;
+    this.#bytes += chunk.length;
+    if (this.#waiting >= bufferBytes) this.#flush();
+  };
+
+  /** Waits until the disk holds all that was written. */
+  finish(): void {
+    this.#flush();
+    this.#tried(() => fsyncSync(this.#file));
+    this.#close();
+  }
+
+  /** Gives the finished file its name. */
+  putInPlace(): void {
+    this.#tried(() => putInPlace(this.#unfinishedPath, this.path));
+  }
+
+  /** Removes what was written, unless it is in its place already. */
+  discard(): void {
+    this.#close();
+    rmSync(this.#unfinishedPath, { force: true });
+  }
+
+  #flush(): void {
+    const chunk = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    this.#tried(() => {
+      for (let at = 0; at < chunk.length; ) at += writeSync(this.#file, chunk, at);
+    });
+    this.#chunks = [];
+    this.#waiting = 0;
+  }
+
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#file);
+    this.#isOpen = false;
+  }
+
+  #tried<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw new FileWriteError(this.path, error);
+    }
+  }
+}
+
+/**
+ * Writes a file in one step: who opens it finds the old text or the new one, never a part of either.
+ *
+ * @throws FileWriteError where it can't be written; what was there still stands.
+ */
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const file = new AtomicFile(path);
+  try {
+    file.write(content);
+    file.finish();
+    file.putInPlace();
+  } finally {
+    file.discard();
+  }
+}

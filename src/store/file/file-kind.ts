@@ -1,0 +1,120 @@
+import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
+import { type FileKind, type FoundFile, knownFile } from './connections.ts';
+
+/** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
+export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;
+
+const headerBytes = 100;
+const magic = 'SQLite format 3\0';
+const readVersionAt = 19;
+const readVersionOfLog = 2;
+const applicationIdAt = 68;
+
+/**
+ * Finds out whose file it is, without a trace: nothing is written to it or made beside it, and no lock is taken.
+ *
+ * @param path a file, a database or not, or nothing.
+ * @throws the file system's error where the file can't be read.
+ */
+export function findOut(path: string): FoundFile {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return { kind: 'none', usesLog: false };
+  if (size === 0) return { kind: 'empty', usesLog: false };
+  const known = knownFile(path);
+  if (known !== undefined) return known;
+  const header = readHeader(path);
+  if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
+    return { kind: 'no database', usesLog: false };
+  const id = header.readUInt32BE(applicationIdAt);
+  return {
+    kind: id === 0 ? kindByTables(path) : kindOfId(id),
+    usesLog: header[readVersionAt] === readVersionOfLog,
+  };
+}
+
+function kindOfId(id: number): FileKind {
+  if (id === applicationIds.mirror) return 'mirror';
+  return id === applicationIds.staging ? 'staging' : 'another database';
+}
+
+function readHeader(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(headerBytes);
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** docmirror 0.1.0 gave its files no id. Its mirror has at least these tables, its staging file just these. */
+const tablesOf010 = [
+  '__drizzle_migrations',
+  'collections',
+  'connections',
+  'document_exports',
+  'record_history',
+  'rejected_records',
+  'sync_run_resources',
+  'sync_runs',
+  'webhooks',
+];
+const stagingTablesOf010 = ['pages', 'walks'];
+
+function kindByTables(path: string): FileKind {
+  const names = tablesIn(path);
+  if (names === null) return 'damaged database';
+  if (names.length === 0) return 'empty';
+  if (tablesOf010.every(name => names.includes(name))) return 'mirror';
+  const isStaging = names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
+  return isStaging ? 'staging' : 'another database';
+}
+
+/** The names of all that a database holds; null where it is damaged. */
+function tablesIn(path: string): string[] | null {
+  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const names = namesInFile(path);
+  // What a process that was killed wrote may stand in the log alone.
+  return hasLog && (names === null || names.length === 0) ? namesInCopy(path) : names;
+}
+
+const selectNames =
+  "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'index'";
+
+/** Read as a file that can't change, SQLite looks at nothing beside it. Only Node's own SQLite takes such an address. */
+function namesInFile(path: string): string[] | null {
+  const address = pathToFileURL(resolve(path));
+  address.searchParams.set('immutable', '1');
+  try {
+    using database = new DatabaseSync(address, { readOnly: true });
+    return database
+      .prepare(selectNames)
+      .all()
+      .map(({ name }) => String(name));
+  } catch {
+    return null;
+  }
+}
+
+function namesInCopy(path: string): string[] | null {
+  const folder = mkdtempSync(join(tmpdir(), 'docmirror-'));
+  try {
+    const copy = join(folder, 'copy.sqlite');
+    for (const beside of ['', '-wal']) copyFileSync(`${path}${beside}`, `${copy}${beside}`);
+    const sqlite = new Database(copy);
+    try {
+      return sqlite.prepare<[], string>(selectNames).pluck().all();
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    return null;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

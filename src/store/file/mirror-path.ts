@@ -1,0 +1,118 @@
+import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import type { FoundFile } from './connections.ts';
+import { findOut } from './file-kind.ts';
+import { explaining, explainSqliteError } from './sqlite-errors.ts';
+
+/** What a path is called where it is refused. */
+const setting = 'DOCMIRROR_DATABASE';
+
+/**
+ * The file behind a path: where the path is a symbolic link, what it leads to. All that lies beside a mirror lies beside that
+ * file, so one mirror has one lock, whatever it is called.
+ *
+ * @param name what gave the path, for the error.
+ * @throws UsageError where no file could be at the path.
+ */
+export function fileBehind(path: string, name: string = setting): string {
+  const text = path.trim();
+  if (text === '') throw new UsageError(`${name}: it is empty. Name a file.`);
+  if (text === ':memory:' || /^file:/i.test(text)) {
+    throw new UsageError(`${name}: ${path} is no file that lasts. Name a file by its path.`);
+  }
+  // SQLite's binding would leave the spaces out, and open another file.
+  if (text !== path)
+    throw new UsageError(`${name}: "${path}" begins or ends with a space. Name another file.`);
+  const folder = dirname(resolve(path));
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`${name}: the folder ${folder} does not exist. Make it, or name another file.`);
+  }
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
+  if (stat?.isDirectory()) throw new UsageError(`${name}: ${path} is a folder. Name a file in it.`);
+  if (stat !== undefined && !stat.isFile())
+    throw new UsageError(`${name}: ${path} is no regular file. Name another one.`);
+  return path;
+}
+
+function realPath(path: string, name: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new UsageError(`${name}: ${path} is a symbolic link that leads to no file. Name another one.`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The file behind the path of a mirror that is to be written; it may not be there yet.
+ *
+ * @throws UsageError where no file could be at the path.
+ * @throws RefusedFileError where something lies there that is not docmirror's, or that has another name too.
+ */
+export function mirrorToWrite(path: string): string {
+  const file = fileBehind(path);
+  const found = findOutOrExplain(file);
+  assertMirror(file, found);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat !== undefined) assertOneName(file, stat);
+  return file;
+}
+
+/**
+ * The file behind the path of a mirror that is to be read, and how it is written.
+ *
+ * @throws UsageError, RefusedFileError as `mirrorToWrite` does.
+ * @throws MirrorFileError where there is no file.
+ */
+export function mirrorToRead(path: string): { readonly file: string; readonly usesLog: boolean } {
+  const file = fileBehind(path);
+  if (!existsSync(file)) {
+    throw new MirrorFileError(
+      `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
+    );
+  }
+  const found = findOutOrExplain(file);
+  assertMirror(file, found);
+  // A backup is written without a log, so it may be kept under many names.
+  if (found.usesLog) assertOneName(file, statSync(file));
+  return { file, usesLog: found.usesLog };
+}
+
+function findOutOrExplain(file: string): FoundFile {
+  return explaining(file, () => findOut(file));
+}
+
+function assertMirror(path: string, { kind }: FoundFile): void {
+  switch (kind) {
+    case 'none':
+    case 'empty':
+    case 'mirror':
+      return;
+    case 'staging':
+      throw new RefusedFileError(`${path} is a mirror's staging file. Name the mirror itself.`);
+    case 'another database':
+      throw new RefusedFileError(
+        `${path} is an SQLite database of another program. It was left as it is; name another file for the mirror.`,
+      );
+    case 'damaged database':
+      throw explainSqliteError(
+        new Database.SqliteError('its tables can not be read', 'SQLITE_CORRUPT'),
+        path,
+      );
+    case 'no database':
+      throw new RefusedFileError(
+        `${path} is not an SQLite database. It was left as it is; name another file for the mirror.`,
+      );
+  }
+}
+
+function assertOneName(path: string, { nlink }: Stats): void {
+  if (nlink <= 1) return;
+  throw new RefusedFileError(
+    `${path} has another name too (a hard link), under which another run could write it. Remove one of the names.`,
+  );
+}

@@ -1,0 +1,127 @@
+import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { MirrorBusyError, RefusedFileError } from '../../errors.ts';
+import { noteConnection } from './connections.ts';
+import { applicationIds, findOut } from './file-kind.ts';
+import { makePrivateFile } from './private-file.ts';
+import { explaining } from './sqlite-errors.ts';
+
+/** The tables of a staging file. */
+export interface StagingLayout {
+  /** What stands in its `user_version`; a file of another version is begun anew. */
+  readonly version: number;
+  /** Makes the tables, in place of those of other versions. */
+  readonly sql: string;
+}
+
+/**
+ * Where the staging file of a mirror lies: beside it.
+ *
+ * @param file the mirror's file itself, no symbolic link to it.
+ */
+export function stagingPath(file: string): string {
+  return `${file}.staging`;
+}
+
+/**
+ * Opens a staging file, or makes it, and holds it under an exclusive lock for as long as it is open: that lock is the rule
+ * that one run works on a mirror at a time, and the system drops it when the process dies. The file itself is never removed,
+ * for another process may be waiting at it.
+ *
+ * @throws MirrorBusyError where another process has it open.
+ * @throws RefusedFileError where something else lies there; it is left untouched.
+ */
+export function openStagingFile(path: string, layout: StagingLayout): Database.Database {
+  return explaining(path, () => {
+    assertStagingOrNone(path);
+    makeUnlessThere(path);
+    try {
+      return openLocked(path, layout);
+    } catch (error) {
+      if (!hasCode(error, 'SQLITE_CORRUPT') && !hasCode(error, 'SQLITE_NOTADB')) throw error;
+      // Staged pages can always be asked for again, so a damaged file is emptied; in place, for the lock is the file.
+      rmSync(`${path}-wal`, { force: true });
+      truncateSync(path);
+      return openLocked(path, layout);
+    }
+  });
+}
+
+/**
+ * Holds a mirror's lock, without a look at what is staged.
+ *
+ * @returns a function that gives it back.
+ * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
+ */
+export function holdLock(file: string): () => void {
+  const path = stagingPath(file);
+  return explaining(path, () => {
+    assertStagingOrNone(path);
+    makeUnlessThere(path);
+    const sqlite = connectLocked(path);
+    return () => sqlite.close();
+  });
+}
+
+function assertStagingOrNone(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'staging'].includes(findOut(path).kind);
+  if (isOwn) return;
+  throw new RefusedFileError(
+    `${path} is not a file that docmirror made, and it lies where the mirror's lock has to be. It was left as it is; move it away, or name another file for the mirror.`,
+  );
+}
+
+function makeUnlessThere(path: string): void {
+  try {
+    if (!existsSync(path)) makePrivateFile(path);
+  } catch (error) {
+    // Another run made it just now.
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+}
+
+function openLocked(path: string, { version, sql }: StagingLayout): Database.Database {
+  const sqlite = connectLocked(path);
+  try {
+    if (sqlite.pragma('user_version', { simple: true }) !== version) {
+      sqlite.exec(sql);
+      sqlite.pragma(`user_version = ${version}`);
+    }
+    if (sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok') {
+      throw new Database.SqliteError('the staging file is damaged', 'SQLITE_CORRUPT');
+    }
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+function connectLocked(path: string): Database.Database {
+  const sqlite = new Database(path, { timeout: 0 });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    // Before there is a log: the id then stands in the file itself, whenever this process is killed.
+    const id = sqlite.pragma('application_id', { simple: true });
+    if (id !== applicationIds.staging) sqlite.pragma(`application_id = ${applicationIds.staging}`);
+    sqlite.exec('COMMIT');
+    sqlite.pragma('journal_mode = WAL');
+    // It may be damaged when the machine dies, which is found out here: the walk is then begun anew.
+    sqlite.pragma('synchronous = OFF');
+    // Pages are written once and read once: a cache would only hold memory.
+    sqlite.pragma('cache_size = -2048');
+    sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
+    noteConnection(path, sqlite, { kind: 'staging', usesLog: true });
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw hasCode(error, 'SQLITE_BUSY') ? new MirrorBusyError('Another run holds this mirror.') : error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith(code);
+}

@@ -1,0 +1,54 @@
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type Database from 'better-sqlite3';
+import { MirrorFileError } from '../../errors.ts';
+import { makePrivateFile } from './private-file.ts';
+import { explaining } from './sqlite-errors.ts';
+import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
+
+/** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
+const sizesNeeded = 2;
+const bytesPerMib = 1024 * 1024;
+
+/**
+ * Copies a mirror to `<mirror>.before-<version>`, or the first such name with a number that is free: a whole database in
+ * one file, which only its owner can read.
+ *
+ * @returns where the copy lies.
+ * @throws MirrorFileError where there is no room; nothing was written.
+ */
+export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): string {
+  assertRoom(sqlite, path);
+  removeLeftovers(dirname(resolve(path)));
+  const copy = freeName(`${path}.before-${/^[\w.+-]+$/.test(version) ? version : 'unknown'}`);
+  const unfinished = unfinishedPath(path);
+  return explaining(copy, () => {
+    try {
+      makePrivateFile(unfinished);
+      sqlite.prepare('VACUUM INTO ?').run(unfinished);
+      putInPlace(unfinished, copy);
+      return copy;
+    } finally {
+      removeUnfinished(unfinished);
+    }
+  });
+}
+
+function assertRoom(sqlite: Database.Database, path: string): void {
+  const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
+  const needed = Number(sqlite.pragma('page_count', { simple: true })) * pageBytes * sizesNeeded;
+  const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+  if (bavail * bsize >= needed) return;
+  const mib = (bytes: number) => Math.ceil(bytes / bytesPerMib);
+  throw new MirrorFileError(
+    `${path} is to be upgraded, which takes ${mib(needed)} MiB beside it for a copy and a log; ${mib(bavail * bsize)} are free. ` +
+      'Nothing was changed; free some room and run again.',
+    { code: 'disk_full' },
+  );
+}
+
+function freeName(wanted: string): string {
+  let name = wanted;
+  for (let n = 2; existsSync(name); n++) name = `${wanted}-${n}`;
+  return name;
+}

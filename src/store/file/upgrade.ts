@@ -1,0 +1,97 @@
+import type Database from 'better-sqlite3';
+import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { version } from '../../version.ts';
+import { createViews, viewNames } from '../tables/views.ts';
+import { applicationIds } from './file-kind.ts';
+import { currentShape, migrationsAfter, newestMigrationOf, shapeOf, versionOf } from './shape.ts';
+import { copyBeforeUpgrade } from './upgrade-copy.ts';
+import { upgradeSteps } from './upgrade-steps.ts';
+
+/** Drizzle's own table, as Drizzle makes it, and the record of upgrades. */
+const ownTables = `
+  CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric);
+  CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
+`;
+
+/**
+ * Brings a mirror to the shape that this docmirror writes: makes the tables in an empty one; copies one of an older shape,
+ * and then upgrades it. In one transaction, so whatever ends it, the mirror is as it was or done.
+ *
+ * The caller holds the mirror's lock, and is in no transaction.
+ *
+ * @throws RefusedFileError where its shape is a later one.
+ * @throws MirrorFileError where there is no room for the copy, or the mirror's references don't hold; it is as it was.
+ */
+export function bringUpToDate(sqlite: Database.Database, path: string): void {
+  const shape = shapeOf(sqlite);
+  if (shape === 'current') return;
+  if (shape === 'later') throw new RefusedFileError(laterShape(path));
+  if (shape === 'older') copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
+  const references = sqlite.pragma('foreign_keys', { simple: true });
+  // SQLite takes this in no transaction. With it on, a table that is built anew would take the rows that refer to it along.
+  sqlite.pragma('foreign_keys = OFF');
+  try {
+    sqlite.transaction(() => reshape(sqlite, path, shape === 'older')).immediate();
+  } finally {
+    sqlite.pragma(`foreign_keys = ${references}`);
+  }
+}
+
+/** What to say of a mirror that a later docmirror wrote. */
+export function laterShape(path: string): string {
+  return `${path} was made by a newer docmirror. Update docmirror to use it.`;
+}
+
+function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): void {
+  const fromVersion = versionOf(sqlite);
+  const columnsBefore = columnsOf(sqlite);
+  const otherViews = takeViewsAway(sqlite);
+  sqlite.exec(ownTables);
+  for (const { when, statements, hash } of migrationsAfter(newestMigrationOf(sqlite))) {
+    for (const statement of statements) sqlite.exec(statement);
+    sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run(hash, when);
+  }
+  createViews(sqlite);
+  for (const view of otherViews) sqlite.exec(view);
+  if (isUpgrade) {
+    const upgradedAt = new Date().toISOString();
+    for (const step of upgradeSteps) step({ sqlite, fromVersion, columnsBefore, version, upgradedAt });
+    sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, upgradedAt);
+  }
+  assertReferencesHold(sqlite, path);
+  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  sqlite.pragma(`user_version = ${currentShape()}`);
+}
+
+/** The columns of each table, by its name. */
+function columnsOf(sqlite: Database.Database): ReadonlyMap<string, ReadonlySet<string>> {
+  const rows = sqlite
+    .prepare<[], { tableName: string; columnName: string }>(
+      `SELECT t.name AS tableName, c.name AS columnName
+       FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c WHERE t.type = 'table'`,
+    )
+    .all();
+  const columns = new Map<string, Set<string>>();
+  for (const { tableName, columnName } of rows)
+    columns.set(tableName, (columns.get(tableName) ?? new Set()).add(columnName));
+  return columns;
+}
+
+/** Views stand in the way of tables that are built anew. Those that someone else made are handed back, to be made again. */
+function takeViewsAway(sqlite: Database.Database): string[] {
+  const views = sqlite
+    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+    .all();
+  for (const { name } of views) sqlite.exec(`DROP VIEW "${name.replaceAll('"', '""')}"`);
+  const own = viewNames();
+  return views.filter(({ name }) => !own.includes(name)).map(({ sql }) => sql);
+}
+
+function assertReferencesHold(sqlite: Database.Database, path: string): void {
+  const [broken] = sqlite.pragma('foreign_key_check') as { table: string; parent: string }[];
+  if (broken === undefined) return;
+  throw new MirrorFileError(
+    `${path} can't be upgraded: in ${broken.table} stands a reference to a row of ${broken.parent} that does not exist. ` +
+      'It was left as it is; restore it from a backup, or move it away and sync anew.',
+  );
+}

@@ -1,0 +1,147 @@
+import type Database from 'better-sqlite3';
+import { type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { ConnectionClaims } from './connection-claims.ts';
+import { ConnectionTable } from './connection-table.ts';
+
+type ScalarField = ReturnType<typeof scalarFields>[number];
+
+/** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
+interface WaitingRow {
+  readonly id: number;
+  readonly changedRunId: number;
+  readonly time: string | null;
+  /** The JSON text of each field that stands in `_extra`, by its name. */
+  readonly waiting: string;
+}
+
+/** Rows that are held in memory at once. */
+const rowsAtOnce = 10_000;
+
+/**
+ * Moves what waited in `_extra` into columns that were added since, where it fits them; what does not fit stays. The history
+ * needs nothing: its records are in the service's shape. Shortcuts of the lists that have new columns are forgotten.
+ *
+ * An array's new table stays empty: its values stand in `_extra`, from where every reader takes them, until they change.
+ *
+ * @param columnsBefore the columns of each table before the upgrade.
+ */
+export function fillNewColumns(
+  sqlite: Database.Database,
+  columnsBefore: ReadonlyMap<string, ReadonlySet<string>>,
+): void {
+  for (const list of lists) {
+    const before = columnsBefore.get(list.table);
+    const added = scalarFields(list).filter(({ column }) => before?.has(column) === false);
+    if (added.length === 0) continue;
+    for (const field of added) moveField(sqlite, list, field);
+    forgetShortcuts(sqlite, list);
+  }
+}
+
+function moveField(sqlite: Database.Database, list: ListDefinition, field: ScalarField): void {
+  const path = `$."${field.name}"`;
+  // By SQLite's own JSON, which keeps the text of what stays as it is: also of numbers that JavaScript would round.
+  const move = sqlite.prepare<[Scalar, string, number]>(
+    `UPDATE ${list.table} SET ${field.column} = ?, _extra = nullif(json_remove(_extra, ?), '{}') WHERE id = ?`,
+  );
+  const connections = new UnknownConnections(sqlite);
+  for (const row of waitingRows(sqlite, list, path)) {
+    const value = fittingValue(field, row.waiting);
+    if (value === undefined) continue;
+    const isMention = typeof value === 'object' && value !== null;
+    if (isMention) connections.offer(value, row);
+    move.run(isMention ? value.id : value, path, row.id);
+  }
+  connections.insert(list.connectionNameRank);
+}
+
+/** The rows in whose `_extra` something stands at that path; they may be changed meanwhile. */
+function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: string): Generator<WaitingRow> {
+  const some = sqlite.prepare<[string, number, string, number], WaitingRow>(
+    `SELECT id, _changed_run_id AS changedRunId, ${timeColumnOf(list)} AS time, _extra -> ? AS waiting
+     FROM ${list.table} WHERE id > ? AND _extra -> ? IS NOT NULL ORDER BY id LIMIT ?`,
+  );
+  for (let after = Number.MIN_SAFE_INTEGER - 1; ; ) {
+    const rows = some.all(path, after, path, rowsAtOnce);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+  }
+}
+
+function timeColumnOf({ identity, fields }: ListDefinition): string {
+  const timeField = identity.by === 'content' ? identity.timeField : null;
+  const field = fields.find(({ name }) => name === timeField);
+  return field === undefined ? 'NULL' : field.column;
+}
+
+interface Mention {
+  readonly id: number;
+  readonly name: string | null;
+  readonly extra: string | null;
+}
+
+/** What a column of that field would hold of a JSON value; undefined where it can't hold it. */
+function fittingValue(field: ScalarField, json: string): string | number | null | Mention | undefined {
+  const value: unknown = JSON.parse(json);
+  if (value === null) return null;
+  switch (field.kind) {
+    case 'text':
+      return typeof value === 'string' && value.isWellFormed() ? value : undefined;
+    case 'integer':
+      // Judged by its text as well: JavaScript rounds what it can't hold.
+      return Number.isSafeInteger(value) && /^-?\d+$/.test(json) ? (value as number) : undefined;
+    case 'connection':
+      return typeof value === 'object' ? mentionIn(value, json) : undefined;
+  }
+}
+
+function mentionIn(value: object, json: string): Mention | undefined {
+  const { id, name = null, ...rest }: { id?: unknown; name?: unknown } = { ...value };
+  if (!Number.isSafeInteger(id) || (name !== null && typeof name !== 'string')) return undefined;
+  return { id: id as number, name, extra: Object.keys(rest).length === 0 ? null : json };
+}
+
+/** Gathers the connections that the new references lead to and that no row is there for. */
+class UnknownConnections {
+  readonly #sqlite: Database.Database;
+  readonly #connections: ConnectionTable;
+  /** What is said of them, by the run that wrote it first. */
+  readonly #claims = new Map<number, { runId: number; claims: ConnectionClaims }>();
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#connections = new ConnectionTable(sqlite);
+  }
+
+  offer({ id, name, extra }: Mention, { time, changedRunId }: WaitingRow): void {
+    if (this.#connections.read(id) !== undefined) return;
+    const known = this.#claims.get(id) ?? { runId: changedRunId, claims: new ConnectionClaims() };
+    known.runId = Math.min(known.runId, changedRunId);
+    known.claims.offer({ id, name, extra: extra === null ? null : this.#withoutOwn(extra) }, time);
+    this.#claims.set(id, known);
+  }
+
+  /** Makes them known, as of the run that first wrote a record which refers to them. */
+  insert(rank: number): void {
+    for (const { runId, claims } of this.#claims.values())
+      this.#connections.takeOver(claims, rank, false, runId);
+  }
+
+  #withoutOwn(json: string): string {
+    const remove = this.#sqlite.prepare<[string], string>("SELECT json_remove(?, '$.id', '$.name')");
+    return remove.pluck().get(json) as string;
+  }
+}
+
+/** Known pages and edges were found for records of the shape before. */
+function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
+  const tables = sqlite
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE '\\_known%' ESCAPE '\\' OR name LIKE '\\_list%' ESCAPE '\\')`,
+    )
+    .pluck()
+    .all();
+  for (const table of tables) sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
+}

@@ -1,0 +1,176 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { mirrored } from '../../oracle.ts';
+import { spawnCli, sqlite } from '../../run-cli.ts';
+import { type Scene, setScene } from '../../scene.ts';
+import { serveScene } from '../../served.ts';
+
+const backupOf = (scene: Scene) => join(scene.folder, 'backup.sqlite');
+
+/** A scene with a mirror of two runs, and a backup of the first. */
+async function setBackedUpScene(): Promise<Scene> {
+  const scene = await setScene();
+  await scene.sync();
+  expect(await scene.run('backup', backupOf(scene))).toMatchObject({ code: 0 });
+  scene.service.lists.collections.pop();
+  expect(await scene.sync()).toMatchObject({ code: 0 });
+  return scene;
+}
+
+/** Leaves the log of another state beside a file, as a killed program does. */
+function leaveLogBeside(path: string, from: string): void {
+  const copy = `${path}.alive`;
+  copyFileSync(from, copy);
+  const alive = new Database(copy);
+  alive.pragma('journal_mode = WAL');
+  alive.exec("UPDATE collections SET name = 'from a stale log'; CREATE TABLE stale (x)");
+  copyFileSync(`${copy}-wal`, `${path}-wal`);
+  alive.close();
+}
+
+describe.concurrent('backup over a file that something lies beside', () => {
+  test.each(['-wal', '-journal', '-shm'])('(%s) is refused, named, and left as it is', async beside => {
+    await using scene = await setBackedUpScene();
+    const path = backupOf(scene);
+    const before = readFileSync(path);
+    if (beside === '-wal') leaveLogBeside(path, path);
+    else writeFileSync(`${path}${beside}`, 'stale');
+    const left = readFileSync(`${path}${beside}`);
+    const { code, stdout, stderr } = await scene.run('backup', path);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(`${path}${beside}`);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readFileSync(`${path}${beside}`).equals(left)).toBe(true);
+  });
+
+  test('(that is not even there) is refused as well', async () => {
+    await using scene = await setBackedUpScene();
+    const path = join(scene.folder, 'new.sqlite');
+    leaveLogBeside(path, scene.database);
+    expect(await scene.run('backup', path)).toMatchObject({ code: 2 });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('(the staging file of another mirror) is refused: that is no backup', async () => {
+    await using scene = await setBackedUpScene();
+    const other = join(scene.folder, 'other.sqlite');
+    await scene.sync('--database', other);
+    const before = readFileSync(other);
+    expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
+    expect(readFileSync(other).equals(before)).toBe(true);
+  });
+
+  test('and over a database of another program is refused', async () => {
+    await using scene = await setBackedUpScene();
+    const other = join(scene.folder, 'other.sqlite');
+    const database = new Database(other);
+    database.exec('CREATE TABLE notes (text)');
+    database.close();
+    expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
+    expect(sqlite(other, 'SELECT name FROM sqlite_schema')).toEqual([{ name: 'notes' }]);
+  });
+});
+
+describe.concurrent('backup --restore', () => {
+  test('puts a backup in the place of the mirror, and the next sync goes on from it', async () => {
+    await using scene = await setBackedUpScene();
+    const { code, stdout, stderr } = await scene.run('backup', '--restore', backupOf(scene));
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(
+      /^.*mirror\.sqlite: the mirror as of run 1, \d+\.\d kB, verified\. "docmirror sync"/,
+    );
+    expect(code).toBe(0);
+    expect(mirrored(scene.database, 'collections')).toEqual(mirrored(backupOf(scene), 'collections'));
+    expect((await scene.sync()).of('collections')).toMatchObject({ removed: 1 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('is not harmed by what lies beside the mirror', async () => {
+    await using scene = await setBackedUpScene();
+    leaveLogBeside(scene.database, scene.database);
+    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect(mirrored(scene.database, 'collections')).toEqual(mirrored(backupOf(scene), 'collections'));
+    expect(readdirSync(scene.folder).filter(name => /-(wal|shm|journal)$/.test(name))).toEqual([]);
+  });
+
+  test('replaces a damaged mirror, and makes one where there is none', async () => {
+    await using scene = await setBackedUpScene();
+    truncateSync(scene.database, 10_000);
+    leaveLogBeside(scene.database, backupOf(scene));
+    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    const other = join(scene.folder, 'other.sqlite');
+    const args = ['backup', '--restore', backupOf(scene), '--database', other];
+    expect(await scene.run(...args)).toMatchObject({ code: 0 });
+    expect(await scene.run('verify', '--database', other)).toMatchObject({ code: 0 });
+  });
+
+  test('waits for no run: while one holds the mirror it is refused', async () => {
+    await using scene = await setBackedUpScene();
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    scene.service.onRequest = () => {
+      asked.resolve();
+      return answered.promise;
+    };
+    await using syncing = spawnCli(['sync'], { env: scene.env });
+    await asked.promise;
+    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 11 });
+    answered.resolve();
+    expect(await syncing.done).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, 'SELECT max(id) AS id FROM sync_runs')).toEqual([{ id: 3 }]);
+  });
+
+  test('leaves the mirror as it is where the copy is not sound, or none', async () => {
+    await using scene = await setBackedUpScene();
+    const before = readFileSync(scene.database);
+    const copy = new Database(backupOf(scene));
+    copy.exec("UPDATE collections SET name = 'x' WHERE id = 3");
+    copy.close();
+    const unsound = await scene.run('backup', '--restore', backupOf(scene));
+    expect(unsound).toMatchObject({ code: 4, stdout: expect.stringContaining('collections 3') });
+    writeFileSync(backupOf(scene), 'a text');
+    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 2 });
+    const none = await scene.run('backup', '--restore', join(scene.folder, 'none.sqlite'));
+    expect(none).toMatchObject({ code: 1 });
+    expect(await scene.run('backup', '--restore', scene.database)).toMatchObject({ code: 2 });
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
+    expect(readdirSync(scene.folder).sort()).toEqual([
+      'backup.sqlite',
+      'mirror.sqlite',
+      'mirror.sqlite.staging',
+    ]);
+  });
+
+  test('takes a backup of 0.1.0 too, which the next sync upgrades', async () => {
+    await using scene = await setBackedUpScene();
+    const old = join(import.meta.dirname, '..', '..', 'fixtures', '0.1.0', 'mirror.sqlite');
+    const { code, stdout } = await scene.run('backup', '--restore', old);
+    expect(stdout).toContain("the mirror as of run 7, 204.8 kB, of an older docmirror's shape, and whole.");
+    expect(code).toBe(0);
+    expect(await scene.run('status')).toMatchObject({ code: 2, stderr: expect.stringContaining('0.1.0') });
+  });
+});
+
+test('serve goes on with the file that took the place of the mirror', async () => {
+  await using scene = await setBackedUpScene();
+  await using served = await serveScene(scene);
+  const collections = async () => {
+    const response = await served.get('/v2/collections');
+    const { items } = (await response.json()) as { items: unknown[] };
+    return { count: items.length, etag: response.headers.get('etag') };
+  };
+  const before = await collections();
+  expect(before.count).toBe(6);
+  expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 0 });
+  const restored = await collections();
+  expect(restored.count).toBe(7);
+  expect(restored.etag).not.toBe(before.etag);
+  await scene.sync();
+  expect((await collections()).count).toBe(6);
+  expect((await served.get('/metrics')).status).toBe(200);
+  expect(await (await served.get('/')).text()).toContain('Run 2');
+});

@@ -1,0 +1,320 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oldLists, oldMirrorPath, putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
+import { sqlite, type TemporaryFolder, temporaryFolder } from '../run-cli.ts';
+import { type StandIn, startStandIn } from '../stand-in.ts';
+
+// What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, and
+// "npm run db:generate". Nothing else is edited, and all that is asked here has to hold.
+
+const root = join(import.meta.dirname, '..', '..');
+
+const inRegistry = `
+    textField('language', 'language'),
+    { kind: 'integer', name: 'pageTotal', column: 'page_total' },
+    connectionField('reviewerConnection', 'reviewer_connection_id'),`;
+const inSchema = `
+    language: text('language'),
+    pageTotal: integer('page_total'),
+    reviewerConnectionId: connectionId('reviewer_connection_id'),`;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function runNode(cwd: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
+  const [[code], stdout, stderr] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** Adds a line behind another one that stands there once. */
+function addBehind(path: string, line: string, added: string): void {
+  const parts = readFileSync(path, 'utf8').split(line);
+  expect([path, parts.length]).toEqual([path, 2]);
+  writeFileSync(path, parts.join(`${line}${added}`));
+}
+
+let folder: TemporaryFolder;
+let grown: string;
+let service: StandIn;
+let database: string;
+let env: Record<string, string>;
+
+const docmirror = (...args: string[]) => runNode(grown, ['src/cli.ts', ...args], env);
+
+const upgrading = `
+  import { openForWriting } from './src/store/file/open.ts';
+  process.stdout.write('begun');
+  openForWriting(process.argv[2]).close();`;
+
+/** Upgrades a mirror in a process of its own, which is killed after so long; undefined lets it end. */
+async function upgrade(path: string, afterMs?: number): Promise<number> {
+  writeFileSync(join(grown, 'upgrade.ts'), upgrading);
+  const child = spawn(process.execPath, ['upgrade.ts', path], {
+    cwd: grown,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const begunAt = performance.now();
+  if (afterMs !== undefined) {
+    await Promise.race([wait(afterMs), ended]);
+    child.kill('SIGKILL');
+  }
+  await ended;
+  return performance.now() - begunAt;
+}
+
+type Wire = Record<string, unknown>;
+
+/** What the service lists, without what is null: for a reader both are the same. */
+function withoutNulls(record: Wire): Wire {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+}
+
+/** With each connection as its id alone: of what the lists say of it, the mirror knows the newest. */
+function withIdsAlone(record: Wire): Wire {
+  const members = Object.entries(record).map(([name, value]): [string, unknown] => {
+    const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
+    return [name, id === null ? value : { id }];
+  });
+  return Object.fromEntries(members);
+}
+
+const listed: Wire[] = oldLists()['document-exports'].map(item => JSON.parse(`${item}`));
+const byReference = (records: readonly Wire[]) =>
+  records
+    .map(withoutNulls)
+    .map(withIdsAlone)
+    .sort((a, b) => (JSON.stringify(sortKey(a)) < JSON.stringify(sortKey(b)) ? -1 : 1));
+const sortKey = (record: Wire) => [record.sourceDocumentReference, record.sourceDocumentTitle];
+
+/** Whom a field that fits refers to, or what it says; null where it can't stand in its column. */
+const fitting = {
+  language: (value: unknown) => (typeof value === 'string' ? value : null),
+  page_total: (value: unknown) => (Number.isSafeInteger(value) ? value : null),
+  reviewer_connection_id: (value: unknown) => (value as { id?: number } | null | undefined)?.id ?? null,
+};
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  grown = join(folder.path, 'docmirror');
+  for (const name of ['src', 'migrations', 'package.json', 'drizzle.config.ts'])
+    cpSync(join(root, name), join(grown, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(grown, 'node_modules'));
+  addBehind(join(grown, 'src/contract/lists.ts'), "textField('exportedAt', 'exported_at'),", inRegistry);
+  addBehind(join(grown, 'src/store/tables/schema.ts'), "exportedAt: text('exported_at'),", inSchema);
+  // A changed default makes drizzle-kit build the table anew, which others refer to and views read.
+  addBehind(join(grown, 'src/store/tables/schema.ts'), "description: text('description')", ".default('')");
+  const generated = await runNode(grown, [join(root, 'node_modules/drizzle-kit/bin.cjs'), 'generate']);
+  expect(generated).toMatchObject({ code: 0 });
+  expect(await runNode(grown, ['migrations/make-strict.ts'])).toMatchObject({ code: 0 });
+
+  service = await startStandIn({ maxPageSize: 10 });
+  Object.assign(service.lists, oldLists());
+  database = join(folder.path, 'mirror.sqlite');
+  putOldMirror(database, service.url);
+  env = {
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_TOKEN: service.options.token,
+    DOCMIRROR_DATABASE: database,
+    DOCMIRROR_LOG_LEVEL: 'error',
+  };
+  // Whoever opens it to write upgrades it: here a run that gets no answer.
+  service.options.status = { 'document-exports': 500, collections: 500, webhooks: 500 };
+  expect(await docmirror('sync', '--retries', '0')).toMatchObject({ code: 1 });
+  service.options.status = {};
+}, 60_000);
+
+afterAll(async () => {
+  await service.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+describe('after a field of each kind was added, a mirror of 0.1.0', () => {
+  test('was copied before it was upgraded', () => {
+    const select = 'SELECT id, _extra FROM document_exports';
+    const before = new Database(readFileSync(oldMirrorPath).fill(1, 18, 20), { readonly: true });
+    expect(sqlite(`${database}.before-0.1.0`, select)).toEqual(before.prepare(select).all());
+    before.close();
+    expect(sqlite(database, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 1 }]);
+  });
+
+  test('has in the new columns what had waited in _extra and fits, and the rest where it was', () => {
+    const rows = sqlite(
+      database,
+      `SELECT source_document_reference AS sourceDocumentReference, source_document_title AS sourceDocumentTitle,
+       language, page_total, reviewer_connection_id, _extra FROM document_exports`,
+    );
+    expect(rows).toHaveLength(listed.length);
+    const expected = listed.map(item => ({
+      ...Object.fromEntries(
+        ['sourceDocumentReference', 'sourceDocumentTitle'].map(name => [name, item[name] ?? null]),
+      ),
+      language: fitting.language(item.language),
+      page_total: fitting.page_total(item.pageTotal),
+      reviewer_connection_id: fitting.reviewer_connection_id(item.reviewerConnection),
+    }));
+    const found = rows.map(({ _extra, ...row }) => row);
+    const inOrder = (all: Wire[]) =>
+      all.sort((a, b) => (JSON.stringify(sortKey(a)) < JSON.stringify(sortKey(b)) ? -1 : 1));
+    expect(inOrder(found)).toEqual(inOrder(expected));
+    const extras = rows
+      .filter(({ _extra }) => _extra !== null)
+      .map(row => `${row.sourceDocumentReference} ${row._extra}`);
+    expect(extras.sort()).toEqual([
+      'DOC-11 {"pageTotal":"eleven","language":11}',
+      'DOC-13 {"reviewerConnection":{"id":null,"name":"Nobody"}}',
+      'DOC-15 {"reviewerConnection":3,"free text":{"pages":[1,2]}}',
+      'DOC-9 {"pageTotal":9007199254740993}',
+    ]);
+  });
+
+  test('knows the connections that the new references lead to, since the run that wrote them', () => {
+    const reviewers = sqlite(
+      database,
+      'SELECT id, name, _first_seen_run_id AS since FROM connections WHERE id >= 900 ORDER BY id',
+    );
+    expect(reviewers).toEqual([
+      { id: 900, name: 'Reviewer 0', since: 1 },
+      { id: 902, name: 'Reviewer 2', since: 1 },
+    ]);
+    expect(sqlite(database, 'PRAGMA foreign_key_check')).toEqual([]);
+  });
+
+  test('shows the fields in its views, and says in `changes` what it said before', () => {
+    const [named] = sqlite(
+      database,
+      `SELECT language, page_total, reviewer_connection_id, reviewer_connection_name
+       FROM document_exports_named WHERE source_document_reference = 'DOC-120'`,
+    );
+    expect(named).toEqual({
+      language: 'de',
+      page_total: 120,
+      reviewer_connection_id: 900,
+      reviewer_connection_name: 'Reviewer 0',
+    });
+    const changes = (path: string) =>
+      sqlite(
+        path,
+        "SELECT * FROM changes WHERE NOT (resource = 'connections' AND record_id >= 900) ORDER BY run_id, resource, record_id, operation",
+      ).map(({ record, ...rest }) => ({ ...rest, record: withoutNulls(JSON.parse(`${record}`)) }));
+    expect(changes(database)).toEqual(changes(`${database}.before-0.1.0`));
+  });
+
+  test('is exported, as it stands and as of a run, served and reported with the fields', async () => {
+    const exported = async (out: string, ...flags: string[]): Promise<Wire[]> => {
+      expect(await docmirror('export', '--out', join(folder.path, out), ...flags)).toMatchObject({ code: 0 });
+      const lines = readFileSync(join(folder.path, out, 'document_exports.ndjson'), 'utf8').trimEnd();
+      return lines.split('\n').map(line => JSON.parse(line));
+    };
+    const lists = await exported('now');
+    expect(byReference(lists)).toEqual(byReference(listed));
+    const languageThen = async (run: number) =>
+      (await exported(`run-${run}`, '--as-of-run', `${run}`)).find(
+        record => record.sourceDocumentReference === 'DOC-8',
+      )?.language;
+    expect(await languageThen(1)).toBe('de');
+    expect(await languageThen(2)).toBe('fr');
+    expect(await docmirror('report', '--out', join(folder.path, 'report.html'))).toMatchObject({ code: 0 });
+    expect(await docmirror('changes', '--since-run', '1', '--format', 'ndjson')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"language":"fr"'),
+    });
+  });
+
+  test('keeps the rows that refer to a table which was built anew', () => {
+    const select = 'SELECT * FROM webhook_events JOIN webhook_connections USING (webhook_id)';
+    expect(sqlite(database, select)).toEqual(sqlite(`${database}.before-0.1.0`, select));
+    const [{ sql } = { sql: null }] = sqlite(
+      database,
+      "SELECT sql FROM sqlite_schema WHERE name = 'webhooks'",
+    );
+    expect(sql).toContain("DEFAULT ''");
+    expect(sqlite(database, select).length).toBeGreaterThan(0);
+  });
+
+  test('has no shortcut left of the list that has grown', async () => {
+    const path = join(folder.path, 'shortcuts.sqlite');
+    putOldMirror(path, service.url);
+    const resources = (table: string) => sqlite(path, `SELECT DISTINCT resource FROM ${table}`);
+    expect(resources('_known_pages')).toContainEqual({ resource: 'document-exports' });
+    expect(resources('_list_edges')).toContainEqual({ resource: 'document-exports' });
+    await upgrade(path);
+    for (const table of ['_known_pages', '_list_edges'])
+      expect(resources(table)).not.toContainEqual({ resource: 'document-exports' });
+  });
+
+  // To be completed with contents over fields by name: until then the old fingerprints don't fit the new columns.
+  test.todo('is sound before any sync');
+  test.todo('is found unchanged by a sync, where nothing has changed');
+});
+
+describe('an upgrade that is killed', () => {
+  /** A mirror of 0.1.0 whose upgrade takes a while. */
+  function makeLarge(path: string): void {
+    putOldMirror(path, service.url);
+    const mirror = new Database(path);
+    mirror.exec(`
+      INSERT INTO document_exports (source_connection_id, source_document_reference, exported_at, _first_seen_run_id,
+        _changed_run_id, _extra, _key, _occurrence, _fingerprint)
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+      SELECT 1, 'MANY-' || n, '2024-01-01T00:00:00Z', 1, 1,
+        json_object('language', 'l' || n, 'pageTotal', n, 'reviewerConnection', json_object('id', 1000 + n % 50, 'name', 'R')),
+        randomblob(16), 0, randomblob(16) FROM n`);
+    mirror.close();
+  }
+
+  const state = (path: string) => ({
+    upgrades: sqlite(path, "SELECT count(*) AS n FROM sqlite_schema WHERE name = 'docmirror_upgrades'")[0]?.n,
+    columns: sqlite(
+      path,
+      "SELECT count(*) AS n FROM pragma_table_info('document_exports') WHERE name IN ('language', 'page_total', 'reviewer_connection_id')",
+    )[0]?.n,
+    views: sqlite(path, "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'view'")[0]?.n,
+    waiting: sqlite(
+      path,
+      "SELECT count(*) AS n FROM document_exports WHERE _extra ->> 'language' LIKE 'l%'",
+    )[0]?.n,
+    id: sqlite(path, 'PRAGMA application_id')[0]?.application_id,
+  });
+  const notBegun = { upgrades: 0, columns: 0, views: 6, waiting: 20_000, id: 0 };
+  const done = { upgrades: 1, columns: 3, views: 6, waiting: 0, id: 0x646f636d };
+
+  test('is either done or not begun, and the next one ends it', async () => {
+    const large = join(folder.path, 'large.sqlite');
+    makeLarge(large);
+    expect(state(large)).toEqual(notBegun);
+    const path = join(folder.path, 'killed.sqlite');
+    copyFileSync(large, path);
+    const takesMs = await upgrade(path);
+    expect(state(path)).toEqual(done);
+    const seen = new Set<string>();
+    for (let kill = 0; kill < 7; kill++) {
+      for (const beside of ['', '-wal', '-shm']) rmSync(`${path}${beside}`, { force: true });
+      copyFileSync(large, path);
+      await upgrade(path, takesMs * (0.25 + 0.1 * kill + 0.07 * Math.random()));
+      const after = state(path);
+      expect([notBegun, done]).toContainEqual(after);
+      seen.add(after.id === 0 ? 'not begun' : 'done');
+    }
+    expect(seen).toContain('not begun');
+    await upgrade(path);
+    expect(state(path)).toEqual(done);
+    expect(sqlite(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(sqlite(path, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 1 }]);
+  }, 120_000);
+});
