@@ -39,8 +39,9 @@ USER node
 HEALTHCHECK --interval=5m --timeout=30s --start-period=1h --retries=2 \
   CMD node /app/dist/cli.js status --max-age 26h || exit 1
 
-# It starts no other process and handles SIGTERM and SIGINT itself, so it may be PID 1 as it is. It writes to /data alone: the
+# It starts no other process but a command that prints the token, which it ends itself, and handles SIGTERM and SIGINT, so it
+# may be PID 1 as it is. With `--`, Node leaves --env-file to docmirror. It writes to /data alone: the
 # rest may be read-only; with a /tmp that can be written it starts a little faster.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "/app/dist/cli.js"]
+ENTRYPOINT ["node", "--", "/app/dist/cli.js"]
 CMD ["sync"]

@@ -1,19 +1,20 @@
 // Pulls all pages by docmirror's own HTTP client and throws them away, or parses them first: what any sync must at least take.
 import { HttpClient } from '../src/service/http-client.ts';
+import { Secrets } from '../src/service/secrets.ts';
 
 const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] = process.argv.slice(2);
 
 const client = new HttpClient({
   baseUrl,
-  token: 'bench',
   timeoutMs: 60_000,
   connections: Number(concurrency),
   userAgent: 'bench',
+  secrets: new Secrets(),
 });
 const { signal } = new AbortController();
 
 async function get(pageNo: number): Promise<Buffer> {
-  return client.get('/v2/document-exports', { pageNo, pageSize: Number(pageSize) }, signal);
+  return client.get('/v2/document-exports', { pageNo, pageSize: Number(pageSize) }, 'bench', signal);
 }
 
 const first = JSON.parse((await get(1)).toString());

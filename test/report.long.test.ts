@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { differencesOf, fieldsOf, withoutSecrets } from '../src/render/report/record-text.ts';
+import { differencesOf, fieldsOf } from '../src/render/report/record-text.ts';
 import { timelineOf } from '../src/render/report/time-buckets.ts';
 import { openForWriting } from '../src/store/file/open.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
@@ -86,7 +86,7 @@ describe('a report', () => {
 
   test('never shows the secret parts of an endpoint, nor what is called a secret', () => {
     expect(html).not.toMatch(secrets);
-    expect(html).toContain('https://hooks.example.com/1?…');
+    expect(html).toContain('https://hooks.example.com/…');
     expect(html).toContain('(a part that is not shown has changed)');
   });
 
@@ -308,20 +308,6 @@ describe('exports over time', () => {
 });
 
 describe('a record in words', () => {
-  test.each([
-    ['https://user:pw@host.example:8443/a/b?key=1#x', 'https://host.example:8443/a/b?…'],
-    ['https://host.example/a', 'https://host.example/a'],
-    ['https://a@b@host.example/a@b', 'https://host.example/a@b'],
-    ['user:pw@host.example/a?x', 'host.example/a?…'],
-    ['//u:p@host/x', '//host/x'],
-    ['HTTPS:\\\\u:p@host\\x?y', 'HTTPS:\\\\host\\x?…'],
-    ['https:user:pw@host/x', 'host/x'],
-    ['no address', 'no address'],
-    ['', ''],
-  ])('the endpoint %j is shown as %j', (endpoint, shown) => {
-    expect(withoutSecrets(endpoint)).toBe(shown);
-  });
-
   test('has no secret in it, wherever it stands', () => {
     const record = JSON.stringify({
       id: 1,

@@ -37,7 +37,8 @@ export function runCli(args: string[], options: CliOptions = {}): Promise<CliRes
 
 /** Starts docmirror in a process of its own; disposal kills it if it still runs. */
 export function spawnCli(args: string[], options: CliOptions = {}): RunningCli {
-  const child = spawn(process.execPath, [cliPath, ...args], {
+  // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 where there is none.
+  const child = spawn(process.execPath, ['--', cliPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inheritedEnv(), ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -14,6 +14,7 @@ import { CancelledError, DocmirrorError, UsageError } from '../src/errors.ts';
 import { generateSample } from '../src/sample/generate.ts';
 import { arraySource, type RecordSource } from '../src/serve/record-source.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../src/serve/server.ts';
+import { Secrets } from '../src/service/secrets.ts';
 import { openForWriting } from '../src/store/file/open.ts';
 import { temporaryFolder } from './run-cli.ts';
 
@@ -432,6 +433,7 @@ describe('docmirror serve', () => {
     const program = new Command().exitOverride();
     registerServe(program, {
       environment,
+      secrets: new Secrets(),
       stdout: asTerminalStream(stdout),
       stderr: asTerminalStream(stderr),
       signal: stopping.signal,

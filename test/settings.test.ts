@@ -31,6 +31,7 @@ const bad: [named: string, args: string[], env: Record<string, string>][] = [
   ['--page-size', ['sync', '--page-size', 'none'], {}],
   ['--resource', ['sync', '--resource', 'nothing'], {}],
   ['--nothing', ['sync', '--nothing'], {}],
+  ['--tokn=…', ['sync', '--tokn=secret-token'], {}],
   ['nothing', ['nothing'], {}],
   ['--limit', ['runs', '--limit', '0'], {}],
   ['--max-age', ['status', '--max-age', 'old'], {}],

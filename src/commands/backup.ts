@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/settings.ts';
+import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
-import { resolveConfig } from '../config/settings.ts';
+import { resolveConfig } from '../config/resolve.ts';
 import { type ChangeFormat, changeFeed, changeFormats } from '../render/change-feed.ts';
 import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { instantOf, resourceOption, runOf } from './run-flags.ts';
+import { isForSpreadsheet, spreadsheetOption } from './spreadsheet.ts';
 import { streamOut } from './stream-out.ts';
 
 interface ChangesFlags {
@@ -12,6 +13,7 @@ interface ChangesFlags {
   readonly since?: string;
   readonly resource?: readonly string[];
   readonly format: ChangeFormat;
+  readonly spreadsheet?: boolean;
 }
 
 const widthWithoutTerminal = 120;
@@ -32,6 +34,7 @@ export const registerChanges: CommandRegistration = (program, context) => {
     .option('--since <TIME>', 'changes of runs that ended after this date or time; UTC where it has no zone')
     .addOption(resourceOption())
     .addOption(new Option('--format <FORMAT>', 'how to print them').choices(changeFormats).default('table'))
+    .addOption(spreadsheetOption())
     .addHelpText('after', examples);
   addSettingFlags(command, mirrorFlags).action(() => changes(command, context));
 };
@@ -44,7 +47,11 @@ async function changes(command: Command, { environment, stdout, signal }: Comman
     reader.holdStill();
     const sinceRunId = lastRunLeftOut(flags, reader);
     const found = changesOf(reader, sinceRunId, flags.resource);
-    const feed = changeFeed(found, flags.format, stdout.columns ?? widthWithoutTerminal);
+    const feed = changeFeed(found, {
+      format: flags.format,
+      width: stdout.columns ?? widthWithoutTerminal,
+      forSpreadsheet: isForSpreadsheet(flags),
+    });
     const textCount = await streamOut(stdout, feed, signal);
     if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, sinceRunId));
   } finally {

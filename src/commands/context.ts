@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
-import type { Environment } from '../config/settings.ts';
+import type { Environment } from '../config/resolve.ts';
+import type { Secrets } from '../service/secrets.ts';
 
 /** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
 export interface CommandContext {
   readonly environment: Environment;
+  /** What must never be shown: whoever learns a token adds it, and all that is logged or said as an error is checked for it. */
+  readonly secrets: Secrets;
   /** Where data goes. */
   readonly stdout: NodeJS.WriteStream;
   /** Where logs and progress go. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { resolveConfig } from '../config/settings.ts';
+import { resolveConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryText } from '../render/run-summary.ts';
@@ -76,16 +76,17 @@ function removeOldDemo(): void {
 
 async function syncDemo(command: Command, context: CommandContext, url: string): Promise<RunSummary> {
   const config = resolveConfig({ logLevel: 'warn', ...command.opts(), database: demoFile }, {});
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY);
+  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   return runOnce({
     config,
-    service: { baseUrl: url, token: { text: demoToken } },
+    service: { baseUrl: url, token: { text: demoToken }, proxy: null, extraCaFile: null },
     lists,
     trigger: 'manual',
     allowMassRemoval: false,
     acceptsNewBaseUrl: false,
     isFull: false,
     logger,
+    secrets: context.secrets,
     observer: new LogObserver(logger),
     signal: context.signal,
   });

@@ -17,6 +17,7 @@ export interface RowSource {
 
 interface WriteTask {
   readonly format: ExportFormat;
+  readonly forSpreadsheet: boolean;
   readonly turns: Turns;
   /** Told how many rows are written. */
   readonly onRows: (count: number) => void;
@@ -28,7 +29,7 @@ export async function writeTable(task: WriteTask, file: AtomicFile, source: RowS
     const rowCount =
       task.format === 'ndjson'
         ? await each(task, source.lines(), line => file.write(`${line}\n`))
-        : await encode(task, source, encoderOf(task.format, source.columns, file));
+        : await encode(task, source, encoderOf(task.format, task.forSpreadsheet, source.columns, file));
     file.finish();
     return rowCount;
   } catch (error) {
@@ -45,10 +46,13 @@ async function encode(task: WriteTask, source: RowSource, encoder: TableEncoder)
 
 function encoderOf(
   format: 'csv' | 'parquet',
+  forSpreadsheet: boolean,
   columns: readonly ExportColumn[],
   file: AtomicFile,
 ): TableEncoder {
-  return format === 'csv' ? new CsvEncoder(columns, file.write) : new ParquetEncoder(columns, file.write);
+  return format === 'csv'
+    ? new CsvEncoder(columns, file.write, forSpreadsheet)
+    : new ParquetEncoder(columns, file.write);
 }
 
 async function each<T>(

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { resolveConfig } from '../config/settings.ts';
+import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
@@ -16,9 +16,11 @@ import { type ExportFormat, exportFormats, writeTable } from './export-table.ts'
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';
 import { resourceOption, runOf } from './run-flags.ts';
+import { isForSpreadsheet, spreadsheetOption } from './spreadsheet.ts';
 
 interface ExportFlags {
   readonly format: ExportFormat;
+  readonly spreadsheet?: boolean;
   readonly out: string;
   readonly resource?: readonly string[];
   readonly asOfRun?: string;
@@ -33,6 +35,8 @@ export interface ExportTask {
   readonly format: ExportFormat;
   readonly folder: string;
   readonly isWanted: (resource: string) => boolean;
+  /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
+  readonly forSpreadsheet: boolean;
   readonly turns: Turns;
   readonly onProgress: (rowsDone: number, rowCount: number) => void;
 }
@@ -58,6 +62,7 @@ export const registerExport: CommandRegistration = (program, context) => {
     .command('export')
     .description('Write the lists, as they stand or stood, or the change feed into files for other tools.')
     .addOption(new Option('--format <FORMAT>', 'how to write them').choices(exportFormats).default('ndjson'))
+    .addOption(spreadsheetOption())
     .requiredOption('--out <DIR>', 'the folder to write into; it is made where there is none')
     .addOption(resourceOption())
     .addOption(
@@ -84,6 +89,7 @@ async function exportMirror(command: Command, context: CommandContext): Promise<
     const task: ExportTask = {
       reader,
       format: flags.format,
+      forSpreadsheet: isForSpreadsheet(flags),
       folder: flags.out,
       isWanted: resource => flags.resource?.includes(resource) ?? true,
       turns: new Turns(context.signal),

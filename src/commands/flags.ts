@@ -13,6 +13,11 @@ export function addSettingFlags(command: Command, names: readonly SettingName[])
   return command;
 }
 
+/** The flag that every command has: a file of settings, which lies below the environment. */
+export function envFileOption(): Option {
+  return new Option('--env-file <FILE>', 'settings as lines NAME=value; the environment goes before it');
+}
+
 /** The settings that every command has. */
 export const mirrorFlags: readonly SettingName[] = ['database', 'logLevel'];
 
@@ -22,10 +27,20 @@ export const serviceFlags: readonly SettingName[] = [
   'allowHttp',
   'token',
   'tokenFile',
+  'tokenCommand',
   'pageSize',
   'concurrency',
   'timeoutMs',
   'retries',
+  'maxPages',
+];
+
+/** The settings of commands that bring the mirror up to date. */
+export const runFlags: readonly SettingName[] = [
+  ...serviceFlags,
   'fullEveryMs',
   'maxRemovals',
+  'keepHistoryMs',
+  'actor',
+  'signingKeyFile',
 ];

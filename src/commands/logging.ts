@@ -1,4 +1,6 @@
 import { type Logger, pino } from 'pino';
+import { printable } from '../printable.ts';
+import type { Secrets } from '../service/secrets.ts';
 
 export type { Logger };
 
@@ -6,11 +8,33 @@ export type { Logger };
 const secretFields = ['token', 'authorization', 'endpoint'];
 const standardError = 2;
 
-/** Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. */
-export async function createLogger(level: string, isTerminal: boolean): Promise<Logger> {
+/**
+ * Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. No line shows a secret, and what a
+ * person sees can't steer the terminal.
+ */
+export async function createLogger(level: string, isTerminal: boolean, secrets: Secrets): Promise<Logger> {
   const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
-  const options = { level, redact, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const streamWrite = (line: string) => {
+    const redacted = secrets.redact(line);
+    return isTerminal ? printableLine(redacted) : redacted;
+  };
+  const options = {
+    level,
+    redact,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite },
+  };
   if (!isTerminal) return pino(options, pino.destination({ dest: standardError, sync: true }));
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }));
+}
+
+/** A JSON line with all its texts made printable; a stack keeps its lines. */
+function printableLine(line: string): string {
+  const shown: unknown = JSON.parse(line, (key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
+  });
+  return `${JSON.stringify(shown)}\n`;
 }

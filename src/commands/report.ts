@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { durationMs, resolveConfig } from '../config/settings.ts';
+import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { count } from '../render/numbers.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';

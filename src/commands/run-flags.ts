@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumber } from '../config/settings.ts';
+import { wholeNumber } from '../config/resolve.ts';
 import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import type { EndedRuns } from '../store/read/ended-runs.ts';

@@ -1,6 +1,8 @@
-import type { Config, ServiceConfig } from '../config/settings.ts';
+import type { Config, ServiceConfig } from '../config/resolve.ts';
+import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
+import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
@@ -10,7 +12,7 @@ import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
-import { readTokenFile } from './token-file.ts';
+import { readToken } from './token.ts';
 
 export interface RunRequest {
   readonly config: Config;
@@ -25,18 +27,17 @@ export interface RunRequest {
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly logger: Logger;
+  /** Learns the token. */
+  readonly secrets: Secrets;
   readonly observer: ListObserver;
   readonly signal: AbortSignal;
 }
 
-/** Most pages of one list. */
-export const pagesMax = 1_000_000;
-
 /** Wires the rooms together for one run, and takes them apart again however it ends. */
 export async function runOnce(request: RunRequest): Promise<RunSummary> {
-  const { config, service, logger, observer, signal } = request;
+  const { config, service, observer, signal } = request;
   if (!request.acceptsNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
-  const source = openService(service, config, logger);
+  const source = await openService(service, config, request);
   const mirror =
     request.onPlannedChange === undefined
       ? SqliteMirror.open(config.database, signal)
@@ -49,7 +50,7 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
         docmirrorVersion: version,
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
-        pagesMax,
+        pagesMax: config.maxPages,
         fullEveryMs: request.isFull ? 0 : config.fullEveryMs,
       },
       { source, mirror, clock: () => new Date(), observer, signal },
@@ -73,17 +74,53 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
-/** The service as a source of pages. */
-export function openService(service: ServiceConfig, config: Config, logger: Logger): Service {
+/**
+ * The service as a source of pages.
+ *
+ * @throws UsageError where the token, or the file of certificate authorities, can't be had.
+ */
+export async function openService(
+  service: ServiceConfig,
+  config: Config,
+  { logger, secrets, signal }: { logger: Logger; secrets: Secrets; signal: AbortSignal },
+): Promise<Service> {
+  const { token, proxy } = service;
+  if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
   return new Service({
     ...config,
     baseUrl: service.baseUrl,
-    token: readToken(service),
+    proxy,
+    extraCa: await readExtraCa(service),
+    token: await readToken(token, signal),
+    secrets,
+    ...(!('text' in token) && {
+      renewToken: () => {
+        logger.info('the service no longer accepts the token; asking for another one');
+        return readToken(token, signal);
+      },
+    }),
     userAgent: `docmirror/${version}`,
     onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
   });
 }
 
-function readToken({ token }: ServiceConfig): string {
-  return 'text' in token ? token.text : readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
+/** More than all the authorities of the world take, in bytes. */
+const caBytesMax = 4 * 1024 * 1024;
+
+/**
+ * The certificates of the authorities that `NODE_EXTRA_CA_CERTS` names. Node itself would go on without them.
+ *
+ * @throws UsageError where there are none.
+ */
+export async function readExtraCa({
+  extraCaFile,
+}: Pick<ServiceConfig, 'extraCaFile'>): Promise<string | null> {
+  if (extraCaFile === null) return null;
+  const text = await readSmallFile(extraCaFile, caBytesMax).catch((error: Error) => {
+    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} ${error.message}.`);
+  });
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} holds no certificate in PEM.`);
+  }
+  return text;
 }

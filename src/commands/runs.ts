@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/settings.ts';
+import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { runsJson, runsText } from '../render/run-list.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';

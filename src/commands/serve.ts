@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/settings.ts';
+import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
@@ -13,7 +13,7 @@ import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { remembered } from './remembered.ts';
 import { servedReport } from './served-report.ts';
-import { readTokenFile } from './token-file.ts';
+import { readTokenFile } from './token.ts';
 
 interface ServeFlags {
   readonly host: string;
@@ -61,9 +61,9 @@ async function serve(command: Command, context: CommandContext): Promise<void> {
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   // Node takes an empty host for all addresses of the machine.
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
-  const chosen = chosenToken(flags);
+  const chosen = await chosenToken(flags);
   const token = chosen ?? newToken();
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY);
+  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   const records = new Reopening(config.database, () => MirrorReader.open(config.database));
   try {
     const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
@@ -106,7 +106,7 @@ async function whatIsServed(
 }
 
 /** The token that the user chose; null where one is to be made. */
-function chosenToken({ token, tokenFile }: ServeFlags): string | null {
+async function chosenToken({ token, tokenFile }: ServeFlags): Promise<string | null> {
   if (token !== undefined) return checkToken('--token', token);
   return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);
 }

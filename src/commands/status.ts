@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { durationMs, resolveConfig } from '../config/settings.ts';
+import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
-import { statusJson, statusText } from '../render/run-list.ts';
+import { isInFuture, statusJson, statusText } from '../render/run-list.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
@@ -12,7 +12,10 @@ export const registerStatus: CommandRegistration = (program, context) => {
     .command('status')
     .description('Show how fresh each list is, its last run, its record count and how complete it is.')
     .option('--json', 'print it as one JSON object')
-    .option('--max-age <TIME>', 'exit 4 where a list has had no completed run for longer, such as 26h')
+    .option(
+      '--max-age <TIME>',
+      'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  $ docmirror status\n  $ docmirror status --max-age 26h   a health check',
@@ -31,8 +34,11 @@ function status(command: Command, { environment, stdout, setExitCode }: CommandC
     const nowMs = Date.now();
     const watch = readWatchNote(config.database);
     stdout.write(flags.json ? statusJson(lists, nowMs, watch) : statusText(lists, nowMs, watch));
-    const isStale = lists.some(({ lastCompletedAt }) => ageMs(lastCompletedAt, nowMs) > maxAgeMs);
-    if (isStale) setExitCode(exitCodes.difference);
+    const isFresh = lists.every(
+      ({ lastCompletedAt }) =>
+        ageMs(lastCompletedAt, nowMs) <= maxAgeMs && !isInFuture(lastCompletedAt, nowMs),
+    );
+    if (flags.maxAge !== undefined && !isFresh) setExitCode(exitCodes.difference);
   } finally {
     reader.close();
   }

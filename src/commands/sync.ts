@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { resolveConfig, resolveService } from '../config/settings.ts';
+import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists, resourceNames } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';
 import { exitCodeOf } from '../sync/run.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
+import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { runOnce } from './run-once.ts';
@@ -53,14 +53,14 @@ export const registerSync: CommandRegistration = (program, context) => {
     )
     .option('--json', "print the run's summary as one JSON object")
     .addHelpText('after', examples);
-  addSettingFlags(command, [...serviceFlags, ...mirrorFlags]).action(() => sync(command, context));
+  addSettingFlags(command, [...runFlags, ...mirrorFlags]).action(() => sync(command, context));
 };
 
 async function sync(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment);
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY);
+  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);
   const summary = await runOnce({
@@ -76,6 +76,7 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
     isFull: flags.full ?? false,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
+    secrets: context.secrets,
     observer,
     signal: context.signal,
   }).finally(() => observer.close());

@@ -1,4 +1,4 @@
-import type { Config, ServiceConfig } from '../config/settings.ts';
+import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { exitCodes } from '../errors.ts';
 import type { LiveResult } from '../render/verification.ts';
@@ -9,7 +9,7 @@ import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
 import { showProgress } from './progress.ts';
-import { assertIsMirrorOf, openService, pagesMax } from './run-once.ts';
+import { assertIsMirrorOf, openService } from './run-once.ts';
 
 /** Walks the service until two walks agree, and holds the mirror against them, record for record. */
 export async function verifyLive(
@@ -20,7 +20,7 @@ export async function verifyLive(
   assertIsMirrorOf(config.database, service.baseUrl);
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
-  const source = openService(service, config, logger);
+  const source = await openService(service, config, { ...context, logger });
   const { signal } = context;
   const observer = await showProgress(context, logger);
   const mirror = LiveMirror.open(config.database, difference => {
@@ -35,7 +35,7 @@ export async function verifyLive(
         docmirrorVersion: version,
         pageSize: config.pageSize,
         removals: { shareMax: 1, allowAny: true },
-        pagesMax,
+        pagesMax: config.maxPages,
         fullEveryMs: 0,
       },
       { source, mirror, clock: () => new Date(), observer, signal },

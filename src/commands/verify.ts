@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { resolveConfig, resolveService, wholeNumber } from '../config/settings.ts';
+import { resolveConfig, resolveService, wholeNumber } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
@@ -37,14 +37,8 @@ export const registerVerify: CommandRegistration = (program, context) => {
     .option('--limit <N>', 'how many differences to show', '100')
     .option('--json', 'print it as one JSON object')
     .addHelpText('after', examples);
-  addSettingFlags(command, [...serviceFlags.filter(isForReading), ...mirrorFlags]).action(() =>
-    verify(command, context),
-  );
+  addSettingFlags(command, [...serviceFlags, ...mirrorFlags]).action(() => verify(command, context));
 };
-
-function isForReading(name: string): boolean {
-  return name !== 'fullEveryMs' && name !== 'maxRemovals';
-}
 
 async function verify(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout, stderr, signal, setExitCode } = context;
@@ -58,7 +52,7 @@ async function verify(command: Command, context: CommandContext): Promise<void> 
   // A file that is damaged can't be held against anything.
   const isReadable = verification.lists.length > 0;
   if (service !== null && isReadable) {
-    const logger = await createLogger(config.logLevel, stderr.isTTY);
+    const logger = await createLogger(config.logLevel, stderr.isTTY, context.secrets);
     live = await verifyLive({ config, service, limit, logger }, context);
     if (!flags.json) stdout.write(`\n${liveText(live)}`);
   }

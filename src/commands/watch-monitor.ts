@@ -1,4 +1,4 @@
-import { wholeNumber } from '../config/settings.ts';
+import { wholeNumber } from '../config/resolve.ts';
 import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import type { RunFigures } from '../store/read/run-figures.ts';

@@ -7,11 +7,12 @@ import {
   resolveConfig,
   resolveService,
   type ServiceConfig,
-} from '../config/settings.ts';
+} from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError } from '../errors.ts';
+import type { Secrets } from '../service/secrets.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
+import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
 import { createLogger, type Logger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
@@ -58,17 +59,17 @@ export const registerWatch: CommandRegistration = (program, context) => {
     .option('--http <HOST:PORT>', 'answer /healthz and /metrics there')
     .option('--max-age <TIME>', '/healthz answers 503 where a list has had no completed run for longer')
     .addHelpText('after', examples);
-  const flags = [...serviceFlags, 'schedule', 'timezone', ...mirrorFlags] as const;
+  const flags = [...runFlags, 'schedule', 'timezone', ...mirrorFlags] as const;
   addSettingFlags(command, flags).action(() => watch(command, context));
 };
 
 async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
-  const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY);
+  const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
   if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
   try {
-    await keepWatch(plan, { logger, monitor, signal: context.signal });
+    await keepWatch(plan, { ...context, logger, monitor });
   } finally {
     removeWatchNote(plan.config.database);
     await monitor?.close();
@@ -96,15 +97,17 @@ function planOf(command: Command, { environment }: CommandContext): WatchPlan {
 interface WatchWorld {
   readonly logger: Logger;
   readonly monitor: Monitor | null;
+  readonly secrets: Secrets;
   readonly signal: AbortSignal;
 }
 
-async function keepWatch(plan: WatchPlan, { logger, monitor, signal }: WatchWorld): Promise<void> {
+async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
+  const { logger, monitor, signal } = world;
   const { config, schedule } = plan;
   signal.addEventListener('abort', () => logger.info({ reason: String(signal.reason) }, 'watch is ending'), {
     once: true,
   });
-  await onSchedule(schedule, () => runAndLog(plan, logger, signal), {
+  await onSchedule(schedule, () => runAndLog(plan, world), {
     startNow: plan.runNow,
     signal,
     observer: {
@@ -128,7 +131,7 @@ async function keepWatch(plan: WatchPlan, { logger, monitor, signal }: WatchWorl
 }
 
 /** One run of the watch. Whatever becomes of it is logged and never thrown: the next tick tries again. */
-async function runAndLog(plan: WatchPlan, logger: Logger, signal: AbortSignal): Promise<void> {
+async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorld): Promise<void> {
   try {
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
@@ -142,6 +145,7 @@ async function runAndLog(plan: WatchPlan, logger: Logger, signal: AbortSignal): 
       acceptsNewBaseUrl: false,
       isFull: false,
       logger,
+      secrets,
       observer: new LogObserver(logger),
       signal,
     });

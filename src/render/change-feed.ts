@@ -6,14 +6,22 @@ import { instant } from './numbers.ts';
 export const changeFormats = ['table', 'ndjson', 'csv'] as const;
 export type ChangeFormat = (typeof changeFormats)[number];
 
-/** A stream of changes as text, piece by piece; `width` is the terminal's. */
+/** How a stream of changes is to look. */
+export interface FeedOptions {
+  readonly format: ChangeFormat;
+  /** The terminal's. */
+  readonly width: number;
+  /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
+  readonly forSpreadsheet: boolean;
+}
+
+/** A stream of changes as text, piece by piece. */
 export function* changeFeed(
   changes: Iterable<Change>,
-  format: ChangeFormat,
-  width: number,
+  { format, width, forSpreadsheet }: FeedOptions,
 ): Generator<string> {
   if (format === 'ndjson') for (const change of changes) yield ndjsonLine(change);
-  else if (format === 'csv') yield* csvLines(changes);
+  else if (format === 'csv') yield* csvLines(changes, forSpreadsheet);
   else yield* tableLines(changes, width);
 }
 
@@ -31,10 +39,12 @@ export function ndjsonLine({
   return `${head.slice(0, -1)},"record":${record},"before":${before ?? 'null'}}\n`;
 }
 
-function* csvLines(changes: Iterable<Change>): Generator<string> {
+function* csvLines(changes: Iterable<Change>, forSpreadsheet: boolean): Generator<string> {
   yield 'run_id,changed_at,resource,record_id,operation,record,before\n';
   for (const { runId, changedAt, resource, recordId, operation, record, before } of changes) {
-    yield stringify([[runId, changedAt, resource, recordId, operation, record, before]]);
+    yield stringify([[runId, changedAt, resource, recordId, operation, record, before]], {
+      escape_formulas: forSpreadsheet,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
+import { printable } from '../printable.ts';
+import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count } from './numbers.ts';
-import { printable } from './table.ts';
 
 /** A change as it is shown; `record` and `before` are JSON texts. */
 export interface ShownChange {
@@ -27,15 +28,19 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 function describe({ record, before }: ShownChange): string {
   const now = fieldsOf(record);
   if (before === null) {
-    const values = Object.values(now).map(brief);
+    const values = Object.entries(now).map(([name, value]) => brief(name, value));
     return printable(values.filter(text => text !== '').join(' · '));
   }
   const then = fieldsOf(before);
   const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
   const changed = names.filter(name => JSON.stringify(then[name]) !== JSON.stringify(now[name]));
-  return printable(
-    changed.map(name => `${name}: ${brief(then[name]) || '–'} → ${brief(now[name]) || '–'}`).join(' · '),
-  );
+  return printable(changed.map(name => difference(name, then[name], now[name])).join(' · '));
+}
+
+function difference(name: string, then: unknown, now: unknown): string {
+  const [before, after] = [brief(name, then), brief(name, now)];
+  const hidden = before === after && before !== '' ? ' (a part that is not shown has changed)' : '';
+  return `${name}: ${before || '–'} → ${after || '–'}${hidden}`;
 }
 
 /** A record's fields but its id, which stands at the front of the line. */
@@ -44,25 +49,13 @@ function fieldsOf(record: string): Record<string, unknown> {
   return fields;
 }
 
-/** A value in few words: a connection by its name, an endpoint without its secret parts. */
-function brief(value: unknown): string {
-  if (Array.isArray(value)) return value.map(brief).join(', ');
-  if (typeof value === 'object' && value !== null && 'name' in value) return String(value.name);
-  const text =
-    value === null || value === undefined
-      ? ''
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value);
-  return withoutUrlSecrets(text);
-}
-
-/** An address without its user name, password and query, any of which may be a secret. */
-export function withoutUrlSecrets(text: string): string {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return text;
-  const url = new URL(text);
-  const host = `${url.protocol}//${url.host}${url.pathname}`;
-  return url.search === '' && url.hash === '' ? host : `${host}?…`;
+/** A value in few words: a connection by its name, an address without its secret parts. */
+function brief(name: string, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(each => brief(name, each)).join(', ');
+  if (typeof value === 'object' && 'name' in value) return String(value.name);
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return name === 'endpoint' ? shownEndpoint(text) : withoutAddressSecrets(text);
 }
 
 function cut(line: string, width: number): string {

@@ -13,11 +13,14 @@ const rowsPerCall = 500;
 /** Comma-separated values by RFC 4180: an empty text is quoted, a null is not; lists are JSON. */
 export class CsvEncoder implements TableEncoder {
   readonly #write: (text: string) => void;
+  readonly #forSpreadsheet: boolean;
   #rows: (readonly ExportValue[])[] = [];
 
-  constructor(columns: readonly ExportColumn[], write: (text: string) => void) {
+  /** @param forSpreadsheet texts that a spreadsheet would run as formulas begin with an apostrophe. */
+  constructor(columns: readonly ExportColumn[], write: (text: string) => void, forSpreadsheet = false) {
     this.#write = write;
-    write(toCsv([columns.map(({ name }) => name)]));
+    this.#forSpreadsheet = forSpreadsheet;
+    write(toCsv([columns.map(({ name }) => name)], forSpreadsheet));
   }
 
   add(row: readonly ExportValue[]): void {
@@ -30,15 +33,15 @@ export class CsvEncoder implements TableEncoder {
   }
 
   #flush(): void {
-    if (this.#rows.length > 0) this.#write(toCsv(this.#rows));
+    if (this.#rows.length > 0) this.#write(toCsv(this.#rows, this.#forSpreadsheet));
     this.#rows = [];
   }
 }
 
-function toCsv(rows: readonly (readonly ExportValue[])[]): string {
+function toCsv(rows: readonly (readonly ExportValue[])[], forSpreadsheet: boolean): string {
   const flat = rows.map(row => row.map(value => (isList(value) ? JSON.stringify(value) : value)));
   // A carriage return alone ends a line for some readers.
-  return stringify(flat, { quoted_match: /[\r\n]|^$/ });
+  return stringify(flat, { quoted_match: /[\r\n]|^$/, escape_formulas: forSpreadsheet });
 }
 
 function isList(value: ExportValue): value is Exclude<ExportValue, string | number | null> {

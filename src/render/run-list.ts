@@ -53,7 +53,25 @@ export function statusText(
   nowMs: number,
   watch: NextRun | null = null,
 ): string {
-  return statusTable(lists, nowMs) + (watch === null ? '' : `\n${nextRunText(watch, nowMs)}\n`);
+  const skews = lists.flatMap(list => skewNote(list, nowMs));
+  const notes = [...skews, ...(watch === null ? [] : [nextRunText(watch, nowMs)])];
+  return statusTable(lists, nowMs) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
+}
+
+/** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more is not believed. */
+const skewMsMax = 60_000;
+
+/** True where a run ended in the future, by this machine's clock: no one can tell then how old the list is. */
+export function isInFuture(completedAt: string | null, nowMs: number): boolean {
+  return completedAt !== null && Date.parse(completedAt) - nowMs > skewMsMax;
+}
+
+function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): string[] {
+  if (lastCompletedAt === null || !isInFuture(lastCompletedAt, nowMs)) return [];
+  const aheadMs = Date.parse(lastCompletedAt) - nowMs;
+  return [
+    `${resource}: its last completed run ended ${duration(aheadMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`,
+  ];
 }
 
 /** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
@@ -99,7 +117,9 @@ function verdictOf({ lastRun }: ListStatus): string {
 }
 
 function ago(at: string | null, nowMs: number): string {
-  return at === null ? 'never' : `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
+  if (at === null) return 'never';
+  if (isInFuture(at, nowMs)) return 'in the future';
+  return `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }
 
 /** How the lists stand, as one JSON object on one line. */
@@ -114,10 +134,17 @@ export function statusJson(
     verdict: verdictOf(list),
     lastCompletedAt: list.lastCompletedAt,
     lastFullAt: list.lastFullAt,
-    ageMs: list.lastCompletedAt === null ? null : Math.max(0, nowMs - Date.parse(list.lastCompletedAt)),
+    ageMs: ageMs(list.lastCompletedAt, nowMs),
+    endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
   }));
   return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+}
+
+/** Null where no run has completed, or its end is not believed. */
+function ageMs(completedAt: string | null, nowMs: number): number | null {
+  if (completedAt === null || isInFuture(completedAt, nowMs)) return null;
+  return Math.max(0, nowMs - Date.parse(completedAt));
 }
 
 function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {

@@ -1,3 +1,4 @@
+import { printable } from '../printable.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, duration } from './numbers.ts';
@@ -38,7 +39,7 @@ export function summaryText(summary: RunSummary): string {
   const name = summary.runId === null ? 'Dry run' : `Run ${summary.runId}`;
   const headline = `${name} ${summary.status} in ${duration(summary.durationMs)}${summary.runId === null ? '; nothing was changed' : ''}.`;
   const notes = summary.resources.flatMap(notesOn);
-  return `${table}\n${[headline, ...notes].join('\n')}\n`;
+  return `${table}\n${[headline, ...notes.map(printable)].join('\n')}\n`;
 }
 
 /** What a person should know of how a list ended, a line each. */

@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { printable } from '../printable.ts';
 
 export type Align = 'left' | 'right';
 
@@ -37,10 +38,4 @@ export function renderTable(
     .split('\n')
     .map(line => line.trimEnd());
   return `${lines.join('\n')}\n`;
-}
-
-/** A text as one line for a terminal: control characters, which could steer it, are shown as escapes. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, char => JSON.stringify(char).slice(1, -1));
 }

@@ -1,8 +1,9 @@
+import { printable } from '../printable.ts';
 import type { LiveDifference } from '../store/verify/live-mirror.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
-import { withoutUrlSecrets } from './changes.ts';
+import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count } from './numbers.ts';
-import { printable, renderTable } from './table.ts';
+import { renderTable } from './table.ts';
 
 /** How the mirror stands against the service; `isProven` where two walks over every list agreed. */
 export interface LiveResult {
@@ -51,7 +52,7 @@ export function liveText({ isProven, notes, differences, differenceCount }: Live
         : 'No difference from the service was found, but not all of it could be compared.';
   const lines = [
     verdict,
-    ...notes,
+    ...notes.map(printable),
     ...differences.flatMap(liveLines),
     ...more(differenceCount, differences.length),
   ];
@@ -85,21 +86,22 @@ function liveLines(difference: LiveDifference): string[] {
   const head = printable(`  ${resource} ${key}: ${kinds[kind]}`);
   return [
     head,
-    ...fields.map(({ field, mirror, service }) =>
-      printable(
-        `    ${field}: ${JSON.stringify(mirror)} in the mirror, ${JSON.stringify(service)} at the service`,
-      ),
-    ),
+    ...fields.map(({ field, mirror, service }) => {
+      const [here, there] = [JSON.stringify(mirror), JSON.stringify(service)];
+      const hidden = here === there ? ', in a part that is not shown' : '';
+      return printable(`    ${field}: ${here} in the mirror, ${there} at the service${hidden}`);
+    }),
   ];
 }
 
 function withoutSecretsIn(difference: LiveDifference): LiveDifference {
-  const clean = <T>(value: T) => (typeof value === 'string' ? withoutUrlSecrets(value) : value);
-  const fields = difference.fields.map(({ field, mirror, service }) => ({
-    field,
-    mirror: clean(mirror),
-    service: clean(service),
-  }));
+  const fields = difference.fields.map(({ field, mirror, service }) => {
+    const clean = <T>(value: T) => {
+      if (typeof value !== 'string') return value;
+      return field === 'endpoint' ? shownEndpoint(value) : withoutAddressSecrets(value);
+    };
+    return { field, mirror: clean(mirror), service: clean(service) };
+  });
   return { ...difference, fields };
 }
 

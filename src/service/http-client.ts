@@ -1,42 +1,38 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { errors, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
 import { type ErrorCode, ServiceError } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { type ConnectionOptions, connectTo } from './connection.ts';
+import { explainFailure } from './failure.ts';
 import { retryAfterMs } from './retry-after.ts';
+import type { Secrets } from './secrets.ts';
+import { meaningOf } from './status.ts';
 
 /** The largest answer that is read, decompressed, in bytes. */
 export const responseBytesMax = 64 * 1024 * 1024;
 
-export interface HttpClientOptions {
-  readonly baseUrl: string;
-  readonly token: string;
-  /** One request, from its start to the last byte, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly connections: number;
+/** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
+export interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
+  /** What no error may show. */
+  readonly secrets: Secrets;
 }
 
 const unzip = promisify(gunzip);
 
 /** One GET at a time of one service: with its limits, without retries. */
 export class HttpClient {
-  readonly #pool: Pool;
   readonly #options: HttpClientOptions;
   readonly #basePath: string;
+  #connections: Promise<Dispatcher> | undefined;
   #requests = 0;
   #bytes = 0;
 
   constructor(options: HttpClientOptions) {
-    const base = new URL(options.baseUrl);
     this.#options = options;
-    this.#basePath = base.pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(base.origin, {
-      connections: options.connections,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: options.timeoutMs,
-      keepAliveTimeout: 4_000,
-    });
+    this.#basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
   }
 
   get requests(): number {
@@ -51,32 +47,40 @@ export class HttpClient {
   /**
    * Gets a path below the base address and returns the body's bytes, decompressed.
    *
-   * @throws ServiceError for anything but a whole answer with status 200.
+   * @throws ServiceError for anything but a whole answer with status 200; its message shows no secret.
    */
-  async get(path: string, query: Record<string, number>, signal: AbortSignal): Promise<Buffer> {
+  async get(
+    path: string,
+    query: Record<string, number>,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     const address = `${this.#basePath}${path}${toQuery(query)}`;
     const deadline = new Deadline(this.#options.timeoutMs, signal);
     this.#requests++;
     try {
-      return await this.#request(address, deadline.signal);
+      // While it is being connected, undici does not listen to the signal.
+      return await Promise.race([this.#request(address, token, deadline.signal), deadline.isReached()]);
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#explain(error, address, deadline);
+      throw await this.#explain(error, address, deadline);
     } finally {
       deadline.clear();
     }
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await (await this.#connections)?.destroy();
   }
 
-  async #request(address: string, signal: AbortSignal): Promise<Buffer> {
-    const { statusCode, headers, body } = await this.#pool.request({
+  async #request(address: string, token: string, signal: AbortSignal): Promise<Buffer> {
+    this.#connections ??= connectTo(this.#options);
+    const { statusCode, headers, body } = await request.call(await this.#connections, {
+      origin: new URL(this.#options.baseUrl).origin,
       method: 'GET',
       path: address,
       headers: {
-        authorization: `Bearer ${this.#options.token}`,
+        authorization: `Bearer ${token}`,
         accept: 'application/json',
         'accept-encoding': 'gzip',
         'user-agent': this.#options.userAgent,
@@ -114,25 +118,25 @@ export class HttpClient {
 
   #refusal(status: number, retryAfter: string | undefined, address: string): ServiceError {
     const { code, meaning, retryable } = meaningOf(status);
-    return new ServiceError(code, `${this.#name(address)} answered ${status}: ${meaning}`, {
+    return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}`), {
       retryable,
       status,
       retryAfterMs: retryAfterMs(retryAfter, Date.now()),
     });
   }
 
-  #explain(error: unknown, address: string, deadline: Deadline): unknown {
+  async #explain(error: unknown, address: string, deadline: Deadline): Promise<unknown> {
     if (error instanceof ServiceError) return error;
-    if (deadline.isOver || error instanceof errors.ConnectTimeoutError) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (deadline.isOver || code === 'UND_ERR_CONNECT_TIMEOUT') {
       const words = `did not answer whole within ${this.#options.timeoutMs} ms`;
       return this.#error('timeout', words, address, true, error);
     }
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);
     if (code.startsWith('Z_'))
       return this.#error('invalid_response', 'answered with broken gzip', address, true, error);
-    const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
-    return this.#error('network', `could not be read: ${detail}`, address, true, error);
+    const failure = await explainFailure(error, this.#options);
+    return this.#error(failure.code, failure.words, address, failure.retryable, error);
   }
 
   #tooLarge(address: string): ServiceError {
@@ -141,11 +145,13 @@ export class HttpClient {
   }
 
   #error(code: ErrorCode, words: string, address: string, retryable: boolean, cause?: unknown): ServiceError {
-    return new ServiceError(code, `${this.#name(address)} ${words}`, { retryable, cause });
+    return new ServiceError(code, this.#say(address, words), { retryable, cause });
   }
 
-  #name(address: string): string {
-    return `GET ${new URL(this.#options.baseUrl).origin}${address}`;
+  #say(address: string, words: string): string {
+    const { baseUrl, proxy, secrets } = this.#options;
+    const way = proxy ? ` through the proxy ${proxy.shown}` : '';
+    return printable(secrets.redact(`GET ${new URL(baseUrl).origin}${address}${way} ${words}`));
   }
 }
 
@@ -171,32 +177,17 @@ class Deadline {
     return this.#controller.signal;
   }
 
+  /** Rejects when the time is over or the run is told to stop. */
+  isReached(): Promise<never> {
+    return new Promise((_, reject) => {
+      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
+    });
+  }
+
   clear(): void {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener('abort', this.#onAbort);
   }
-}
-
-/** What a status other than 200 means, and whether another try may help. */
-function meaningOf(status: number): { code: ErrorCode; meaning: string; retryable: boolean } {
-  if (status === 401) return { code: 'unauthorized', meaning: 'the token was refused', retryable: false };
-  if (status === 403)
-    return { code: 'forbidden', meaning: 'the token does not allow this list', retryable: false };
-  if (status === 404) return { code: 'not_found', meaning: 'there is no such page', retryable: false };
-  if (status === 408) return { code: 'timeout', meaning: 'the service gave up waiting', retryable: true };
-  if (status === 425 || status === 429)
-    return { code: 'overloaded', meaning: 'too many requests', retryable: true };
-  if (status === 503) return { code: 'overloaded', meaning: 'the service is not available', retryable: true };
-  if (status >= 500) return { code: 'server_error', meaning: 'the service failed', retryable: true };
-  if (status >= 400) return { code: 'refused', meaning: 'the request was refused', retryable: false };
-  if (status >= 300) {
-    return {
-      code: 'redirected',
-      meaning: 'redirects are not followed; name the final address',
-      retryable: false,
-    };
-  }
-  return { code: 'invalid_response', meaning: 'a page was expected', retryable: true };
 }
 
 function toQuery(query: Record<string, number>): string {

@@ -2,14 +2,22 @@ import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, PageError, readPage } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
+import { AccessToken } from './access-token.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { storedParts } from './echo.ts';
 import { HttpClient } from './http-client.ts';
 import { Pacer } from './pacer.ts';
+import { Secrets } from './secrets.ts';
 
-export interface ServiceOptions {
-  readonly baseUrl: string;
+/** How the service is reached, and how patiently. */
+export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
   readonly token: string;
-  readonly timeoutMs: number;
+  /** Asks for the token anew where it comes from, when it has expired; left out where it can't change. */
+  readonly renewToken?: () => Promise<string>;
+  /** What must never be stored or shown; the token is added to it. */
+  readonly secrets?: Secrets;
   /** Tries after the first, per page. */
   readonly retries: number;
   readonly concurrency: number;
@@ -28,6 +36,8 @@ const retryDelayMsMax = 30_000;
 export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;
+  readonly #secrets: Secrets;
+  readonly #token: AccessToken;
   readonly #pacer: Pacer;
   readonly #options: ServiceOptions;
   #retries = 0;
@@ -37,7 +47,14 @@ export class Service implements PageSource {
     this.baseUrl = options.baseUrl;
     this.#options = options;
     this.#pacer = new Pacer(options.concurrency);
-    this.#client = new HttpClient({ ...options, connections: options.concurrency });
+    this.#secrets = options.secrets ?? new Secrets();
+    this.#secrets.add(options.token);
+    this.#token = new AccessToken(options.token, options.renewToken);
+    this.#client = new HttpClient({
+      ...options,
+      secrets: this.#secrets,
+      connections: options.concurrency,
+    });
   }
 
   get traffic(): Traffic {
@@ -59,7 +76,7 @@ export class Service implements PageSource {
     signal: AbortSignal,
     isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page> {
-    const read = (bytes: Buffer) => readAnswer(bytes, `${this.baseUrl}${list.path}`, isKnown);
+    const read = (bytes: Buffer) => this.#read(bytes, list, isKnown);
     return pRetry(() => this.#try(list, request, signal, read), {
       retries: this.#options.retries,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
@@ -88,7 +105,7 @@ export class Service implements PageSource {
   ): Promise<Page> {
     await this.#pacer.ready(signal);
     try {
-      const page = read(await this.#client.get(list.path, toQuery(request), signal));
+      const page = read(await this.#get(list, request, signal));
       this.#pacer.noteAnswer();
       return page;
     } catch (error) {
@@ -99,18 +116,57 @@ export class Service implements PageSource {
       throw error;
     }
   }
+
+  /** Gets a page's bytes; where the token has expired meanwhile, with the one that took its place. */
+  async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
+    const get = async (token: string) => {
+      const bytes = await this.#client.get(list.path, toQuery(request), token, signal);
+      this.#token.noteAccepted(token);
+      return bytes;
+    };
+    const token = this.#token.text;
+    try {
+      return await get(token);
+    } catch (error) {
+      const isRefused = error instanceof ServiceError && error.code === 'unauthorized';
+      if (!isRefused || !(await this.#token.changedSince(token))) throw error;
+    }
+    this.#secrets.add(this.#token.text);
+    return get(this.#token.text);
+  }
+
+  #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
+    try {
+      const page = readPage(bytes, isKnown);
+      // Of a page that is known nothing is stored or shown, so nothing is looked for.
+      if (page.content === null || !this.#secrets.areIn(bytes)) return page;
+      return readPage(this.#withoutSecrets(bytes, list), isKnown);
+    } catch (error) {
+      if (!(error instanceof PageError)) throw error;
+      // A quotation may be cut in the middle of a secret.
+      const isSafe = !this.#secrets.areIn(bytes);
+      const why = isSafe ? error.message : 'what came is not shown, for it holds the token';
+      const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${printable(why)}`;
+      throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
+    }
+  }
+
+  /**
+   * An answer without what stands beside its records, such as an echo of the request's headers.
+   *
+   * @throws ServiceError where the records themselves hold a secret: what is left out of them would not be what the service lists.
+   */
+  #withoutSecrets(bytes: Buffer, list: ListDefinition): Buffer {
+    const parts = storedParts(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    if (parts === null) return bytes;
+    if (this.#secrets.areIn(Buffer.from(parts.items))) {
+      const message = `GET ${this.baseUrl}${list.path} answered with records that hold the token itself. Nothing of that page was stored. The service must not send it back.`;
+      throw new ServiceError('token_echoed', message, { retryable: false });
+    }
+    return Buffer.from(`{"items":${parts.items},"pagination":${parts.pagination}}`);
+  }
 }
 
 function toQuery({ pageNo, pageSize }: PageRequest): Record<string, number> {
   return { ...(pageNo !== null && { pageNo }), ...(pageSize !== null && { pageSize }) };
-}
-
-function readAnswer(bytes: Buffer, address: string, isKnown?: (itemsDigest: string) => boolean): Page {
-  try {
-    return readPage(bytes, isKnown);
-  } catch (error) {
-    if (!(error instanceof PageError)) throw error;
-    const message = `GET ${address} did not answer with a page: ${error.message}`;
-    throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
-  }
 }

@@ -1,6 +1,6 @@
+import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
 import { count } from '../numbers.ts';
-import { printable } from '../table.ts';
 import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';
 import { type Html, html } from './html.ts';

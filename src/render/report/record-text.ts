@@ -1,4 +1,5 @@
-import { printable } from '../table.ts';
+import { printable } from '../../printable.ts';
+import { shownEndpoint, withoutAddressSecrets } from '../endpoint.ts';
 
 /** A field of a record, in words. */
 export interface ShownField {
@@ -50,27 +51,11 @@ function shown(name: string, value: unknown): string {
 function words(name: string, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (secretName.test(name)) return '(not shown)';
-  if (name === 'endpoint') return withoutSecrets(String(value));
+  if (name === 'endpoint') return shownEndpoint(String(value));
   if (Array.isArray(value)) return value.map(each => words('', each)).join(', ');
   if (typeof value !== 'object') return withoutAddressSecrets(String(value));
   if ('name' in value && typeof value.name === 'string') return value.name;
   return Object.entries(value)
     .map(([key, each]) => `${key}: ${words(key, each)}`)
     .join(', ');
-}
-
-/** Whatever in a text looks like an address, without its secret parts. */
-function withoutAddressSecrets(text: string): string {
-  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/\S+/gi, withoutSecrets);
-}
-
-/** An address, or what stands for one, without its user name, password, query and fragment: any may be a secret. */
-export function withoutSecrets(address: string): string {
-  const end = address.search(/[?#]/);
-  const open = end < 0 ? address : address.slice(0, end);
-  const scheme = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}/i.exec(open)?.[0] ?? '';
-  const rest = open.slice(scheme.length);
-  const host = /^[^/\\]*/.exec(rest)?.[0] ?? '';
-  const withoutUser = rest.slice(host.lastIndexOf('@') + 1);
-  return `${scheme}${withoutUser}${end < 0 ? '' : '?…'}`;
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../printable.ts';
 import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
 import { timeBars } from './bar-charts.ts';
@@ -84,7 +85,7 @@ function runRow(run: ReportRun): Html {
   // The roles are said aloud, for on a phone the style sheet lays the rows out in another way than as a table.
   return html`<tr role="row">
     <th role="rowheader" scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>
-    <td role="cell"><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${message}</small>`}</td>
+    <td role="cell"><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${printable(message)}</small>`}</td>
     <td role="cell">${durationMs === null ? '–' : duration(durationMs)}</td>
     <td role="cell">${changes.length === 0 ? 'none' : changes.map(change => html`<span class="change">${change}</span>`)}</td>
   </tr>`;

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
+import { UsageError } from '../errors.ts';
+import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
+import type { CommandContext, CommandRegistration } from './context.ts';
+import { checkFiles, fileChecks } from './doctor/file-checks.ts';
+import { checkNetwork } from './doctor/network-checks.ts';
+import { failed, ok, skipped, type Verdict } from './doctor/verdict.ts';
+import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
+import { createLogger } from './logging.ts';
+import { readExtraCa } from './run-once.ts';
+import { readToken } from './token.ts';
+
+const examples = `
+Examples:
+  $ docmirror doctor                 a line a check: what was tried, what was found, what to do
+  $ docmirror doctor --json | jq .checks
+
+Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify"
+does it, which takes its time where it is large.
+
+Exit codes: 0, or what "docmirror sync" would end with.`;
+
+export const registerDoctor: CommandRegistration = (program, context) => {
+  const command = program
+    .command('doctor')
+    .description('Try everything that a run needs, in order, and say what was found and what to do.')
+    .option('--json', 'print it as one JSON object')
+    .addHelpText('after', examples);
+  addSettingFlags(command, [...runFlags, ...mirrorFlags]).action(() => doctor(command, context));
+};
+
+async function doctor(command: Command, context: CommandContext): Promise<void> {
+  const { json } = command.opts<{ json?: boolean }>();
+  const verdicts: Verdict[] = [];
+  for await (const verdict of examine(command, context)) {
+    const found = context.secrets.redact(verdict.found);
+    verdicts.push({ ...verdict, found });
+    if (!json) context.stdout.write(findingText({ ...verdict, found }));
+  }
+  const exitCode = exitCodeOf(verdicts);
+  const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
+  context.stdout.write(json ? diagnosisJson({ findings, exitCode }) : diagnosisText({ findings, exitCode }));
+  context.setExitCode(exitCode);
+}
+
+/** In the order in which a run needs things: it looks at the mirror before it asks the service. */
+const networkChecks = ['name', 'proxy', 'certificate', 'access', 'pages'];
+
+function exitCodeOf(verdicts: readonly Verdict[]): number {
+  const isLater = ({ check }: Verdict) => networkChecks.includes(check);
+  const ordered = [...verdicts.filter(each => !isLater(each)), ...verdicts.filter(isLater)];
+  return ordered.find(({ status }) => status === 'failed')?.exitCode ?? 0;
+}
+
+async function* examine(command: Command, context: CommandContext): AsyncGenerator<Verdict> {
+  const config = await attempt(() => resolveConfig(command.opts(), context.environment));
+  const service = await attempt(() => resolveService(command.opts(), context.environment));
+  const extraCa = await attempt(async () => service instanceof UsageError || (await readExtraCa(service)));
+  const wrong = [config, service, extraCa].flatMap(each =>
+    each instanceof UsageError ? [each.message] : [],
+  );
+  yield wrong.length === 0
+    ? ok('settings', 'complete and usable')
+    : failed('settings', [...new Set(wrong)].join(' '), '"docmirror sync --help" explains each.', 2);
+  const isUsable = !(
+    service instanceof UsageError ||
+    config instanceof UsageError ||
+    extraCa instanceof UsageError
+  );
+  yield* isUsable ? checkService(service, config, context) : skippedChecks(['token', ...networkChecks]);
+  if (config instanceof UsageError) yield* skippedChecks(fileChecks);
+  else yield* checkFiles(config.database, context.signal);
+}
+
+async function* checkService(
+  service: ServiceConfig,
+  config: Config,
+  context: CommandContext,
+): AsyncGenerator<Verdict> {
+  const token = await attempt(() => readToken(service.token, context.signal));
+  if (token instanceof UsageError) {
+    yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode);
+    yield* networkChecks.map(check => skipped(check, 'there is no token'));
+    return;
+  }
+  context.secrets.add(token);
+  yield ok('token', `there is one, from ${originOf(service.token)}`);
+  const logger = await createLogger('silent', false, context.secrets);
+  yield* checkNetwork({ ...service, token: { text: token } }, config, { ...context, logger });
+}
+
+function skippedChecks(checks: readonly string[]): Verdict[] {
+  return checks.map(check => skipped(check, 'the settings are not complete'));
+}
+
+/** Where the token comes from; the command is not shown, for it may hold a secret. */
+function originOf(token: ServiceConfig['token']): string {
+  if ('file' in token) return `the file ${token.file}`;
+  return 'text' in token ? 'DOCMIRROR_TOKEN' : 'DOCMIRROR_TOKEN_COMMAND';
+}
+
+/** What some work gives, or the usage error that it ends with. */
+async function attempt<T>(work: () => T | Promise<T>): Promise<T | UsageError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DocmirrorError, exitCodes } from '../../errors.ts';
+import { bytesText, count } from '../../render/numbers.ts';
+import { auditMirror, isHeld } from './mirror-probes.ts';
+import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
+
+/** With less free space than this a run fails, in bytes. */
+const freeBytesMin = 16 * 1024 * 1024;
+/** What a run leaves to others, in bytes. */
+const freeBytesLow = 1024 * 1024 * 1024;
+
+/** In this order. */
+export const fileChecks = ['folder', 'rights', 'free space', 'lock', 'mirror'];
+
+/** Looks at the mirror's place, and at the mirror itself. */
+export async function* checkFiles(database: string, signal: AbortSignal): AsyncGenerator<Verdict> {
+  const path = resolve(database);
+  const folder = dirname(path);
+  if (!existsSync(folder)) {
+    const todo = 'Make it, or name another file by DOCMIRROR_DATABASE.';
+    yield failed('folder', `${folder} does not exist`, todo, exitCodes.usage);
+    yield* fileChecks.slice(1).map(check => skipped(check, 'there is no folder'));
+    return;
+  }
+  yield ok('folder', folder);
+  yield checkRights(path, folder);
+  yield checkSpace(folder);
+  yield checkLock(path);
+  yield await checkMirror(path, signal);
+}
+
+function checkRights(path: string, folder: string): Verdict {
+  const { R_OK, W_OK, X_OK } = constants;
+  const wanted: [path: string, mode: number][] = [
+    [folder, W_OK | X_OK],
+    ...[path, `${path}.staging`].filter(existsSync).map((each): [string, number] => [each, R_OK | W_OK]),
+  ];
+  const denied = wanted.flatMap(([each, mode]) => {
+    const code = denial(each, mode);
+    return code === null ? [] : [`${each} (${code})`];
+  });
+  if (denied.length === 0) return ok('rights', 'the folder and the files can be read and written');
+  const todo = 'Give the user who runs docmirror the right to read and write there, or name another place.';
+  return failed('rights', `can't be read and written: ${denied.join(', ')}`, todo, exitCodes.failed);
+}
+
+function denial(path: string, mode: number): string | null {
+  try {
+    accessSync(path, mode);
+    return null;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+  }
+}
+
+function checkSpace(folder: string): Verdict {
+  const { bavail, bsize } = statfsSync(folder);
+  const found = `${bytesText(bavail * bsize)} free`;
+  const todo = 'Free some room, or name another place by DOCMIRROR_DATABASE.';
+  if (bavail * bsize < freeBytesMin) return failed('free space', found, todo, exitCodes.failed);
+  return bavail * bsize < freeBytesLow ? warning('free space', found, todo) : ok('free space', found);
+}
+
+function checkLock(path: string): Verdict {
+  try {
+    if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
+  } catch (error) {
+    return failed('lock', messageOf(error), 'Look at the file beside the mirror.', exitCodes.failed);
+  }
+  return failed('lock', 'a run holds the mirror', 'Wait until it is done, or stop it.', exitCodes.busy);
+}
+
+async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> {
+  try {
+    const audit = await auditMirror(path, signal);
+    if (audit === null) return ok('mirror', `there is none at ${path} yet; the first run makes it`);
+    const [first] = audit.differences;
+    if (first === undefined) {
+      const records = audit.lists.reduce((sum, { recordCount }) => sum + recordCount, 0);
+      return ok('mirror', `${path} is sound: ${count(records)} records, ${count(audit.runCount)} runs`);
+    }
+    const found = `${path} is not as docmirror wrote it: ${first.what}`;
+    // A run stumbles over damage, not over a row that someone has changed.
+    if (first.table !== null) return warning('mirror', found, '"docmirror verify" names all differences.');
+    return failed(
+      'mirror',
+      found,
+      'Restore it from a backup, or move it away and sync anew.',
+      exitCodes.failed,
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const exitCode = error instanceof DocmirrorError ? error.exitCode : exitCodes.failed;
+    return failed('mirror', messageOf(error), null, exitCode);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

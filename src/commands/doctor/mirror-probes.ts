@@ -1,0 +1,34 @@
+import { existsSync, statSync } from 'node:fs';
+import { MirrorFileError } from '../../errors.ts';
+import { connectToRead } from '../../store/file/read-connection.ts';
+import { stagingPath } from '../../store/file/staging-file.ts';
+import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
+
+// All that `doctor` asks of the store. Neither makes a file or changes one.
+
+/** True where a run holds this mirror. */
+export function isHeld(database: string): boolean {
+  const path = stagingPath(database);
+  if (!existsSync(path)) return false;
+  const { sqlite, close } = connectToRead(path, true, 0);
+  try {
+    sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+  } finally {
+    close();
+  }
+}
+
+/**
+ * Audits the mirror, as `verify` does; null where there is none yet.
+ *
+ * @throws MirrorFileError where the file is no mirror of this docmirror.
+ */
+export async function auditMirror(database: string, signal: AbortSignal): Promise<Verification | null> {
+  const stat = statSync(database, { throwIfNoEntry: false });
+  if (stat === undefined || stat.size === 0) return null;
+  if (!stat.isFile()) throw new MirrorFileError(`${database} is no file.`);
+  return verifyMirror(database, { limit: 1, signal });
+}

@@ -1,0 +1,152 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isLoopback } from '../../config/parse.ts';
+import type { Config, ServiceConfig } from '../../config/resolve.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { Pagination } from '../../contract/page.ts';
+import { exitCodes, ServiceError } from '../../errors.ts';
+import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
+import type { CommandContext } from '../context.ts';
+import type { Logger } from '../logging.ts';
+import { openService, readExtraCa } from '../run-once.ts';
+import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
+
+/** What one request for a list brought. */
+interface Answer {
+  readonly list: ListDefinition;
+  readonly page: Pagination | null;
+  readonly error: ServiceError | null;
+}
+
+/** Tries the way to the service, by one request a list. */
+export async function* checkNetwork(
+  service: ServiceConfig,
+  config: Config,
+  context: CommandContext & { readonly logger: Logger },
+): AsyncGenerator<Verdict> {
+  yield await checkName(service);
+  const answers = await askOnce(service, config, context);
+  yield checkProxy(service, answers);
+  yield await checkCertificate(service, config, answers);
+  yield checkAccess(answers);
+  yield checkPages(answers);
+}
+
+async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
+  const host = new URL(proxy?.url ?? baseUrl).hostname.replace(/^\[|\]$/g, '');
+  const whose = proxy === null ? host : `${host}, the proxy`;
+  if (isIP(host) !== 0) return skipped('name', `${whose}: an address needs no look-up`);
+  try {
+    const found = await lookup(host, { all: true });
+    return ok('name', `${whose}: ${found.map(({ address }) => address).join(', ')}`);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+    const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY may be missing.`;
+    return failed('name', `${whose}: not found (${code})`, todo, exitCodes.failed);
+  }
+}
+
+/** No request is made twice, and what a list's page holds is not looked at. */
+async function askOnce(
+  service: ServiceConfig,
+  config: Config,
+  context: CommandContext & { readonly logger: Logger },
+): Promise<Answer[]> {
+  const source = await openService(service, { ...config, retries: 0 }, context);
+  const answers: Answer[] = [];
+  try {
+    for (const list of lists) {
+      try {
+        const { pagination } = await source.getPage(list, { pageNo: null, pageSize: null }, context.signal);
+        answers.push({ list, page: pagination, error: null });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        answers.push({ list, page: null, error });
+        if (!hasReached(error)) break;
+      }
+    }
+    return answers;
+  } finally {
+    await source.close();
+  }
+}
+
+/** True where the service itself has answered. */
+function hasReached({ code }: ServiceError): boolean {
+  return !['proxy', 'certificate', 'tls', 'network', 'timeout'].includes(code);
+}
+
+function errorOf(answers: readonly Answer[], ...codes: string[]): ServiceError | undefined {
+  return answers.flatMap(({ error }) => error ?? []).find(({ code }) => codes.includes(code));
+}
+
+function checkProxy({ proxy }: ServiceConfig, answers: readonly Answer[]): Verdict {
+  if (proxy === null) return ok('proxy', 'none applies; the service is reached directly');
+  const error = errorOf(answers, 'proxy');
+  if (error === undefined) return ok('proxy', `${proxy.shown}, named by ${proxy.variable}`);
+  const todo = `Check ${proxy.variable}; where the service is reached without a proxy, name its host in NO_PROXY.`;
+  return failed('proxy', error.message, todo, error.exitCode);
+}
+
+async function checkCertificate(
+  service: ServiceConfig,
+  { timeoutMs }: Config,
+  answers: readonly Answer[],
+): Promise<Verdict> {
+  const { protocol, hostname } = new URL(service.baseUrl);
+  if (protocol === 'http:' && isLoopback(hostname)) {
+    return skipped('certificate', 'http has none, and what it carries does not leave this machine');
+  }
+  if (protocol === 'http:') {
+    return warning('certificate', 'http has none', 'Anyone on the way can read the token. Use https.');
+  }
+  const error = errorOf(answers, 'certificate', 'tls');
+  if (error !== undefined) return failed('certificate', error.message, null, error.exitCode);
+  if (errorOf(answers, 'proxy', 'network', 'timeout') !== undefined)
+    return skipped('certificate', 'the service was not reached');
+  const extraCa = await readExtraCa(service);
+  const certificate = await lookAtCertificate({ ...service, timeoutMs, extraCa });
+  return ok('certificate', certificate === null ? 'accepted' : certificateWords(certificate));
+}
+
+/** What to do about an answer that is no page, by the error's code. */
+const advice: Readonly<Record<string, string>> = {
+  unauthorized: 'Get a new token, and put it where the settings say that it is.',
+  forbidden: 'Ask for a token that may read this list.',
+  not_found: 'Check the path in DOCMIRROR_BASE_URL: the lists lie below it, under /v2/.',
+  redirected: 'Set DOCMIRROR_BASE_URL to the final address.',
+  invalid_response: 'Something else seems to answer there: check DOCMIRROR_BASE_URL.',
+  network: 'Check that the service runs, and that no firewall stands between.',
+  timeout: 'Try again, check the way to the service, or set DOCMIRROR_TIMEOUT_MS to more.',
+};
+const laterAdvice = 'Try again later, or ask who runs the service.';
+
+function checkAccess(answers: readonly Answer[]): Verdict {
+  const [first] = answers.flatMap(({ error }) => error ?? []);
+  if (first === undefined) return ok('access', `the token is accepted for ${namesOf(answers)}`);
+  if (['proxy', 'certificate', 'tls'].includes(first.code))
+    return skipped('access', 'the service was not reached');
+  const errors = answers.flatMap(({ list, error }) =>
+    error === null ? [] : [`${list.resource}: ${error.message}`],
+  );
+  return failed('access', errors.join('; '), advice[first.code] ?? laterAdvice, accessExitCode(answers));
+}
+
+function accessExitCode(answers: readonly Answer[]): number {
+  if (answers.some(({ error }) => error === null)) return exitCodes.partial;
+  return answers.every(({ error }) => error?.refusedToken) ? exitCodes.unauthorized : exitCodes.failed;
+}
+
+function checkPages(answers: readonly Answer[]): Verdict {
+  const pages = answers.flatMap(({ list, page }) => (page === null ? [] : [{ list, page }]));
+  if (pages.length === 0) return skipped('pages', 'no page was read');
+  const words = pages.map(
+    ({ list, page }) =>
+      `${list.resource}: first page ${page.pageNo}, ${page.pageSize} a page, ${page.totalRecordCount} records`,
+  );
+  return ok('pages', words.join('; '));
+}
+
+function namesOf(answers: readonly Answer[]): string {
+  return answers.map(({ list }) => list.resource).join(', ');
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Environment } from '../config/resolve.ts';
+import { checkToken } from '../config/resolve.ts';
+import { UsageError } from '../errors.ts';
+
+/** How long the command may take, in milliseconds. */
+const commandMsMax = 30_000;
+/** How long something that the command has left running may hold on to its output, in milliseconds. */
+const lingerMsMax = 1_000;
+/** The longest output, in bytes. */
+const outputBytesMax = 16 * 1024;
+
+const name = 'DOCMIRROR_TOKEN_COMMAND';
+
+/**
+ * Runs the command that prints the token. It ends within `timeoutMs`, and with it all that it started.
+ *
+ * @throws UsageError where it fails, hangs, or prints anything but one line; what it printed is never shown.
+ */
+export async function runTokenCommand(
+  { command, environment }: { readonly command: string; readonly environment: Environment },
+  signal: AbortSignal,
+  timeoutMs = commandMsMax,
+): Promise<string> {
+  signal.throwIfAborted();
+  // A group of its own, so that what the command starts can be ended with it.
+  const child = spawn('sh', ['-c', command], {
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const end = () => endGroup(child);
+  const deadline = AbortSignal.timeout(timeoutMs);
+  deadline.addEventListener('abort', end);
+  signal.addEventListener('abort', end);
+  try {
+    const output = await outputOf(child);
+    signal.throwIfAborted();
+    if (deadline.aborted)
+      throw new UsageError(`${name}: the command did not end within ${timeoutMs / 1000} s.`);
+    return tokenIn(output);
+  } finally {
+    deadline.removeEventListener('abort', end);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** What the command has printed when it ended, up to one byte more than is allowed. */
+async function outputOf(child: ChildProcess): Promise<{ text: string; code: number | null }> {
+  const { stdout } = child;
+  let text = '';
+  stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(0, outputBytesMax + 1);
+    if (text.length > outputBytesMax) endGroup(child);
+  });
+  child.once('exit', () => setTimeout(() => stdout?.destroy(), lingerMsMax).unref());
+  try {
+    const [code] = await once(child, 'close');
+    return { text, code };
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+    throw new UsageError(`${name}: "sh" can't be started (${why}).`);
+  }
+}
+
+function tokenIn({ text, code }: { text: string; code: number | null }): string {
+  if (text.length > outputBytesMax) {
+    throw new UsageError(`${name}: the command printed more than ${outputBytesMax / 1024} KiB.`);
+  }
+  if (code !== 0) throw new UsageError(`${name}: the command failed (${code ?? 'ended by a signal'}).`);
+  const lines = text.trim().split('\n');
+  if (lines.length > 1) {
+    throw new UsageError(
+      `${name}: the command printed ${lines.length} lines; only the token must be printed.`,
+    );
+  }
+  if (lines[0] === '') throw new UsageError(`${name}: the command printed nothing.`);
+  return checkToken(name, text);
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}

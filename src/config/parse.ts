@@ -1,0 +1,115 @@
+import { isIP } from 'node:net';
+import parseDuration from 'parse-duration';
+
+// Each of these reads one setting's text, and throws an Error whose message completes "NAME: …" where it can't be used.
+
+/** The service's base address. */
+export function parseBaseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new Error('not an address; expected something like https://service.example');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Error('the address must begin with https://');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('the address must hold no user name or password');
+  if (url.search !== '' || url.hash !== '') throw new Error('the address must end before any ? or #');
+  return url;
+}
+
+/** True for a host that is this machine itself. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  if (isIP(address) === 4) return address.startsWith('127.');
+  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
+}
+
+/** `true` or `false`, in the words that are usual for it. */
+export function parseBoolean(text: string): boolean {
+  if (/^(true|1|yes|on)$/i.test(text)) return true;
+  if (/^(false|0|no|off)$/i.test(text)) return false;
+  throw new Error('expected true or false');
+}
+
+/** A bearer token, trimmed; the message never shows it. */
+export function parseToken(text: string): string {
+  const token = text.trim();
+  if (token === '') throw new Error('the token is empty');
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new Error('the token holds characters that no HTTP header can carry');
+  return token;
+}
+
+/** Any text that says something, such as a path. */
+export function parseText(text: string): string {
+  if (text === '' || text.includes('\0')) throw new Error('it is empty or not a text');
+  return text;
+}
+
+const actorLengthMax = 200;
+
+/** Who runs docmirror, as a receipt names them. */
+export function parseActor(text: string): string {
+  const actor = text.trim();
+  if (actor === '' || actor.length > actorLengthMax || /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(actor))
+    throw new Error(`expected a name of 1 to ${actorLengthMax} characters that can be printed`);
+  return actor;
+}
+
+/**
+ * A whole number between two bounds, both included.
+ *
+ * @param alternative what else is allowed, as the message says it.
+ */
+export function parseInteger(text: string, min: number, max: number, alternative = ''): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new Error(
+      `expected ${alternative}a whole number from ${min} to ${max}, got ${JSON.stringify(text)}`,
+    );
+  }
+  return value;
+}
+
+/** A length of time such as `26h`, in milliseconds. */
+export function parseTime(text: string): number {
+  const ms = /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : text === '0' ? 0 : null;
+  if (ms === null)
+    throw new Error(`expected a time such as 90s, 30m, 24h or 7d, or 0, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+/** How long history is kept, in milliseconds; null for ever. Nothing would be left of 0, so it is refused. */
+export function parseKeepHistory(text: string): number | null {
+  if (text === 'forever') return null;
+  const ms = /^\d/.test(text) ? parseTime(text) : 0;
+  if (ms === 0) throw new Error(`expected forever, or a time such as 400d, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+/** A share such as `50%`, from 0 to 1. */
+export function parseShare(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
+  const share = match === null ? Number.NaN : Number(match[1]) / 100;
+  if (!(share >= 0 && share <= 1))
+    throw new Error(`expected a share from 0% to 100%, got ${JSON.stringify(text)}`);
+  return share;
+}
+
+/** The name of a time zone that this machine knows. */
+export function parseTimezone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text;
+  } catch {
+    throw new Error(
+      `there is no time zone ${JSON.stringify(text)}; expected a name such as Europe/Berlin or UTC`,
+    );
+  }
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** One of pino's levels. */
+export function parseLogLevel(text: string): string {
+  if (!logLevels.includes(text))
+    throw new Error(`expected one of ${logLevels.join(', ')}, got ${JSON.stringify(text)}`);
+  return text;
+}

@@ -1,0 +1,81 @@
+import { UsageError } from '../errors.ts';
+
+/** The proxy through which the service is reached. */
+export interface ProxySetting {
+  /** The variable that named it. */
+  readonly variable: string;
+  /** Its address with user name and password, which are secret. */
+  readonly url: string;
+  /** Its address as it may be shown. */
+  readonly shown: string;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/**
+ * The proxy that the usual variables name for an address: `HTTPS_PROXY` for https, `HTTP_PROXY` for http, in lower or upper
+ * case; null where there is none, or `NO_PROXY` excepts the host. An empty variable counts as one that is not set, so that an
+ * empty `https_proxy` does not hide `HTTPS_PROXY`.
+ *
+ * @throws UsageError that names the variable and shows nothing of its value, which may hold a password.
+ */
+export function proxyFor(address: URL, variables: Variables): ProxySetting | null {
+  const name = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const [variable, text] = find(name, variables);
+  if (text === '' || isExcepted(address, find('NO_PROXY', variables)[1])) return null;
+  const url = readProxy(variable, text);
+  return { variable, url: url.href, shown: `${url.protocol}//${url.host}` };
+}
+
+function find(name: string, variables: Variables): [variable: string, text: string] {
+  const names = [name.toLowerCase(), name];
+  const found = names.find(each => (variables[each] ?? '').trim() !== '') ?? name;
+  return [found, variables[found]?.trim() ?? ''];
+}
+
+function readProxy(variable: string, text: string): URL {
+  // `proxy.example:8080` would be read as an address with the scheme `proxy.example`.
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.parse(address);
+  if (url === null || url.hostname === '') {
+    throw new UsageError(`${variable}: not an address; expected something like http://proxy.example:8080.`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new UsageError(`${variable}: only proxies at http:// and https:// are understood.`);
+  }
+  if (!canDecode(url.username) || !canDecode(url.password)) {
+    throw new UsageError(`${variable}: a % in the user name or password must be written as %25.`);
+  }
+  return url;
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `NO_PROXY` holds hosts, which stand for their subdomains too, `host:port`, `*.host` for the subdomains alone, and `*`. */
+function isExcepted(address: URL, list: string): boolean {
+  const host = plainHost(address.hostname);
+  const port = address.port === '' ? defaultPorts[address.protocol] : address.port;
+  return list.split(/[,\s]+/).some(entry => {
+    const [, name, entryPort] = /^(\[.*\]|[^:]*|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
+    if (name === undefined || name === '' || (entryPort !== undefined && entryPort !== port)) return false;
+    if (name === '*') return true;
+    const domain = plainHost(name.replace(/^\*?\./, ''));
+    return host.endsWith(`.${domain}`) || (host === domain && !name.startsWith('*'));
+  });
+}
+
+function plainHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/(.)\.$/, '$1');
+}

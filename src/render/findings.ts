@@ -1,0 +1,41 @@
+import { printable } from '../printable.ts';
+
+/** What one check of `doctor` found. */
+export interface Finding {
+  /** What was tried. */
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly found: string;
+  /** What to do about it; null where there is nothing to do. */
+  readonly todo: string | null;
+}
+
+/** All that `doctor` found. */
+export interface Diagnosis {
+  readonly findings: readonly Finding[];
+  /** What `sync` would end with, as far as can be told. */
+  readonly exitCode: number;
+}
+
+const marks = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: '–' };
+const markWidth = 4;
+const checkWidth = 11;
+
+/** One finding for people, on a line, and on the next what to do. */
+export function findingText({ check, status, found, todo }: Finding): string {
+  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printable(found)}\n`;
+  return todo === null ? line : `${line}${' '.repeat(markWidth + checkWidth + 4)}→ ${printable(todo)}\n`;
+}
+
+/** What all findings come to, for people. */
+export function diagnosisText({ findings, exitCode }: Diagnosis): string {
+  const failed = findings.filter(({ status }) => status === 'failed').length;
+  if (failed === 0) return '\nAll that a run needs is there.\n';
+  return `\n${failed === 1 ? 'One check' : `${failed} checks`} failed. "docmirror sync" would exit with ${exitCode}.\n`;
+}
+
+/** The findings as one JSON object on one line. */
+export function diagnosisJson({ findings, exitCode }: Diagnosis): string {
+  const ok = findings.every(({ status }) => status !== 'failed');
+  return `${JSON.stringify({ ok, exitCode, checks: findings })}\n`;
+}

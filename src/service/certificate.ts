@@ -1,0 +1,131 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { type ConnectionOptions, tlsOptions } from './connection.ts';
+
+/** A service's certificate, in words. */
+export interface Certificate {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly validFrom: string;
+  readonly validTo: string;
+  /** Why it is not accepted; null where it is. */
+  readonly refusal: string | null;
+}
+
+/** What OpenSSL and Node call a certificate that is refused, and what to do about it. */
+const refusals: readonly [code: RegExp, advice: string][] = [
+  [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, "Check this machine's clock; else the service must renew it."],
+  [/ALTNAME|HOSTNAME_MISMATCH/, 'It is for another host: check DOCMIRROR_BASE_URL.'],
+  [
+    /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATURE/,
+    "If your company's own authority made it, name the file of that authority's certificate in NODE_EXTRA_CA_CERTS.",
+  ],
+  [/^CERT_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/, 'The service needs another one.'],
+];
+
+/** What to do where an error of this code means that a certificate was refused; null where it means something else. */
+export function certificateAdvice(code: string): string | null {
+  return refusals.find(([pattern]) => pattern.test(code))?.[1] ?? null;
+}
+
+/** A certificate as an error or `doctor` names it. */
+export function certificateWords({ subject, issuer, validFrom, validTo }: Certificate): string {
+  return `${subject}, issued by ${issuer}, valid from ${validFrom} to ${validTo}`;
+}
+
+/**
+ * Looks at the certificate that the service shows, also where it is refused. Nothing is sent but what it takes to see it.
+ *
+ * @returns null where there is none to be seen.
+ */
+export async function lookAtCertificate(
+  options: Omit<ConnectionOptions, 'connections'>,
+): Promise<Certificate | null> {
+  const { protocol, hostname, port } = new URL(options.baseUrl);
+  if (protocol !== 'https:') return null;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const signal = AbortSignal.timeout(options.timeoutMs);
+  try {
+    const socket = await openSocket(host, hostname, Number(port || 443), options, signal);
+    return await lookThrough(socket, host, options, signal);
+  } catch {
+    return null;
+  }
+}
+
+function lookThrough(
+  socket: Socket,
+  host: string,
+  options: Pick<ConnectionOptions, 'extraCa'>,
+  signal: AbortSignal,
+): Promise<Certificate | null> {
+  return new Promise(resolve => {
+    // Accepted here only to be shown: no request is ever made over this connection.
+    const shown = connect({ ...tlsOptions(options), rejectUnauthorized: false, socket, ...serverName(host) });
+    const end = (found: Certificate | null) => {
+      shown.destroy();
+      resolve(found);
+    };
+    signal.addEventListener('abort', () => end(null), { once: true });
+    shown.once('error', () => end(null));
+    shown.once('secureConnect', () => end(describe(shown)));
+  });
+}
+
+function serverName(host: string): { host: string; servername?: string } {
+  return /^[\d.]+$|:/.test(host) ? { host } : { host, servername: host };
+}
+
+function openSocket(
+  host: string,
+  hostname: string,
+  port: number,
+  { proxy }: Pick<ConnectionOptions, 'proxy'>,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    if (!proxy) {
+      const socket = connectPlain({ host, port, signal });
+      socket.once('connect', () => resolve(socket)).once('error', reject);
+      return;
+    }
+    const url = new URL(proxy.url);
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const auth = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    request({
+      method: 'CONNECT',
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port || (url.protocol === 'https:' ? 443 : 80),
+      path: `${hostname}:${port}`,
+      signal,
+      ...(auth !== ':' && { auth }),
+    })
+      .once('connect', (_answer, socket) => resolve(socket))
+      .once('response', () => reject(new Error('the proxy opened no way')))
+      .once('error', reject)
+      .end();
+  });
+}
+
+function describe(socket: TLSSocket): Certificate {
+  const { subject, issuer, valid_from, valid_to } = socket.getPeerCertificate();
+  return {
+    subject: nameOf(subject),
+    issuer: nameOf(issuer),
+    validFrom: day(valid_from),
+    validTo: day(valid_to),
+    refusal: socket.authorized ? null : String(socket.authorizationError),
+  };
+}
+
+function nameOf(name: PeerCertificate['subject'] | undefined): string {
+  const parts = Object.entries(name ?? {}).map(([kind, value]) => `${kind}=${String(value)}`);
+  return parts.length === 0 ? 'nobody' : parts.join(', ');
+}
+
+function day(time: string): string {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? time : new Date(ms).toISOString().slice(0, 10);
+}

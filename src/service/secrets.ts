@@ -1,0 +1,86 @@
+/** A shorter text is no secret: looking for it would find it in ordinary words. */
+const secretLengthMin = 8;
+
+const mark = '[secret]';
+
+/** A secret as it may be written: what to look for first, and the pattern that decides. */
+interface Form {
+  /** The longest part that is the same in every way of writing this form; looking for it in a page costs little. */
+  readonly core: Buffer;
+  readonly pattern: RegExp;
+}
+
+/**
+ * The secrets of a process, such as the token, in every way in which a service may write one that it echoes: plain, with any of
+ * its characters percent-encoded or escaped as JSON does, in hexadecimal digits, and in base64 or base64url, alone or amid other
+ * text such as `Bearer …`.
+ */
+export class Secrets {
+  readonly #known = new Set<string>();
+  readonly #forms: Form[] = [];
+
+  add(secret: string): void {
+    if (secret.length < secretLengthMin || this.#known.has(secret)) return;
+    this.#known.add(secret);
+    this.#forms.push(...formsOf(secret));
+  }
+
+  /** True where an answer holds a secret. */
+  areIn(bytes: Buffer): boolean {
+    const suspects = this.#forms.filter(({ core }) => bytes.includes(core));
+    if (suspects.length === 0) return false;
+    const text = bytes.toString('utf8');
+    return suspects.some(({ pattern }) => text.search(pattern) >= 0);
+  }
+
+  /** A text in which each secret is replaced by a mark. */
+  redact(text: string): string {
+    return this.#forms.reduce((redacted, { pattern }) => redacted.replace(pattern, mark), text);
+  }
+}
+
+function formsOf(secret: string): Form[] {
+  const hex = Buffer.from(secret).toString('hex');
+  return [
+    { core: longestPart(secret), pattern: pattern(secret) },
+    { core: Buffer.from(hex), pattern: new RegExp(hex, 'gi') },
+    { core: Buffer.from(hex.toUpperCase()), pattern: new RegExp(hex, 'gi') },
+    ...[0, 1, 2].map(offset => {
+      const text = inBase64(secret, offset);
+      return { core: longestPart(text), pattern: pattern(text) };
+    }),
+  ];
+}
+
+/** No way of writing a text changes letters and digits. */
+function longestPart(text: string): Buffer {
+  const parts = text.split(/[^A-Za-z0-9]+/);
+  return Buffer.from(parts.reduce((longest, part) => (part.length > longest.length ? part : longest), ''));
+}
+
+/** The digits that stand for a text in base64, wherever the text stands in what is encoded; `offset` bytes of a group before it. */
+function inBase64(text: string, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
+  const digits = bytes.toString('base64').replace(/=+$/, '');
+  // A digit that holds bits of what stands beside the text may be any.
+  return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
+}
+
+/** Finds a text in which each character may be written plainly, percent-encoded once or twice, or escaped as JSON does. */
+function pattern(text: string): RegExp {
+  const characters = [...text].map(char => {
+    const hex = char.charCodeAt(0).toString(16).padStart(2, '0');
+    const digits = [...hex].map(digit => `[${digit}${digit.toUpperCase()}]`).join('');
+    return `(?:${plainForms(char)}|%(?:25)?${digits}|\\\\u00${digits})`;
+  });
+  return new RegExp(characters.join(''), 'g');
+}
+
+function plainForms(char: string): string {
+  if (/[A-Za-z0-9]/.test(char)) return char;
+  const escaped = `\\\\?\\${char}`;
+  // The last two digits of base64 are others in base64url.
+  if (char === '+') return `${escaped}|-`;
+  if (char === '/') return `${escaped}|_`;
+  return escaped;
+}

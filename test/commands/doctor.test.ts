@@ -1,0 +1,331 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { makeAuthority } from '../service/certificates.ts';
+import { startProxy, startTls } from '../service/servers.ts';
+
+interface Diagnosed {
+  readonly code: number | null;
+  readonly ok: boolean;
+  readonly exitCode: number;
+  /** The whole output. */
+  readonly text: string;
+  of(check: string): { status: string; found: string; todo: string | null };
+}
+
+const checks = [
+  'settings',
+  'token',
+  'name',
+  'proxy',
+  'certificate',
+  'access',
+  'pages',
+  'folder',
+  'rights',
+  'free space',
+  'lock',
+  'mirror',
+];
+
+/** Names, sizes and contents of all that lies in a folder. */
+function contentOf(folder: string): unknown {
+  return readdirSync(folder)
+    .sort()
+    .map(name => [
+      name,
+      statSync(join(folder, name)).isFile() && readFileSync(join(folder, name)).toString('base64'),
+    ]);
+}
+
+/** Runs doctor, which must change nothing, show no secret, and name every check once, in order. */
+async function doctor(scene: Scene, ...args: string[]): Promise<Diagnosed> {
+  const before = contentOf(scene.folder);
+  const { code, stdout, stderr } = await scene.run('doctor', '--json', ...args);
+  expect(contentOf(scene.folder)).toEqual(before);
+  const { ok, exitCode, checks: found } = JSON.parse(stdout);
+  expect(found.map(({ check }: { check: string }) => check)).toEqual(checks);
+  expect(stdout + stderr).not.toContain('secret-token');
+  expect(exitCode).toBe(code);
+  return {
+    code,
+    ok,
+    exitCode,
+    text: stdout,
+    of: name => found.find(({ check }: { check: string }) => check === name),
+  };
+}
+
+/** What sync ends with. */
+async function syncCode(scene: Scene): Promise<number | null> {
+  return (await scene.run('sync')).code;
+}
+
+describe.concurrent('doctor', () => {
+  test('finds that all is well, before the first run and after it', async () => {
+    await using scene = await setScene({ firstPage: 0, defaultPageSize: 25 });
+    const first = await doctor(scene);
+    expect(first).toMatchObject({ code: 0, ok: true });
+    expect(first.of('mirror').found).toMatch(/there is none/);
+    expect(first.of('pages').found).toContain('document-exports: first page 0, 25 a page, 130 records');
+    expect(scene.service.requests).toHaveLength(3);
+    await scene.sync();
+    const second = await doctor(scene);
+    expect(second).toMatchObject({ code: 0, ok: true });
+    expect(second.of('mirror').found).toMatch(/is sound: 140 records, 1 runs/);
+  });
+
+  test('says it to people on a line a check, with what to do below', async () => {
+    await using scene = await setScene({ token: 'another-token-than-that' });
+    scene.env.DOCMIRROR_TOKEN = 'secret-token';
+    const { code, stdout } = await scene.run('doctor');
+    expect(code).toBe(12);
+    expect(stdout).toMatch(/^ok {4}settings/);
+    expect(stdout).toMatch(/\nFAIL {2}access +document-exports: GET .*401.*\n +→ Get a new token/);
+    expect(stdout).toMatch(/\n\nOne check failed\. "docmirror sync" would exit with 12\.\n$/);
+  });
+
+  const cases: [name: string, check: string, said: RegExp, prepare: (scene: Scene) => void][] = [
+    [
+      'no settings',
+      'settings',
+      /DOCMIRROR_BASE_URL is not set/,
+      scene => delete scene.env.DOCMIRROR_BASE_URL,
+    ],
+    [
+      'an unusable setting',
+      'settings',
+      /DOCMIRROR_RETRIES/,
+      ({ env }) => Object.assign(env, { DOCMIRROR_RETRIES: 'x' }),
+    ],
+    [
+      'http to elsewhere',
+      'settings',
+      /http is for loopback/,
+      ({ env }) => Object.assign(env, { DOCMIRROR_BASE_URL: 'http://service.example' }),
+    ],
+    [
+      'no token file',
+      'token',
+      /token can't be read \(ENOENT\)/,
+      ({ env, folder }) => Object.assign(env, { DOCMIRROR_TOKEN_FILE: join(folder, 'token') }),
+    ],
+    [
+      'a token command that fails',
+      'token',
+      /the command failed \(7\)/,
+      ({ env }) => Object.assign(env, { DOCMIRROR_TOKEN_COMMAND: 'exit 7' }),
+    ],
+    [
+      'no certificate authority file',
+      'settings',
+      /NODE_EXTRA_CA_CERTS: \/nowhere/,
+      ({ env }) => Object.assign(env, { NODE_EXTRA_CA_CERTS: '/nowhere' }),
+    ],
+    [
+      'a wrong token',
+      'access',
+      /401/,
+      ({ service }) => Object.assign(service.options, { token: 'another-token' }),
+    ],
+    [
+      'a token that may not read one list',
+      'access',
+      /^collections: .*403/,
+      ({ service }) => Object.assign(service.options, { status: { collections: 403 } }),
+    ],
+    [
+      'a wrong path',
+      'access',
+      /404/,
+      ({ env, service }) => Object.assign(env, { DOCMIRROR_BASE_URL: `${service.url}/v1` }),
+    ],
+    [
+      'an answer in HTML',
+      'access',
+      /not whole JSON/,
+      ({ service }) => Object.assign(service.options, { rawBody: () => '<html>' }),
+    ],
+    [
+      'nobody who answers',
+      'access',
+      /ECONNREFUSED/,
+      ({ env }) => Object.assign(env, { DOCMIRROR_BASE_URL: 'http://127.0.0.1:9' }),
+    ],
+    [
+      'a proxy that is down',
+      'proxy',
+      /the proxy does not answer/,
+      ({ env }) => Object.assign(env, { HTTP_PROXY: 'http://127.0.0.1:9' }),
+    ],
+    [
+      'no folder',
+      'folder',
+      /does not exist/,
+      ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: join(folder, 'no', 'm.sqlite') }),
+    ],
+    [
+      'a file of another program',
+      'mirror',
+      /./,
+      ({ database }) => writeFileSync(database, 'not a database at all'),
+    ],
+    [
+      'a database of another program',
+      'mirror',
+      /another program/,
+      ({ database }) => new Database(database).exec('CREATE TABLE t (a)').close(),
+    ],
+  ];
+
+  test.each(cases)('finds %s, and ends as sync does', async (_name, check, said, prepare) => {
+    await using scene = await setScene();
+    scene.env.DOCMIRROR_RETRIES = '0';
+    prepare(scene);
+    const found = await doctor(scene);
+    expect(found.ok).toBe(false);
+    expect(found.of(check)).toMatchObject({ status: 'failed', found: expect.stringMatching(said) });
+    expect(found.code).toBe(await syncCode(scene));
+  });
+
+  test('finds a name that does not exist', async () => {
+    await using scene = await setScene();
+    scene.env.DOCMIRROR_BASE_URL = 'https://service.invalid';
+    scene.env.DOCMIRROR_TIMEOUT_MS = '5000';
+    const found = await doctor(scene);
+    expect(found.of('name')).toMatchObject({ status: 'failed', found: expect.stringContaining('not found') });
+    expect(found.code).toBe(1);
+  });
+
+  test('finds a certificate of an unknown authority, and shows one that is accepted', async () => {
+    await using authority = makeAuthority();
+    await using scene = await setScene();
+    await using front = await startTls(
+      Number(new URL(scene.service.url).port),
+      authority.issue('IP:127.0.0.1'),
+    );
+    scene.env.DOCMIRROR_BASE_URL = `https://127.0.0.1:${front.port}`;
+    const unknown = await doctor(scene);
+    expect(unknown.of('certificate')).toMatchObject({
+      status: 'failed',
+      found: expect.stringMatching(/CN=Example Authority.*NODE_EXTRA_CA_CERTS/),
+    });
+    expect(unknown.code).toBe(1);
+    expect(front.bytesHeard()).toBe(0);
+    scene.env.NODE_EXTRA_CA_CERTS = authority.file;
+    await using proxy = await startProxy();
+    for (const way of ['', `http://127.0.0.1:${proxy.port}`]) {
+      scene.env.HTTPS_PROXY = way;
+      const known = await doctor(scene);
+      expect(known).toMatchObject({ code: 0, ok: true });
+      expect(known.of('certificate').found).toMatch(
+        /^CN=the service, issued by O=Example, CN=Example Authority/,
+      );
+    }
+  });
+
+  test('shows no password of a proxy', async () => {
+    await using scene = await setScene();
+    await using proxy = await startProxy({ account: 'me:right-password' });
+    scene.env.HTTP_PROXY = `http://me:wrong-password@127.0.0.1:${proxy.port}`;
+    const found = await doctor(scene);
+    expect(found.of('proxy')).toMatchObject({ status: 'failed', found: expect.stringContaining('407') });
+    expect(found.text).not.toContain('wrong-password');
+  });
+
+  test('finds a lock that is held', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const mirror = SqliteMirror.open(scene.database);
+    try {
+      const { code, stdout } = await scene.run('doctor', '--json');
+      expect(code).toBe(11);
+      expect(stdout).toContain('"check":"lock","status":"failed","found":"a run holds the mirror"');
+    } finally {
+      mirror.close();
+    }
+    expect(await doctor(scene)).toMatchObject({ code: 0 });
+  });
+
+  test('finds a mirror that is damaged, and one in which somebody wrote', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const database = new Database(scene.database);
+    database.exec("UPDATE collections SET name = 'another' WHERE id = 1");
+    database.close();
+    const changed = await doctor(scene);
+    expect(changed).toMatchObject({ code: 0 });
+    expect(changed.of('mirror')).toMatchObject({
+      status: 'warning',
+      todo: expect.stringContaining('verify'),
+    });
+    const bytes = readFileSync(scene.database);
+    bytes.fill(0x55, 4096, 3 * 4096);
+    writeFileSync(scene.database, bytes);
+    const damaged = await doctor(scene);
+    expect(damaged).toMatchObject({ code: 1 });
+    expect(damaged.of('mirror')).toMatchObject({ status: 'failed' });
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+
+/** Mounts a small file system where that is allowed, and hands its folder over; what can't be mounted is skipped in words. */
+async function onMount(
+  scene: Scene,
+  options: string,
+  skip: (note: string) => void,
+  work: (folder: string) => Promise<void>,
+) {
+  const folder = join(scene.folder, 'mounted');
+  mkdirSync(folder);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    skip('only who may mount file systems can try this');
+    return;
+  }
+  try {
+    await work(folder);
+  } finally {
+    execFileSync('umount', [folder]);
+  }
+}
+
+describe('doctor on a file system of its own', () => {
+  test('finds a disk that is full', async ({ skip }) => {
+    await using scene = await setScene();
+    await onMount(scene, 'size=1m', skip, async folder => {
+      scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
+      writeFileSync(join(folder, 'filler'), Buffer.alloc(1024 * 1024 - 8192));
+      const { code, stdout } = await scene.run('doctor', '--json');
+      expect(stdout).toMatch(/"check":"free space","status":"failed","found":"[\d.]+ (bytes|kB) free"/);
+      expect(code).toBe(await syncCode(scene));
+    });
+  });
+
+  test('finds a folder without rights', async ({ skip }) => {
+    await using scene = await setScene();
+    const find = async (folder: string) => {
+      scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
+      const { code, stdout } = await scene.run('doctor', '--json');
+      expect(stdout).toMatch(
+        /"check":"rights","status":"failed","found":"can't be read and written: [^"]+ \(E\w+\)"/,
+      );
+      expect(code).toBe(await syncCode(scene));
+    };
+    // Who is root has every right, but not where nothing can be written at all.
+    if (isRoot) {
+      await onMount(scene, 'size=1m,ro', skip, find);
+      return;
+    }
+    const folder = join(scene.folder, 'closed');
+    mkdirSync(folder);
+    chmodSync(folder, 0o500);
+    await find(folder);
+  });
+});

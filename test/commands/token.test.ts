@@ -1,0 +1,212 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { readTokenFile } from '../../src/commands/token.ts';
+import { runTokenCommand } from '../../src/commands/token-command.ts';
+import { UsageError } from '../../src/errors.ts';
+import { expectExactMirror } from '../oracle.ts';
+import { runCli, spawnCli, temporaryFolder } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+
+/** A scene whose token comes from what a file says when it is asked. */
+async function commandScene(
+  options: Parameters<typeof setScene>[0] = {},
+): Promise<{ scene: Scene; file: string }> {
+  const scene = await setScene(options);
+  const file = join(scene.folder, 'token');
+  writeFileSync(file, `${scene.service.options.token}\n`);
+  delete scene.env.DOCMIRROR_TOKEN;
+  scene.env.DOCMIRROR_TOKEN_COMMAND = `cat '${file}'`;
+  return { scene, file };
+}
+
+describe.concurrent('a token from a command', () => {
+  test('is asked for anew for each run', async () => {
+    const { scene, file } = await commandScene();
+    await using _scene = scene;
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    writeFileSync(file, 'another-token');
+    expect(await scene.sync()).toMatchObject({ code: 12 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('may come by the flag, which goes before every variable, and the command before the file', async () => {
+    await using scene = await setScene();
+    scene.env.DOCMIRROR_TOKEN = 'a-wrong-token';
+    const command = `echo ${scene.service.options.token}`;
+    expect(await scene.sync('--token-command', command)).toMatchObject({ code: 0 });
+    scene.env.DOCMIRROR_TOKEN_COMMAND = command;
+    scene.env.DOCMIRROR_TOKEN_FILE = '/nowhere/token';
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await scene.sync('--token', 'a-wrong-token')).toMatchObject({ code: 12 });
+  });
+
+  test.each([
+    ['fails', 'echo printed-word; exit 3', /the command failed \(3\)/],
+    ['prints nothing', 'true', /printed nothing/],
+    ['prints several lines', 'echo printed-word; echo printed-word', /printed 2 lines/],
+    ['prints a page of text', 'yes printed-word', /printed more than 16 KiB/],
+    ['prints what no header can carry', 'printf "printed-word \\\\033"', /no HTTP header can carry/],
+  ])('that %s is one clear line without what it printed, exit code 2', async (_name, command, said) => {
+    const { scene } = await commandScene();
+    await using _scene = scene;
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo printed-word >&2; ${command}`;
+    const { code, stdout, stderr } = await scene.run('sync');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^docmirror: DOCMIRROR_TOKEN_COMMAND: [^\n]+\n$/);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toContain('printed-word');
+    expect(scene.service.requests).toEqual([]);
+  });
+
+  test('that hangs is ended, with all that it started', async () => {
+    await using folder = temporaryFolder();
+    const mark = join(folder.path, 'mark');
+    const command = `(sleep 2; touch '${mark}') & sleep 60`;
+    const { signal } = new AbortController();
+    const environment = { PATH: process.env.PATH };
+    await expect(runTokenCommand({ command, environment }, signal, 300)).rejects.toThrow(
+      'DOCMIRROR_TOKEN_COMMAND: the command did not end within 0.3 s.',
+    );
+    await wait(2_500);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('is not held up by what the command leaves running', async () => {
+    const environment = { PATH: process.env.PATH };
+    const { signal } = new AbortController();
+    const startedAt = performance.now();
+    expect(await runTokenCommand({ command: 'echo a-token; sleep 20 &', environment }, signal)).toBe(
+      'a-token',
+    );
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  test('does not hold up a signal', async () => {
+    const { scene } = await commandScene();
+    await using _scene = scene;
+    const started = join(scene.folder, 'started');
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `touch '${started}'; sleep 60`;
+    await using cli = spawnCli(['sync'], { env: scene.env });
+    while (!existsSync(started)) await wait(20);
+    cli.child.kill('SIGTERM');
+    expect(await cli.done).toMatchObject({ code: 143 });
+  });
+});
+
+describe.concurrent('a token that expires during a run', () => {
+  /** From the given request on, only the new token counts. */
+  function expireAt(scene: Scene, n: number, renew: (token: string) => void): void {
+    scene.service.onRequest = request => {
+      if (request.n !== n) return;
+      scene.service.options.token = `new-token-${n}`;
+      renew(scene.service.options.token);
+    };
+  }
+
+  test.each(['command', 'file'])(
+    'is renewed once from its %s, and the run goes on where it was',
+    async kind => {
+      const { scene, file } = await commandScene({ maxPageSize: 5, latencyMs: 20 });
+      await using _scene = scene;
+      const log = join(scene.folder, 'log');
+      scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; cat '${file}'`;
+      if (kind === 'file') {
+        delete scene.env.DOCMIRROR_TOKEN_COMMAND;
+        scene.env.DOCMIRROR_TOKEN_FILE = file;
+      }
+      expireAt(scene, 12, token => writeFileSync(file, token));
+      const synced = await scene.sync();
+      expect(synced).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(scene.database, scene.service);
+      const refused = scene.service.requests.filter(
+        ({ n, authorization }) => n >= 12 && authorization === 'Bearer secret-token',
+      );
+      expect(refused.length).toBeGreaterThan(0);
+      expect(refused.length).toBeLessThanOrEqual(4);
+      if (kind === 'command') expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
+    },
+  );
+
+  test('may expire again', async () => {
+    const { scene, file } = await commandScene({ maxPageSize: 5 });
+    await using _scene = scene;
+    scene.service.onRequest = ({ n }) => {
+      if (n % 10 !== 0) return;
+      scene.service.options.token = `new-token-${n}`;
+      writeFileSync(file, scene.service.options.token);
+    };
+    expect(await scene.sync('--concurrency', '1')).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('ends the lists where there is no other one, after asking once for all of them', async () => {
+    const { scene, file } = await commandScene({ maxPageSize: 5 });
+    await using _scene = scene;
+    const log = join(scene.folder, 'log');
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; cat '${file}'`;
+    expireAt(scene, 2, () => undefined);
+    const synced = await scene.sync();
+    expect(synced.code).not.toBe(0);
+    expect(JSON.stringify(synced.summary)).toContain('"unauthorized"');
+    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
+  });
+
+  test('is not asked for a third time where the new one is refused as well', async () => {
+    const { scene } = await commandScene({ maxPageSize: 5 });
+    await using _scene = scene;
+    const log = join(scene.folder, 'log');
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; echo "secret-token$(wc -l < '${log}' | tr -d '1 ')"`;
+    expireAt(scene, 2, () => undefined);
+    const synced = await scene.sync();
+    expect(JSON.stringify(synced.summary)).toContain('"unauthorized"');
+    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
+  });
+
+  test('is not asked for again where it was never accepted', async () => {
+    const { scene } = await commandScene();
+    await using _scene = scene;
+    const log = join(scene.folder, 'log');
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; echo a-wrong-token`;
+    expect(await scene.sync()).toMatchObject({ code: 12 });
+    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^1 /);
+  });
+});
+
+describe.concurrent('a token file', () => {
+  test.each(['/dev/zero', 'a large file', 'a pipe without a writer', 'a folder'])(
+    'that is %s is refused within a second',
+    async kind => {
+      await using scene = await setScene();
+      const path = kind.startsWith('/') ? kind : join(scene.folder, 'token');
+      if (kind === 'a large file') {
+        writeFileSync(path, '');
+        truncateSync(path, 5 * 1024 ** 3);
+      }
+      if (kind === 'a pipe without a writer') execFileSync('mkfifo', [path]);
+      const file = kind === 'a folder' ? scene.folder : path;
+      const startedAt = performance.now();
+      await expect(readTokenFile('DOCMIRROR_TOKEN_FILE', file)).rejects.toThrow(UsageError);
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
+      const result = await runCli(['sync'], { env: { ...env, DOCMIRROR_TOKEN_FILE: file } });
+      expect(result).toMatchObject({ code: 2, stdout: '' });
+      expect(result.stderr).toMatch(/^docmirror: DOCMIRROR_TOKEN_FILE: [^\n]+\n$/);
+    },
+  );
+
+  test('may be a pipe that somebody writes to', async () => {
+    await using scene = await setScene();
+    const path = join(scene.folder, 'token');
+    execFileSync('mkfifo', [path]);
+    const writer = spawn('sh', ['-c', `printf '%s' "$TOKEN" > '${path}'`], {
+      env: { PATH: process.env.PATH, TOKEN: scene.service.options.token },
+    });
+    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
+    const result = await runCli(['sync'], { env: { ...env, DOCMIRROR_TOKEN_FILE: path } });
+    writer.kill();
+    expect(result).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { registerCommands } from '../../src/commands/index.ts';
+import { Secrets } from '../../src/service/secrets.ts';
+import { runCli, spawnCli } from '../run-cli.ts';
+import { setScene } from '../scene.ts';
+
+describe.concurrent('the flag', () => {
+  test('--base-url, --token and --database say where', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'other.sqlite');
+    const { url, options } = scene.service;
+    const args = ['sync', '--base-url', url, '--token', options.token, '--database', file];
+    const env = { DOCMIRROR_BASE_URL: 'http://127.0.0.1:9', DOCMIRROR_TOKEN: 'wrong-token' };
+    expect(await runCli(args, { env })).toMatchObject({ code: 0 });
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test('--allow-http lets the token cross a network in the clear', async () => {
+    await using scene = await setScene();
+    // It is this machine, but not by an address that says so.
+    scene.env.DOCMIRROR_BASE_URL = scene.service.url.replace('127.0.0.1', '0.0.0.0');
+    expect(await scene.run('sync')).toMatchObject({ code: 2 });
+    expect(await scene.run('sync', '--allow-http')).toMatchObject({ code: 0 });
+  });
+
+  test('--concurrency bounds the requests in flight', async () => {
+    await using scene = await setScene({ maxPageSize: 5, latencyMs: 20 });
+    await scene.sync('--concurrency', '1');
+    expect(scene.service.maxInFlight).toBe(1);
+    await scene.sync('--concurrency', '3', '--full');
+    expect(scene.service.maxInFlight).toBe(3);
+  });
+
+  test('--timeout-ms and --retries bound a request and its repetition', async () => {
+    await using scene = await setScene({ latencyMs: 3_000 });
+    const args = ['--resource', 'webhooks', '--timeout-ms', '300', '--retries', '1'];
+    const { requests, error } = (await scene.sync(...args)).of('webhooks');
+    expect({ requests, error }).toMatchObject({ requests: 2, error: { code: 'timeout' } });
+  });
+
+  test('--log-level says how much is told', async () => {
+    await using scene = await setScene();
+    expect((await scene.run('sync', '--log-level', 'debug')).stderr).toContain('"level":20');
+    expect((await scene.run('sync', '--log-level', 'silent')).stderr).toBe('');
+  });
+
+  test('--schedule and --timezone say when a watch runs', async () => {
+    await using scene = await setScene();
+    const args = ['watch', '--schedule', '0 0 1 1 *', '--timezone', 'Asia/Tokyo', '--log-level', 'info'];
+    await using cli = spawnCli(args, { env: scene.env });
+    const said = cli.child.stderr;
+    if (said === null) throw new Error('The watch has no standard error.');
+    const [log] = await once(said, 'data');
+    cli.child.kill('SIGTERM');
+    await cli.done;
+    expect(String(log)).toMatch(/"nextRunAt":"\d{4}-12-31T15:00:00\.000Z"/);
+  });
+});
+
+describe.concurrent('--env-file', () => {
+  test('brings settings, below the environment and the flags', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    const lines = [
+      '# a tenant',
+      `DOCMIRROR_BASE_URL="${scene.service.url}" # where it is`,
+      `export DOCMIRROR_TOKEN='${scene.service.options.token}'`,
+      'DOCMIRROR_PAGE_SIZE=10',
+      'DOCMIRROR_CONCURRENCY=2',
+    ];
+    writeFileSync(file, `\uFEFF${lines.join('\r\n')}\r\n`);
+    const env = { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_PAGE_SIZE: '20', DOCMIRROR_TOKEN: '' };
+    const sync = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCli(['sync', '--json', '--env-file', file, ...args], { env });
+      expect(code, stderr).toBe(0);
+      return JSON.parse(stdout).resources[0].pageSize;
+    };
+    expect(await sync()).toBe(20);
+    expect(await sync('--page-size', '30')).toBe(30);
+    expect(await runCli(['status', '--env-file', file], { env })).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\.\n$/],
+    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],
+  ])('that %s is one line and exit code 2', async (_name, content, said) => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    if (content !== null) writeFileSync(file, content);
+    for (const command of ['sync', 'status']) {
+      const { code, stdout, stderr } = await scene.run(command, '--env-file', file);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(said);
+    }
+  });
+
+  test('is a flag of every command', async () => {
+    const program = new Command();
+    const streams = { stdout: process.stdout, stderr: process.stderr };
+    const { signal } = new AbortController();
+    const context = {
+      ...streams,
+      environment: {},
+      secrets: new Secrets(),
+      signal,
+      setExitCode: () => undefined,
+    };
+    await registerCommands(program, context, undefined);
+    const leaves = (command: Command): Command[] =>
+      command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+    const without = leaves(program).filter(
+      ({ options }) => !options.some(({ long }) => long === '--env-file'),
+    );
+    expect(leaves(program).length).toBeGreaterThan(10);
+    expect(without.map(command => command.name())).toEqual([]);
+  });
+});

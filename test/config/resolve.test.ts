@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { proxyFor } from '../../src/config/proxy.ts';
+import { type Config, resolveConfig, resolveService } from '../../src/config/resolve.ts';
+import { type SettingName, settings } from '../../src/config/settings.ts';
+import { UsageError } from '../../src/errors.ts';
+
+/** For each setting of a `Config`: a text, and what becomes of it. */
+const samples: { readonly [Name in keyof Config]: readonly [text: string, value: Config[Name]] } = {
+  database: ['one.sqlite', 'one.sqlite'],
+  pageSize: ['25', 25],
+  concurrency: ['7', 7],
+  timeoutMs: ['1234', 1234],
+  retries: ['0', 0],
+  maxPages: ['10', 10],
+  fullEveryMs: ['2h', 7_200_000],
+  maxRemovals: ['12.5%', 0.125],
+  keepHistoryMs: ['400d', 34_560_000_000],
+  actor: ['night shift', 'night shift'],
+  signingKeyFile: ['key.pem', 'key.pem'],
+  schedule: ['*/5 * * * *', '*/5 * * * *'],
+  timezone: ['Europe/Berlin', 'Europe/Berlin'],
+  logLevel: ['debug', 'debug'],
+};
+
+const defaults = {
+  database: 'docmirror.sqlite',
+  pageSize: null,
+  concurrency: 4,
+  timeoutMs: 30_000,
+  retries: 5,
+  maxPages: 1_000_000,
+  fullEveryMs: 86_400_000,
+  maxRemovals: 0.5,
+  keepHistoryMs: null,
+  signingKeyFile: null,
+  schedule: '0 * * * *',
+  timezone: 'UTC',
+  logLevel: 'info',
+};
+
+const names = Object.keys(samples) as (keyof Config & SettingName)[];
+const camelCase = (flag: string) =>
+  flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+describe('each setting', () => {
+  test.each(names)('%s is what the variable says, and the flag goes before it', name => {
+    const { variable, flag } = settings[name];
+    const [text, value] = samples[name];
+    expect(resolveConfig({}, { [variable]: text })[name]).toEqual(value);
+    expect(resolveConfig({}, { [variable]: `  ${text} ` })[name]).toEqual(value);
+    const flags = { [camelCase(flag)]: text };
+    expect(resolveConfig(flags, { [variable]: 'not usable \u0000' })[name]).toEqual(value);
+  });
+
+  test('has its default where nothing is said, or an empty variable', () => {
+    const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, ' ']));
+    expect(resolveConfig({}, {})).toMatchObject(defaults);
+    expect(resolveConfig({}, empty)).toMatchObject(defaults);
+    expect(resolveConfig({}, {}).actor).not.toBe('');
+  });
+
+  test.each([
+    ['DOCMIRROR_MAX_PAGES', '0'],
+    ['DOCMIRROR_KEEP_HISTORY', '0'],
+    ['DOCMIRROR_KEEP_HISTORY', '0d'],
+    ['DOCMIRROR_KEEP_HISTORY', 'never'],
+    ['DOCMIRROR_ACTOR', 'night\u001b[31m'],
+    ['DOCMIRROR_ACTOR', 'x'.repeat(201)],
+    ['DOCMIRROR_SIGNING_KEY_FILE', 'a\u0000b'],
+  ])('%s can not be %j', (variable, text) => {
+    expect(() => resolveConfig({}, { [variable]: text })).toThrow(UsageError);
+    expect(() => resolveConfig({}, { [variable]: text })).toThrow(variable);
+  });
+});
+
+const base = { DOCMIRROR_BASE_URL: 'https://service.example/', DOCMIRROR_TOKEN: 'a-token' };
+
+describe('where the service is', () => {
+  test('keeps a path, and drops slashes at the end', () => {
+    const service = resolveService(
+      {},
+      { ...base, DOCMIRROR_BASE_URL: 'https://[2001:db8::1]:8443/api/v1//' },
+    );
+    expect(service.baseUrl).toBe('https://[2001:db8::1]:8443/api/v1');
+  });
+
+  test.each([
+    [{ token: 'flag' }, { text: 'flag' }],
+    [{ tokenFile: '/flag' }, { file: '/flag' }],
+    [{ tokenCommand: 'flag', token: 'flag' }, { command: 'flag' }],
+    [{}, { command: 'variable' }],
+  ])('with the flags %j the token comes from %j', (flags, token) => {
+    const environment = {
+      ...base,
+      DOCMIRROR_TOKEN_FILE: '/variable',
+      DOCMIRROR_TOKEN_COMMAND: 'variable',
+    };
+    expect(resolveService(flags, environment).token).toMatchObject(token);
+  });
+
+  test('may be http only on this machine, or where that is allowed', () => {
+    const environment = { ...base, DOCMIRROR_BASE_URL: 'http://service.example' };
+    expect(() => resolveService({}, environment)).toThrow('DOCMIRROR_ALLOW_HTTP');
+    expect(resolveService({ allowHttp: true }, environment).baseUrl).toBe('http://service.example');
+    for (const host of ['127.0.0.1', '127.1.2.3', '[::1]', 'localhost', 'a.localhost']) {
+      expect(resolveService({}, { ...base, DOCMIRROR_BASE_URL: `http://${host}` }).baseUrl).toBe(
+        `http://${host}`,
+      );
+    }
+  });
+});
+
+describe('a proxy', () => {
+  const https = new URL('https://www.service.example/api');
+
+  test.each([
+    [{ HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128'],
+    [{ https_proxy: 'http://proxy:3128', HTTPS_PROXY: 'http://other' }, 'http://proxy:3128'],
+    [{ https_proxy: '', HTTPS_PROXY: 'proxy:3128' }, 'http://proxy:3128'],
+    [{ HTTPS_PROXY: 'https://me:pw@proxy' }, 'https://proxy'],
+    [{ HTTP_PROXY: 'http://proxy:3128' }, undefined],
+    [{ HTTPS_PROXY: ' ' }, undefined],
+  ])('of %j is %s, shown without name and password', (variables, shown) => {
+    expect(proxyFor(https, variables)?.shown).toBe(shown);
+  });
+
+  test.each([
+    ['*', true],
+    ['service.example', true],
+    ['.service.example', true],
+    ['*.service.example', true],
+    ['WWW.Service.Example.', true],
+    ['other.example,  www.service.example', true],
+    ['other.example www.service.example:443', true],
+    ['www.service.example:8443', false],
+    ['vice.example', false],
+    ['*.www.service.example', false],
+    ['other.example', false],
+    [',', false],
+    ['', false],
+  ])('is not used where NO_PROXY is %j: %s', (list, isExcepted) => {
+    for (const name of ['NO_PROXY', 'no_proxy']) {
+      expect(proxyFor(https, { HTTPS_PROXY: 'proxy', [name]: list }) === null).toBe(isExcepted);
+    }
+  });
+
+  test.each([
+    ['::1', true],
+    ['[::1]', true],
+    ['[::1]:8443', true],
+    ['[::1]:443', false],
+    ['::2', false],
+  ])('is not used for an IPv6 address where NO_PROXY is %j: %s', (list, isExcepted) => {
+    const proxy = proxyFor(new URL('https://[::1]:8443'), { HTTPS_PROXY: 'proxy', NO_PROXY: list });
+    expect(proxy === null).toBe(isExcepted);
+  });
+});

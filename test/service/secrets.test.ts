@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Secrets } from '../../src/service/secrets.ts';
+
+const token = 'ab+cd/ef="gh~ij';
+
+function holding(secret = token): Secrets {
+  const secrets = new Secrets();
+  secrets.add(secret);
+  return secrets;
+}
+
+const bytes = (text: string) => Buffer.from(text);
+const upper = (text: string) => text.replace(/%../g, digits => digits.toUpperCase());
+const lower = (text: string) => text.replace(/%../g, digits => digits.toLowerCase());
+const jsonEscaped = (text: string) =>
+  text.replace(
+    /[^A-Za-z0-9]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+
+const encodings: [name: string, encode: (secret: string) => string][] = [
+  ['plain', secret => secret],
+  ['in JSON', secret => JSON.stringify(secret)],
+  ['in JSON with slashes escaped', secret => JSON.stringify(secret).replaceAll('/', '\\/')],
+  ['in JSON with \\u escapes', jsonEscaped],
+  ['percent-encoded, upper case', secret => upper(encodeURIComponent(secret))],
+  ['percent-encoded, lower case', secret => lower(encodeURIComponent(secret))],
+  ['percent-encoded twice', secret => encodeURIComponent(encodeURIComponent(secret))],
+  ['base64', secret => bytes(secret).toString('base64')],
+  ['base64url', secret => bytes(secret).toString('base64url')],
+  ['base64 of Bearer …', secret => bytes(`Bearer ${secret}`).toString('base64')],
+  ['base64url of Bearer …', secret => bytes(`Bearer ${secret}`).toString('base64url')],
+  ['base64 amid other text', secret => bytes(`xy${secret}z`).toString('base64')],
+  ['base64 in an address', secret => encodeURIComponent(bytes(secret).toString('base64'))],
+  ['hexadecimal', secret => bytes(secret).toString('hex')],
+  ['hexadecimal, upper case', secret => bytes(secret).toString('hex').toUpperCase()],
+];
+
+describe('a secret', () => {
+  test.each(encodings)('%s is found and never shown', (_name, encode) => {
+    const text = `{"note":"before ${encode(token)} after"}`;
+    expect(holding().areIn(bytes(text))).toBe(true);
+    expect(holding().redact(text)).toMatch(/^\{"note":"before \S*\[secret\]\S* after"\}$/);
+  });
+
+  test.each(encodings)('%s is found whatever it is made of', (_name, encode) => {
+    const secrets = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map(code => String.fromCharCode(code)),
+      minLength: 8,
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(secrets, secret => {
+        const text = `{"a":"${encode(secret)}"}`;
+        return holding(secret).areIn(bytes(text)) && holding(secret).redact(text).includes('[secret]');
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is not seen where there is none', () => {
+    const text = JSON.stringify({ note: 'ab+cd/ef="gh~i', other: 'cdefgh' });
+    expect(holding().areIn(bytes(text))).toBe(false);
+    expect(holding().redact(text)).toBe(text);
+  });
+
+  test('of a few characters is none', () => {
+    expect(holding('short').areIn(bytes('a short text'))).toBe(false);
+    expect(holding('short').redact('a short text')).toBe('a short text');
+  });
+
+  test('costs little to look for', () => {
+    const page = bytes(
+      JSON.stringify(Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `Document ${at}` }))),
+    );
+    const secrets = holding(
+      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U',
+    );
+    const startedAt = performance.now();
+    for (let round = 0; round < 100; round++) secrets.areIn(page);
+    const msPerMegabyte = (performance.now() - startedAt) / 100 / (page.length / 1e6);
+    // Parsing a megabyte takes 2.5 ms; the bound is for a busy machine.
+    expect(msPerMegabyte).toBeLessThan(10);
+  });
+});
