@@ -101,7 +101,7 @@ function prepareImport(database: string): { csv: string; schema: string } {
   ])
     .toString()
     .trim();
-  const texts = columns.replace('_key', 'hex(_key)').replace('_fingerprint', 'hex(_fingerprint)');
+  const texts = columns.replace('_content', 'hex(_content)');
   writeFileSync(
     csv,
     execFileSync('sqlite3', ['-csv', database, `SELECT ${texts} FROM document_exports`], {

@@ -15,11 +15,15 @@ const provenance: Columns = {
   ],
 };
 
-const fingerprint: Columns = {
-  _fingerprint: [
-    '16 bytes that say what the record says, by which a run sees whether it has changed',
+const content: Columns = {
+  _content: [
+    "16 bytes that say what the record says, but no connection's name: the start of its canonical JSON's SHA-256",
     "x'5f0c…'",
   ],
+};
+
+const check: Columns = {
+  check: ['16 bytes over all that the row says; a row that does not fit it is not believed', "x'9a41…'"],
 };
 
 const documentExport: Columns = {
@@ -70,7 +74,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'the newest exported_at that gave the name; null where another list gave it',
         '2026-08-26T09:11:58Z',
       ],
-      ...fingerprint,
+      ...content,
     },
   },
   document_exports: {
@@ -78,18 +82,16 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       ...documentExport,
       ...provenance,
-      _key: ['16 bytes that say who the record is, for the service gives it no id', "x'9a41…'"],
-      _occurrence: ['0, or a number from 1 on for further records that say the very same', '0'],
-      ...fingerprint,
+      ...content,
     },
   },
   collections: {
     about: 'What the service lists at `/v2/collections` now, one row a record.',
-    columns: { ...collection, ...provenance, ...fingerprint },
+    columns: { ...collection, ...provenance, ...content },
   },
   webhooks: {
     about: 'What the service lists at `/v2/webhooks` now, one row a record.',
-    columns: { ...webhook, ...provenance, ...fingerprint },
+    columns: { ...webhook, ...provenance, ...content },
   },
   webhook_events: {
     about: "The events of each webhook, in the service's order.",
@@ -135,7 +137,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null where it came to no walk', 'full'],
       completeness: [
-        '`proven`: two walks agreed; `count_matched`: one walk, and every check agreed; `incremental`: edges and counts agree with the last full sweep; `unproven`: the service contradicted itself',
+        '`proven`: two complete readings agreed record for record, the first of which may be that of the last proven sweep; `incremental`: edges and counts agree with the last proven sweep; `unproven`: the service contradicted itself or never stood still; `count_matched`, in runs of 0.1.0 only: one walk, and every check agreed',
         'proven',
       ],
       first_page_no: ['the number of the first page, as found out', '1'],
@@ -171,8 +173,12 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '1205',
       ],
       digest: [
-        "32 hexadecimal digits over the list's rows after the run, by which `verify` audits it",
+        "of runs of 0.1.0: 32 hexadecimal digits over the list's rows after the run; null since 0.2",
         '8c1f…',
+      ],
+      checksum: [
+        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, by which `verify` audits it",
+        '03ad…',
       ],
     },
   },
@@ -180,12 +186,13 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     about: 'Records that could not be read, kept as they were received.',
     columns: {
       id: ['a number of its own', '1'],
-      run_id: ['the run that received it', '7'],
+      run_id: ['the run that first received it', '7'],
       resource: resource('it was to be in'),
       page_no: ['the page it stood on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
       record: ['its JSON text as received', '{"id":"x"}'],
+      last_run_id: ['the last run that received it with the same text', '9'],
     },
   },
   record_history: {
@@ -200,7 +207,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       valid_to_run_id: ['the run that ended it', '7'],
       ended_by: ['`update` or `removal`', 'update'],
       record: ["the version, as JSON in the service's own shape", '{"id":31,"name":"Invoices"}'],
-      ...fingerprint,
+      _fingerprint: ['16 bytes over the version and when it stood, by which `verify` audits it', "x'5f0c…'"],
     },
   },
   docmirror_upgrades: {
@@ -261,23 +268,27 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   _known_pages: {
     about:
-      'The pages of each list as the last sweep saw them: a page whose bytes are the same need not be read again.',
+      'The pages of each list as the last proven sweep saw them: a page whose bytes are the same need not be read again.',
     columns: {
       resource: resource('the page belongs to'),
-      page_no: ['the number of the page', '2'],
+      place: ["the page's place in the list, from 0", '2'],
       digest: ["16 bytes over the page's items as received", "x'1be7…'"],
       item_count: ['items on it', '500'],
-      sum: ['16 bytes: the sum of the fingerprints of its items', "x'77c0…'"],
-      row_ids: ['the rows of the mirror that stand on it, packed', "x'0102…'"],
+      sum: ['16 bytes: the sum of the contents of its items', "x'77c0…'"],
+      run_id: ['the run that proved it', '7'],
+      ...check,
     },
   },
-  _list_edges: {
-    about:
-      'What stood on the first and last page of each list at its last full sweep, by which a list is synced incrementally.',
+  _list_states: {
+    about: 'What a run learnt of each list that saves the next one work. It can be forgotten at any time.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],
-      edges: ['JSON of what it saw', '{…}'],
+      state: [
+        'JSON: how its ends looked, at which it grows, how many pages are known, whether it may hold duplicates',
+        '{…}',
+      ],
+      ...check,
     },
   },
   _content_sums: {
@@ -286,7 +297,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       table_name: ['the table', 'record_history'],
       resource: ['the part of it: a list, or `connections`', 'document-exports'],
       record_count: ['rows of it', '412'],
-      digest: ['32 hexadecimal digits: the sum of their fingerprints', '03ad…'],
+      digest: ['32 hexadecimal digits: the sum of their contents', '03ad…'],
     },
   },
   _connection_refs: {

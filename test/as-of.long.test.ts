@@ -130,7 +130,7 @@ describe.concurrent('export as of a run', () => {
     await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
     const { lists } = scene.service;
     const odd =
-      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","sourceConnection":{"name":"no id"},"destinationConnection":{"id":5,"name":null,"since":1.50},"big":12345678901234567890}';
+      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","sourceConnection":{"name":"no id"},"destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"big":12345678901234567890}';
     lists.collections.push(odd);
     lists['document-exports'].push(
       documentExport(1),
@@ -146,7 +146,7 @@ describe.concurrent('export as of a run', () => {
       texts([documentExport(1), documentExport(1), documentExport(1, { exportedAt: 'soon' })]),
     );
     expect(exported(scene, 'out', 'collections')).toEqual([
-      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","destinationConnection":{"id":5,"name":null,"since":1.50},"sourceConnection":{"name":"no id"},"big":12345678901234567890}',
+      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"sourceConnection":{"name":"no id"},"big":12345678901234567890}',
     ]);
   });
 });

@@ -4,7 +4,7 @@ const runCount = 100;
 
 /**
  * Makes a mirror of many document exports by SQL alone: quick, and good for reading. Runs 1 to 10 insert, each later one
- * updates its part of a twentieth of the rows. Its fingerprints are random, so it is not sound.
+ * updates its part of a twentieth of the rows. Its contents are random, so it is not sound.
  */
 export function makeBigMirror(path: string, rowCount: number): void {
   const { sqlite, close } = openForWriting(path);
@@ -22,11 +22,11 @@ export function makeBigMirror(path: string, rowCount: number): void {
     INSERT INTO document_exports
       (id, source_connection_id, source_document_title, source_document_reference, source_document_version,
        source_document_kind, destination_connection_id, destination_reference, exported_at,
-       _first_seen_run_id, _changed_run_id, _key, _occurrence, _fingerprint)
+       _first_seen_run_id, _changed_run_id, _content)
       ${numbers(rowCount)}
       SELECT i, 1 + i % 200, 'A title of some length ' || i, 'REF-' || i, '1.0', 'invoice', 1 + i % 7, 'archive/' || i || '.pdf',
         '2026-01-01T00:00:00Z', 1 + i % 10, iif(i % 20 = 0, 11 + (i / 20) % 90, 1 + i % 10),
-        randomblob(16), 0, randomblob(16) FROM n;
+        randomblob(16) FROM n;
     INSERT INTO record_history
       (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record)
       SELECT 'document-exports', id, _first_seen_run_id, _first_seen_run_id, _changed_run_id, 'update',

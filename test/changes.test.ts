@@ -108,13 +108,13 @@ describe.concurrent('changes', () => {
   test('fields that no contract names and digits beyond 2^53 arrive in the feed as they were sent', async () => {
     await using scene = await setScene({}, { exports: 2, collections: 1, webhooks: 1 });
     scene.service.lists.collections.push(
-      '{"id":70,"name":"n","sourceConnection":{"id":5,"name":"five","since":1.50},"destinationConnection":{"name":"no id"},"big":12345678901234567890,"none":null}',
+      '{"id":70,"name":"n","sourceConnection":{"id":5,"name":"five","since":1.00000000000000000001},"destinationConnection":{"name":"no id"},"big":12345678901234567890,"none":null}',
     );
     await scene.sync();
     const { stdout } = await scene.run('changes', '--format', 'ndjson', '--resource', 'collections');
     const line = stdout.split('\n').find(each => each.includes('"recordId":70'));
     expect(line).toContain(
-      '"record":{"id":70,"name":"n","sourceConnection":{"id":5,"name":"five","since":1.50},"destinationConnection":{"name":"no id"},"big":12345678901234567890,"none":null}',
+      '"record":{"id":70,"name":"n","sourceConnection":{"id":5,"name":"five","since":1.00000000000000000001},"destinationConnection":{"name":"no id"},"big":12345678901234567890,"none":null}',
     );
   });
 

@@ -62,8 +62,8 @@ describe.concurrent('a fault that passes:', () => {
     };
     const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault) });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
-    expect(synced.of(resource)).toMatchObject({ retries: 4, requests: 8, error: null });
-    expect(synced.of('webhooks')).toMatchObject({ retries: 1, requests: 2 });
+    expect(synced.of(resource)).toMatchObject({ retries: 5, requests: 15, error: null });
+    expect(synced.of('webhooks')).toMatchObject({ retries: 2, requests: 6 });
     expectExactMirror(scene.database, scene.service);
   });
 

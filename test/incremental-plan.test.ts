@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type ListEdges, planIncremental } from '../src/proof/incremental.ts';
-import type { PageFindings, WalkEnvelope } from '../src/sync/ports.ts';
+import { type EdgePage, type ListEdges, planIncremental } from '../src/proof/incremental.ts';
+import type { Envelope } from '../src/proof/walk-account.ts';
 
 /** 200 records in pages of 10, as they were. */
 const edges: ListEdges = {
-  baseUrl: 'https://service.example',
   sweptAt: '2026-11-20T00:00:00.000Z',
   firstPageNo: 1,
   pageSize: 10,
@@ -14,7 +13,7 @@ const edges: ListEdges = {
   lastDigest: 'last',
 };
 
-function now(totalRecordCount: number): WalkEnvelope {
+function now(totalRecordCount: number): Envelope {
   return { firstPageNo: 1, pageSize: 10, pageCount: Math.ceil(totalRecordCount / 10), totalRecordCount };
 }
 
@@ -25,24 +24,21 @@ function page(
   total: number,
   newAt: NewAt,
   digest: string,
-  over: Partial<PageFindings> = {},
-): PageFindings {
+  over: Partial<EdgePage> = {},
+): EdgePage {
   const [first, count] = newAt ?? [-1, 0];
   return {
     pageNo,
     pagination: { pageNo, pageSize: 10, pageCount: Math.ceil(total / 10), totalRecordCount: total },
-    itemCount: Math.min(10, total - (pageNo - 1) * 10),
-    itemsDigest: digest,
-    mayRepeat: false,
-    sum: Buffer.alloc(16),
-    seenElsewhere: 0,
+    count: Math.min(10, total - (pageNo - 1) * 10),
+    digest,
     rejected: 0,
-    news: { count, first, last: count === 0 ? -1 : first + count - 1, changed: 0 },
+    found: { newCount: count, firstNew: first, lastNew: count === 0 ? -1 : first + count - 1, changed: 0 },
     ...over,
   };
 }
 
-const plan = (total: number, ...pages: PageFindings[]) =>
+const plan = (total: number, ...pages: EdgePage[]) =>
   planIncremental(edges, now(total), new Map(pages.map(entry => [entry.pageNo, entry])));
 
 const ask = (pageNo: number) => ({ kind: 'ask', pageNo });
@@ -125,7 +121,7 @@ describe('where the total grew and the first page is as it was', () => {
 
 describe('any doubt ends in a sweep:', () => {
   const first = page(1, 203, [0, 3], 'x');
-  const withFirst = (over: Partial<PageFindings>) => plan(203, { ...first, ...over });
+  const withFirst = (over: Partial<EdgePage>) => plan(203, { ...first, ...over });
   test.each([
     ['the total fell', plan(199)],
     ['more is new than was known', plan(401)],
@@ -136,9 +132,8 @@ describe('any doubt ends in a sweep:', () => {
       withFirst({ pagination: { ...first.pagination, totalRecordCount: 204 } }),
     ],
     ['another page was answered', withFirst({ pagination: { ...first.pagination, pageNo: 2 } })],
-    ['a page is not full', withFirst({ itemCount: 9 })],
-    ['a record changed', withFirst({ news: { ...first.news, changed: 1 } })],
+    ['a page is not full', withFirst({ count: 9 })],
+    ['a record changed', withFirst({ found: { ...first.found, changed: 1 } })],
     ['a record was rejected', withFirst({ rejected: 1 })],
-    ['a record stood on two pages', withFirst({ seenElsewhere: 1 })],
   ])('%s', (_why, step) => expect(step).toMatchObject({ kind: 'sweep', reason: expect.stringMatching(/./) }));
 });

@@ -57,11 +57,11 @@ export class MovingList implements PageSource {
     this.instants = [[...this.entries]];
   }
 
-  async getPage(list: ListDefinition, { pageNo }: PageRequest): Promise<Page> {
+  async getPage(list: ListDefinition, { pageNo, pageSize }: PageRequest): Promise<Page> {
     const moves = this.#script[this.#requests++] ?? [];
     for (const move of moves) this.change(move);
     if (list.resource !== 'document-exports') return answer([], 0, 1, this.pageSize);
-    const page = this.#answer(pageNo ?? 1);
+    const page = this.#answer(pageNo ?? 1, pageSize ?? this.pageSize);
     // A macrotask or two later, so that requests in flight overtake each other.
     for (let turns = this.#requests % 3; turns > 0; turns--) await new Promise(setImmediate);
     return page;
@@ -86,13 +86,13 @@ export class MovingList implements PageSource {
     if (move.kind === 'move') entries.splice(move.to % entries.length, 0, ...entries.splice(at, 1));
   }
 
-  #answer(pageNo: number): Page {
+  #answer(pageNo: number, pageSize: number): Page {
     const total = this.entries.length;
-    if (pageNo > 1 && (pageNo - 1) * this.pageSize >= total) {
+    if (pageNo > 1 && (pageNo - 1) * pageSize >= total) {
       throw new ServiceError('not_found', 'there is no such page', { retryable: false });
     }
-    const items = this.entries.slice((pageNo - 1) * this.pageSize, pageNo * this.pageSize);
-    return answer(items.map(toItem), total, pageNo, this.pageSize);
+    const items = this.entries.slice((pageNo - 1) * pageSize, pageNo * pageSize);
+    return answer(items.map(toItem), total, pageNo, pageSize);
   }
 }
 

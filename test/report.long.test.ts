@@ -152,10 +152,10 @@ function fill(database: string, count: number): void {
     SELECT i, 'Connection ' || i || printf('%.*c', 500, 'x'), 1, 1 FROM n;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
     INSERT INTO document_exports (source_connection_id, source_document_title, source_document_kind,
-      destination_connection_id, exported_at, _first_seen_run_id, _changed_run_id, _key, _occurrence, _fingerprint)
+      destination_connection_id, exported_at, _first_seen_run_id, _changed_run_id, _content)
     SELECT 1 + i % 300, 'Title ' || i, 'kind ' || i % 15000 || printf('%.*c', 300, 'k'), 1 + i * 7 % 299,
       iif(i % 100 = 0, 'yesterday ' || i, strftime('%FT%TZ', 900000000 + i * 86400.0 * 9000 / ${count}, 'unixepoch')),
-      1, 1, randomblob(16), 0, x'00' FROM n;`);
+      1, 1, randomblob(16) FROM n;`);
   close();
 }
 

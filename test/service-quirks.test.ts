@@ -56,10 +56,10 @@ describe.concurrent('the mirror is exact where', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('a small list takes one request', async () => {
+  test('a small list takes its page and its end, twice in a first sync and once where nothing changed', async () => {
     await using scene = await setScene();
-    expect((await scene.sync()).of('document-exports').requests).toBe(1);
-    expect((await scene.sync()).of('document-exports').requests).toBe(1);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, requests: 4 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 2 });
   });
 
   test('connections, texts and arrays are null or missing', async () => {

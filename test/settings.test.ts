@@ -173,8 +173,9 @@ describe.concurrent('the file', () => {
     const second = await scene.sync();
     expect(second).toMatchObject({ code: 0 });
     expect(second.of('document-exports')).toMatchObject({
-      completeness: 'count_matched',
-      requests: 7,
+      completeness: 'proven',
+      walks: 1,
+      requests: 8,
       unchanged: 130,
     });
     expect(dump()).toEqual(before);

@@ -92,14 +92,14 @@ describe('what others changed is found and named', () => {
       [/^webhooks 3: a value/],
     ],
     [
-      'a value and its fingerprint',
-      "UPDATE collections SET name = 'x', _fingerprint = zeroblob(16) WHERE id = 3",
-      [/^collections 3: /, /^collections null: the rows' digest/],
+      'a value and its content',
+      "UPDATE collections SET name = 'x', _content = zeroblob(16) WHERE id = 3",
+      [/^collections 3: /, /^collections null: the rows' checksum/],
     ],
     [
       'what identifies an export',
       "UPDATE document_exports SET source_document_reference = 'x' WHERE id = 5",
-      [/^document_exports 5: a value/, /^document_exports 5: the columns and _key disagree/],
+      [/^document_exports 5: a value was changed/, /^document_exports null: the rows' checksum/],
     ],
     [
       'a deleted row',
@@ -111,7 +111,7 @@ describe('what others changed is found and named', () => {
     ],
     [
       'an added row',
-      'INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _fingerprint) VALUES (99, NULL, 1, 1, zeroblob(16))',
+      'INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (99, NULL, 1, 1, zeroblob(16))',
       [/^collections 99: /, /^collections null: 7 rows/],
     ],
     [
@@ -185,7 +185,7 @@ describe('what others changed is found and named', () => {
     ],
     [
       'a rejected record',
-      "INSERT INTO rejected_records (run_id, resource, page_no, position, reason, record) VALUES (1, 'webhooks', 1, 1, 'x', 'x')",
+      "INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record) VALUES (1, 1, 'webhooks', 1, 1, 'x', 'x')",
       [/rejected is 0, but rejected_records holds 1/],
     ],
     ['a table', 'DROP TABLE webhook_events', [/no such table/]],
@@ -246,14 +246,14 @@ describe.concurrent('verify', () => {
     const { code, stdout } = await scene.run('verify', '--database', path, '--limit', '3');
     expect(code).toBe(4);
     expect(stdout).toContain(
-      'is NOT as docmirror wrote it: 43 differences.\n  document_exports 1: a value was changed',
+      'is NOT as docmirror wrote it: 44 differences.\n  document_exports 1: a value was changed',
     );
-    expect(stdout).toContain('… and 40 more; --limit shows them');
+    expect(stdout).toContain('… and 41 more; --limit shows them');
     const json = await scene.run('verify', '--database', path, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
-      differenceCount: 43,
-      differences: { length: 43 },
+      differenceCount: 44,
+      differences: { length: 44 },
     });
   });
 
@@ -426,5 +426,5 @@ test('a connection that one list renames and the next lets go, in one run, was r
   file.close();
   const { differences } = await verifyMirror(path, { limit: 10, signal });
   // Its row still stands here, for no list was applied; but the sums over the history fit it.
-  expect(differences.filter(({ what }) => what.includes('digest'))).toEqual([]);
+  expect(differences.filter(({ what }) => what.includes('checksum'))).toEqual([]);
 });

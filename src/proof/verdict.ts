@@ -222,7 +222,7 @@ function nextSize(
   const used = new Set(walks.map(sizeOf));
   const first = sizeOf(walks[0] as FinishedWalk);
   const sizes = otherSizes.map(share => Math.max(1, Math.round(first * share)));
-  return sizes.find(size => !used.has(size)) ?? (used.has(first + 1) ? null : first + 1);
+  return [...sizes, first + 1, first + 2].find(size => !used.has(size)) ?? null;
 }
 
 /** Evidence that the service sends the same page whatever it is asked for; null where there is none. */

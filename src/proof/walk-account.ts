@@ -213,7 +213,9 @@ export class WalkAccount {
 
   #askedPage(index: number, answer: AnswerEnvelope, due: number): Place {
     if (answer.count === due) return { kind: 'page', index };
-    this.#contradict(`page ${this.#name(index)} held ${answer.count} records instead of ${due}`);
+    this.#contradict(
+      `page ${this.#name(index)} held ${answer.count} records instead of ${due}, but totalRecordCount is ${answer.total}`,
+    );
     return { kind: 'stray' };
   }
 

@@ -129,6 +129,8 @@ export class SqliteListMirror implements ListMirror {
     const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
     if (taken.length > 0) {
       for (const { digest, count, sum, rejected } of taken) {
+        // A page that the interrupted walk knew and did not read must be read by a walk that trusts nothing.
+        if (this.#stagedPage(digest) === null) continue;
         this.#readings.set(digest, { digest, count, sum, rejected, found: nothingFound });
       }
       return taken;
@@ -181,7 +183,7 @@ export class SqliteListMirror implements ListMirror {
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
       this.#early = null;
-      staging.clear(list.resource);
+      staging.discard(list.resource);
       return written;
     } catch (error) {
       this.#early = null;

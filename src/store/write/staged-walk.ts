@@ -27,6 +27,7 @@ export function takeUpWalk(
   if (left === null || !isSameList(left.origin, envelope, run.baseUrl) || !isSameMirror(left.origin, context))
     return [];
   if (Date.now() - left.begunAtMs >= resumeAgeMsMax) return [];
+  staging.forgetDamaged(resource);
   const places = staging.places(resource);
   if (!places.some(({ index, digest }) => index === 0 && digest === firstDigest)) return [];
   // What an interrupted first sync had written is gone with its transaction.

@@ -169,6 +169,15 @@ export class Staging {
     return new MirrorFileError(`${this.#sqlite.name} is damaged. Check the disk, and run again.`);
   }
 
+  /** Forgets the pages of a list that were damaged on the disk: they can be asked for again. */
+  forgetDamaged(resource: string): void {
+    for (const digest of this.#statements.digests.all(resource)) {
+      const row = this.#statements.page.get(resource, digest);
+      if (row !== undefined && checkSumOf(row) !== row.check_sum)
+        this.#statements.clearPage.run(resource, digest);
+    }
+  }
+
   /** Forgets which rows of the mirror hold the staged pages: they are not there any more. */
   forgetRows(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
@@ -190,6 +199,15 @@ export class Staging {
     this.#statements.clearPages.run(resource);
     this.#statements.clearAnswers.run(resource);
     this.#statements.clearWalk.run(resource);
+  }
+
+  /** Forgets all that is staged of a list that is written; where the disk is full, the next run does, for it sees that it is of no use. */
+  discard(resource: string): void {
+    try {
+      this.clear(resource);
+    } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error;
+    }
   }
 
   /** Closes the file and so lets the next run in. Where nothing is staged any more, the file is made small first. */
@@ -251,6 +269,7 @@ function prepare(sqlite: Database.Database) {
     digests: sqlite.prepare<[string], string>('SELECT digest FROM pages WHERE resource = ?').pluck(),
     clearPlaces: sqlite.prepare('DELETE FROM places WHERE resource = ?'),
     clearPages: sqlite.prepare('DELETE FROM pages WHERE resource = ?'),
+    clearPage: sqlite.prepare('DELETE FROM pages WHERE resource = ? AND digest = ?'),
     clearWalk: sqlite.prepare('DELETE FROM walks WHERE resource = ?'),
   };
 }

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { PageError, readPage } from '../../src/contract/page.ts';
+
+const pagination = { pageCount: 2, pageNo: 1, pageSize: 2, totalRecordCount: 3 };
+const items = [{ id: 1, name: '"pagination":{}' }, { id: 2 }];
+const read = (text: string, isKnown?: (digest: string) => boolean) => readPage(Buffer.from(text), isKnown);
+
+describe('a page', () => {
+  const layouts: [layout: string, write: (total: number, list: unknown) => string][] = [
+    [
+      'with its pagination last',
+      (total, list) =>
+        JSON.stringify({ items: list, pagination: { ...pagination, totalRecordCount: total } }),
+    ],
+    [
+      'with its pagination first',
+      (total, list) =>
+        JSON.stringify({ pagination: { ...pagination, totalRecordCount: total }, items: list }, null, 1),
+    ],
+    [
+      'with its pagination in the middle',
+      (total, list) =>
+        JSON.stringify({ a: 1, pagination: { ...pagination, totalRecordCount: total }, items: list }),
+    ],
+  ];
+
+  test.each(layouts)('%s has a digest of its items alone', (_layout, write) => {
+    const page = read(write(3, items));
+    expect(page).toMatchObject({ pagination, content: { items } });
+    expect(read(write(4, items)).itemsDigest).toBe(page.itemsDigest);
+    expect(read(write(3, [...items, { id: 3 }])).itemsDigest).not.toBe(page.itemsDigest);
+  });
+
+  test.each(layouts.slice(0, 2))('%s is not parsed again where its items are known', (_layout, write) => {
+    const { itemsDigest } = read(write(3, items));
+    const again = read(write(4, items), digest => digest === itemsDigest);
+    expect(again).toMatchObject({ content: null, pagination: { totalRecordCount: 4 } });
+  });
+
+  test('whose last record ends in a pagination of its own is read as it is', () => {
+    const odd = [{ id: 1, pagination: { pageNo: 9 } }];
+    expect(read(JSON.stringify({ pagination, items: odd }))).toMatchObject({
+      pagination,
+      content: { items: odd },
+    });
+  });
+
+  const itemsJson = JSON.stringify(items);
+  const paginationJson = JSON.stringify(pagination);
+  const plain = read(`{"items":${itemsJson},"pagination":${paginationJson}}`).itemsDigest;
+
+  test.each([
+    ['a request id before', `{"requestId":"r-1","items":${itemsJson},"pagination":${paginationJson}}`],
+    ['a time after', `{"items":${itemsJson},"pagination":${paginationJson},"at":"2026-01-01T00:00:00Z"}`],
+    ['a time between', `{"items":${itemsJson},"at":17,"pagination":${paginationJson}}`],
+    [
+      'brackets in what follows',
+      `{"items":${itemsJson},"pagination":${paginationJson},"links":[["a]"],[{}]],"x":"]"}`,
+    ],
+    [
+      'brackets in what goes before',
+      `{"echo":["items",[1]],"items":${itemsJson},"pagination":${paginationJson}}`,
+    ],
+    [
+      'items in what goes before',
+      `{"echo":{"items":[7]},"items":${itemsJson},"pagination":${paginationJson}}`,
+    ],
+    ['items in what follows', `{"items":${itemsJson},"pagination":${paginationJson},"echo":{"items":[7]}}`],
+    [
+      'the name of its items as a text',
+      `{"a":"\\"items\\":[","items":${itemsJson},"pagination":${paginationJson}}`,
+    ],
+    ['a byte order mark', `\uFEFF{"items":${itemsJson},"pagination":${paginationJson}}`],
+    ['white space', ` {\n "items" :\t${itemsJson} ,\r\n "pagination" : ${paginationJson}\n}\n`],
+    ['other letters', `{"naïve":"日本","items":${itemsJson},"pagination":${paginationJson},"z":"é]"}`],
+    [
+      'pagination twice, of which the last counts',
+      `{"pagination":{"pageNo":9},"items":${itemsJson},"pagination":${paginationJson}}`,
+    ],
+    [
+      'more before its items than is looked at',
+      `{"a":"${'x'.repeat(5_000)}","items":${itemsJson},"pagination":${paginationJson}}`,
+    ],
+    [
+      'more after its items than is looked at',
+      `{"items":${itemsJson},"pagination":${paginationJson},"a":"${']'.repeat(70_000)}"}`,
+    ],
+  ])('with %s says the same', (_what, text) => {
+    const page = read(text);
+    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { items } });
+    const again = read(text, digest => digest === plain);
+    expect(again).toMatchObject({ pagination, itemsDigest: plain });
+  });
+
+  test('that has items twice is read by the last of them', () => {
+    const text = `{"items":[{"id":9}],"items":${itemsJson},"pagination":${paginationJson}}`;
+    expect(read(text)).toMatchObject({ pagination, content: { items } });
+    const other = `{"items":${itemsJson},"items":[{"id":9}],"pagination":${paginationJson}}`;
+    expect(read(other).itemsDigest).not.toBe(read(text).itemsDigest);
+  });
+
+  test('whose request id changes is known all the same', () => {
+    const write = (id: number) =>
+      `{"requestId":"r-${id}","items":${itemsJson},"pagination":${paginationJson},"tookMs":${id}}`;
+    const { itemsDigest } = read(write(1));
+    expect(read(write(2), digest => digest === itemsDigest).content).toBe(null);
+  });
+
+  test.each([
+    ['', 'the body is empty'],
+    ['<html>', 'not whole JSON'],
+    ['{"items":[],"pagination":{"pageCount":1', 'not whole JSON'],
+    ['{"items":[]}', 'pagination'],
+    ['{"items":{},"pagination":{}}', 'not a page'],
+    ['[]', 'not a page'],
+    ['{"items":[],"pagination":{"pageCount":-1,"pageNo":1,"pageSize":1,"totalRecordCount":1}}', 'pageCount'],
+  ])('is not what %j is: %s', (text, words) => {
+    expect(() => read(text)).toThrow(PageError);
+    expect(() => read(text)).toThrow(words);
+  });
+
+  test('that is not UTF-8 is none', () => {
+    expect(() => readPage(Buffer.from([0x7b, 0xff, 0x7d]))).toThrow('not valid UTF-8');
+  });
+});

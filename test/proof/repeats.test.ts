@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findRepeats } from '../../src/proof/repeats.ts';
+import { Pages } from './pages.ts';
+
+function repeatsIn(list: readonly string[] | string, size: number, hasIds = false) {
+  const pages = new Pages({ hasIds });
+  return findRepeats(pages.strip(pages.still(list, size), size), pages.itemsOf);
+}
+
+describe('a list', () => {
+  test.each([
+    ['without repeats has none', 'ABCDEFG', { onTwoPages: false, onNeighbours: false }],
+    ['may repeat a record on one page', 'AABCDEF', { onTwoPages: false, onNeighbours: false }],
+    ['may repeat one on the page after', 'ABCADEF', { onTwoPages: true, onNeighbours: true }],
+    ['may repeat one two pages on', 'ABCDEFA', { onTwoPages: true, onNeighbours: false }],
+    ['may repeat one on three pages', 'ABCAEFA', { onTwoPages: true, onNeighbours: true }],
+  ] as const)('%s', (_what, list, expected) => expect(repeatsIn(list, 3)).toEqual({ ...expected, id: null }));
+
+  test('with ids names the one that stands twice, also on one page and with another content', () => {
+    expect(repeatsIn('ABCDEFG', 3, true)).toMatchObject({ id: null, onTwoPages: false });
+    expect(repeatsIn('ABCDEFb', 3, true)).toMatchObject({ id: 'b'.charCodeAt(0) });
+    expect(repeatsIn('AaBCDEF', 3, true)).toMatchObject({ id: 'a'.charCodeAt(0) });
+  });
+
+  test('that was not read as a whole is not judged', () => {
+    const pages = new Pages();
+    const strip = pages.strip([pages.answer(0, 5, 'ABC'), pages.unread(1, 5, 'DX')], 3);
+    expect(findRepeats(strip, pages.itemsOf)).toBe(null);
+  });
+
+  test('of any records repeats what a count of them says', () => {
+    const records = fc.array(
+      fc.nat(400).map(n => `r${n}`),
+      { maxLength: 120 },
+    );
+    fc.assert(
+      fc.property(records, fc.integer({ min: 1, max: 9 }), (list, size) => {
+        const pagesOf = new Map<string, number[]>();
+        for (const [at, label] of list.entries())
+          pagesOf.set(label, [...(pagesOf.get(label) ?? []), Math.floor(at / size)]);
+        const steps = [...pagesOf.values()].flatMap(on =>
+          on.slice(1).map((page, n) => page - (on[n] as number)),
+        );
+        const expected = {
+          onTwoPages: steps.some(step => step > 0),
+          onNeighbours: steps.includes(1),
+          id: null,
+        };
+        expect(repeatsIn(list, size)).toEqual(expected);
+      }),
+    );
+  });
+});

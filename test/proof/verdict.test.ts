@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import type { Standing } from '../../src/proof/standing.ts';
+import { type FinishedWalk, judge } from '../../src/proof/verdict.ts';
+import { cut, noStanding, Pages, standing } from './pages.ts';
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRST';
+/** So many requests that no further walks are given away. */
+const dear = { requests: 100, isSizeFixed: false };
+
+function verdictOf(
+  walksOf: (pages: Pages) => FinishedWalk[],
+  {
+    mirror = noStanding,
+    bounds = dear,
+    pages = new Pages(),
+  }: Partial<{ mirror: Standing; bounds: typeof dear; pages: Pages }> = {},
+) {
+  return judge(walksOf(pages), mirror, bounds, pages.itemsOf);
+}
+
+describe('a first reading', () => {
+  test('proves nothing where the mirror is none', () => {
+    expect(verdictOf(pages => [pages.walk(alphabet, 5)])).toMatchObject({
+      kind: 'again',
+      next: { pageSize: null },
+    });
+  });
+
+  test('that comes to what the mirror holds is the second one', () => {
+    const verdict = verdictOf(pages => [pages.walk(alphabet, 5)], { mirror: standing(alphabet) });
+    expect(verdict).toEqual({ kind: 'proven', isUnchanged: true });
+  });
+
+  test('that holds a record twice is no second one, though the sum is right', () => {
+    const list = `A${alphabet}`;
+    const twice = `${alphabet}A`;
+    const mirror = standing(list, { mayRepeat: true });
+    expect(verdictOf(pages => [pages.walk(twice, 5)], { mirror })).toMatchObject({
+      kind: 'again',
+      next: { pageSize: 3, isTrusting: false },
+    });
+  });
+
+  test('that is the last proven sweep byte for byte is the second one, with repeats, too', () => {
+    const pages = new Pages();
+    const list = `${alphabet}A`;
+    const pageDigests = pages.still(list, 5).map(({ digest }) => digest);
+    const mirror = standing(list, { mayRepeat: true, pageDigests });
+    expect(verdictOf(() => [pages.walk(list, 5)], { mirror, pages })).toEqual({
+      kind: 'proven',
+      isUnchanged: true,
+    });
+    const swapped = [pageDigests[1], pageDigests[0], ...pageDigests.slice(2)] as string[];
+    expect(
+      verdictOf(() => [pages.walk(list, 5)], { mirror: { ...mirror, pageDigests: swapped }, pages }),
+    ).toMatchObject({ kind: 'again' });
+  });
+
+  test('of a list that has only grown at its learnt end asks for that end once more', () => {
+    const pages = new Pages({ known: alphabet });
+    const mirror = standing(alphabet, { counting: 'front' });
+    expect(verdictOf(() => [pages.walk(`${alphabet}UV`, 5)], { mirror, pages })).toMatchObject({
+      kind: 'confirm',
+      growth: { places: { from: 19, to: 22 } },
+    });
+  });
+});
+
+describe('two readings', () => {
+  const without = (letter: string) => alphabet.replace(letter, '');
+
+  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], kind: string]>([
+    ['that agree prove the list', pages => [pages.walk(alphabet, 5), pages.walk(alphabet, 5)], 'proven'],
+    ['that differ prove nothing', pages => [pages.walk(alphabet, 5), pages.walk(without('C'), 5)], 'again'],
+    [
+      'with another between them that was contradicted prove the list',
+      pages => [pages.walk(alphabet, 5), pages.walkOver(cut(alphabet, 5), 5, 21), pages.walk(alphabet, 5)],
+      'proven',
+    ],
+    [
+      'with another between them that differs prove the list',
+      pages => [pages.walk(alphabet, 5), pages.walk(without('C'), 5), pages.walk(alphabet, 5)],
+      'proven',
+    ],
+    [
+      'of which the last is contradicted prove nothing',
+      pages => [pages.walk(alphabet, 5), pages.walk(alphabet, 5), pages.walkOver(cut(alphabet, 5), 5, 19)],
+      'unproven',
+    ],
+    [
+      'whose records repeat on two pages prove nothing by the same cuts',
+      pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`${alphabet}A`, 5)],
+      'again',
+    ],
+    [
+      'whose records repeat on two pages prove the list by other cuts',
+      pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`${alphabet}A`, 3)],
+      'proven',
+    ],
+    [
+      'of which only one repeats a record on two pages prove the list',
+      pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`A${alphabet}`, 5)],
+      'proven',
+    ],
+    [
+      'whose records repeat on neighbouring pages need a third',
+      pages => [pages.walk('AAABCDEFGHIJ', 2), pages.walk('AAABCDEFGHIJ', 1)],
+      'again',
+    ],
+    [
+      'whose records repeat on neighbouring pages prove the list with a third',
+      pages => [2, 1, 3].map(size => pages.walk('AAAABCDEFGHIJ', size)),
+      'proven',
+    ],
+  ])('%s', (_what, walksOf, kind) => expect(verdictOf(walksOf).kind).toBe(kind));
+
+  test('by the same cuts are unproven where the service allows no others', () => {
+    const verdict = verdictOf(pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`${alphabet}A`, 5)], {
+      bounds: { ...dear, isSizeFixed: true },
+    });
+    expect(verdict).toMatchObject({ kind: 'unproven', reason: expect.stringContaining('allows no other') });
+  });
+
+  test('that were told an id twice are no readings, and name it', () => {
+    const pages = new Pages({ hasIds: true });
+    const verdict = verdictOf(() => [pages.walk('ABCDEFb', 3)], { pages });
+    expect(verdict).toMatchObject({
+      kind: 'again',
+      reason: `id ${'b'.charCodeAt(0)} stands in the list twice`,
+    });
+  });
+
+  test('in which all pages were alike, whatever their size, show that pageNo is ignored', () => {
+    const same = (size: number) => (pages: Pages) =>
+      pages.walkOver(
+        Array.from({ length: 21 }, () => [...alphabet.slice(0, size)]),
+        size,
+        20,
+      );
+    const verdict = verdictOf(pages => [same(5)(pages), same(4)(pages)]);
+    expect(verdict.kind).toBe('pagination_ignored');
+    expect(verdictOf(pages => [same(5)(pages)])).toMatchObject({ kind: 'again', next: { pageSize: 3 } });
+  });
+});
+
+test('walks that never agree end unproven: three, eight while they are cheap', () => {
+  const walksOf = (count: number) => (pages: Pages) =>
+    Array.from({ length: count }, (_, n) => pages.walk(`${alphabet}${n}`, 5));
+  expect(verdictOf(walksOf(2)).kind).toBe('again');
+  expect(verdictOf(walksOf(3)).kind).toBe('unproven');
+  const bounds = { ...dear, requests: 10 };
+  expect(verdictOf(walksOf(7), { bounds }).kind).toBe('again');
+  expect(verdictOf(walksOf(8), { bounds }).kind).toBe('unproven');
+});
