@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'response_too_large'
   | 'pagination_ignored'
   | 'too_many_pages'
+  | 'publication_differs'
   | 'cancelled'
   | 'internal';
 

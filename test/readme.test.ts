@@ -42,9 +42,11 @@ describe('the README', () => {
     const variables = Object.values(settings).map(({ variable }): string => variable);
     const named = readme.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
     expect(named.filter(name => !variables.includes(name))).toEqual([]);
-    const flags = variables.map(
-      name => `--${name.slice('DOCMIRROR_'.length).toLowerCase().replaceAll('_', '-')}`,
-    );
+    const flags = variables.map(name => {
+      if (name === 'DOCMIRROR_CLICKHOUSE_DATABASE') return '--target-database';
+      const rest = name.replace(/^DOCMIRROR_(CLICKHOUSE_)?/, '');
+      return `--${rest.toLowerCase().replaceAll('_', '-')}`;
+    });
     expect(Object.values(settings).map(({ flag }) => flag)).toEqual(flags);
   });
 

@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
   export: async () => (await import('./export.ts')).registerExport,
   report: async () => (await import('./report.ts')).registerReport,
   serve: async () => (await import('./serve.ts')).registerServe,
+  publish: async () => (await import('./publish.ts')).registerPublish,
   demo: async () => (await import('./demo.ts')).registerDemo,
 };
 

@@ -113,3 +113,10 @@ export function parseLogLevel(text: string): string {
     throw new Error(`expected one of ${logLevels.join(', ')}, got ${JSON.stringify(text)}`);
   return text;
 }
+
+/** A tenant's name, which stands in a shared table and in file names. */
+export function parseTenant(text: string): string {
+  if (!/^[A-Za-z0-9._-]{1,64}$/.test(text))
+    throw new Error(`expected 1 to 64 letters, digits, ".", "_" or "-", got ${JSON.stringify(text)}`);
+  return text;
+}

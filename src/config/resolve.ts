@@ -105,7 +105,8 @@ export function wholeNumber(flag: string, text: string, min: number, max: number
   return named(flag, () => parseInteger(text, min, max));
 }
 
-function resolveAll(flags: Flags, environment: Environment): SettingValues {
+/** Reads and checks every setting: flags over environment over defaults. */
+export function resolveAll(flags: Flags, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
 }

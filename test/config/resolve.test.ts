@@ -5,7 +5,9 @@ import { type SettingName, settings } from '../../src/config/settings.ts';
 import { UsageError } from '../../src/errors.ts';
 
 /** For each setting of a `Config`: a text, and what becomes of it. */
-const samples: { readonly [Name in keyof Config]: readonly [text: string, value: Config[Name]] } = {
+const samples: {
+  readonly [Name in Exclude<keyof Config, 'clickhouseUrl'>]: readonly [text: string, value: Config[Name]];
+} = {
   database: ['one.sqlite', 'one.sqlite'],
   pageSize: ['25', 25],
   concurrency: ['7', 7],
@@ -20,6 +22,11 @@ const samples: { readonly [Name in keyof Config]: readonly [text: string, value:
   schedule: ['*/5 * * * *', '*/5 * * * *'],
   timezone: ['Europe/Berlin', 'Europe/Berlin'],
   logLevel: ['debug', 'debug'],
+  clickhouseUser: ['writer', 'writer'],
+  clickhousePassword: ['open sesame', 'open sesame'],
+  clickhousePasswordFile: ['password.txt', 'password.txt'],
+  clickhouseDatabase: ['mirrors', 'mirrors'],
+  tenant: ['acme', 'acme'],
 };
 
 const defaults = {
@@ -36,9 +43,15 @@ const defaults = {
   schedule: '0 * * * *',
   timezone: 'UTC',
   logLevel: 'info',
+  clickhouseUrl: null,
+  clickhouseUser: 'default',
+  clickhousePassword: null,
+  clickhousePasswordFile: null,
+  clickhouseDatabase: 'docmirror',
+  tenant: null,
 };
 
-const names = Object.keys(samples) as (keyof Config & SettingName)[];
+const names = Object.keys(samples) as (keyof typeof samples)[];
 const camelCase = (flag: string) =>
   flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 

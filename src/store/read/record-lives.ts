@@ -14,7 +14,8 @@ export interface RecordLife<Row> {
   readonly row: Row | null;
 }
 
-const versionColumns = `id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+/** What a `StoredVersion` says, as columns of record_history. */
+export const versionColumns = `id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
   valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record,
   _fingerprint AS fingerprint`;
 

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type PublishConfig, resolvePublish } from '../config/publish-settings.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { contentOfJson } from '../contract/record-content.ts';
+import { UsageError } from '../errors.ts';
+import { ClickHouse } from '../publish/clickhouse.ts';
+import { type Publication, publish } from '../publish/publish.ts';
+import { count } from '../render/numbers.ts';
+import { PublishRows } from '../store/read/publish-rows.ts';
+import type { CommandContext } from './context.ts';
+import { OneBar } from './one-bar.ts';
+import type { PublishFlags } from './publish.ts';
+
+/** Publishes the mirror, and says what came of it. */
+export async function publishToClickHouse(command: Command, context: CommandContext): Promise<void> {
+  const { environment, stdout, stderr, signal } = context;
+  const flags = command.opts<PublishFlags>();
+  const config = resolveConfig(command.opts(), environment);
+  const { password, ...where } = resolvePublish(command.opts(), environment);
+  const { tenant, ...addressee } = where;
+  const { timeoutMs, retries } = config;
+  const target = new ClickHouse({ ...addressee, password: textOf(password), timeoutMs, retries, signal });
+  const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
+  const startedAtMs = performance.now();
+  try {
+    const publication = await publish(() => PublishRows.open(config.database, contentOfJson), target, {
+      tenant,
+      again: flags.again ?? false,
+      replaceTenant: flags.replaceTenant ?? false,
+      clock: () => new Date(),
+      signal,
+      onProgress: (done, total) => bar.update(done, total),
+    });
+    bar.stop();
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    stdout.write(
+      flags.json
+        ? `${JSON.stringify({ ...publication, verified: true, durationMs })}\n`
+        : described(publication, where.url, durationMs),
+    );
+  } finally {
+    bar.stop();
+    await target.close();
+  }
+}
+
+function textOf(password: PublishConfig['password']): string {
+  if ('text' in password) return password.text;
+  try {
+    return readFileSync(password.file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
+    throw new UsageError(`DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ${password.file} can't be read (${code}).`);
+  }
+}
+
+function described(publication: Publication, url: string, durationMs: number): string {
+  const { tenant, fromRunId, throughRunId, runs, rows, changes } = publication;
+  const seconds = (durationMs / 1000).toFixed(1);
+  if (fromRunId === null)
+    return `${tenant}: nothing new; ${url} holds run ${throughRunId}, verified in ${seconds} s.\n`;
+  const which = runs === 1 ? `run ${throughRunId}` : `${count(runs)} runs, ${fromRunId} to ${throughRunId}`;
+  return `${tenant}: ${which}: ${count(rows)} rows and ${count(changes)} changes sent to ${url} and verified in ${seconds} s.\n`;
+}

@@ -1,0 +1,43 @@
+import { UsageError } from '../errors.ts';
+import { isLoopback } from './parse.ts';
+import { type Environment, type Flags, resolveAll } from './resolve.ts';
+
+/** Where to publish to, and for whom. */
+export interface PublishConfig {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: { readonly text: string } | { readonly file: string };
+  readonly database: string;
+  readonly tenant: string;
+}
+
+/**
+ * Resolves where to publish to.
+ *
+ * @throws UsageError that names the setting.
+ */
+export function resolvePublish(flags: Flags, environment: Environment): PublishConfig {
+  const values = resolveAll(flags, environment);
+  const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile: file, tenant } = values;
+  if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
+  if (url.protocol === 'http:' && !values.allowHttp && !isLoopback(url.hostname)) {
+    throw new UsageError(
+      'DOCMIRROR_CLICKHOUSE_URL: http is for loopback addresses only, for it shows password and records to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
+    );
+  }
+  if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');
+  const isPasswordFlag = flags.password !== undefined && flags.passwordFile === undefined;
+  return Object.freeze({
+    url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    user: values.clickhouseUser ?? '',
+    password: file === null || isPasswordFlag ? { text: password ?? '' } : { file },
+    database: values.clickhouseDatabase ?? '',
+    tenant,
+  });
+}
+
+/** The database whose tables are to be made; nothing else need be set for that. */
+export function resolveTargetDatabase(flags: Flags, environment: Environment): string {
+  return resolveAll(flags, environment).clickhouseDatabase ?? '';
+}

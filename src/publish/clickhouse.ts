@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import pRetry from 'p-retry';
+import { type Addressee, ClickHouseFault, faultOf } from './faults.ts';
+import type { TargetTable } from './tables.ts';
+
+/** Where to publish to, complete and checked. */
+export interface ClickHouseOptions extends Addressee {
+  readonly password: string;
+  /** One request, from start to last byte. */
+  readonly timeoutMs: number;
+  /** Tries after the first, per request: each of them can be sent twice. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+}
+
+/** Values that stand for `{name:Type}` in a query. */
+export type Parameters = Readonly<Record<string, string | number>>;
+
+const retryAfterMsMin = 200;
+const retryAfterMsMax = 5_000;
+
+/** Each of these is the default of some version or user profile the other way round, and each way loses or changes rows. */
+const safeSettings = {
+  async_insert: 0,
+  input_format_skip_unknown_fields: 0,
+  input_format_null_as_default: 0,
+  date_time_input_format: 'best_effort',
+  // The older name, which newer versions know too. Without it a Distributed table answers before its rows have arrived.
+  insert_distributed_sync: 1,
+  // A deletion is done when it is answered, on all replicas.
+  mutations_sync: '2',
+} as const;
+
+/** A ClickHouse server, asked over HTTP. Its faults come in the user's words; passing ones are tried again. */
+export class ClickHouse {
+  readonly #options: ClickHouseOptions;
+  readonly #client: ClickHouseClient;
+
+  constructor(options: ClickHouseOptions) {
+    this.#options = options;
+    this.#client = createClient({
+      url: options.url,
+      username: options.user,
+      password: options.password,
+      database: options.database,
+      request_timeout: options.timeoutMs,
+      application: 'docmirror',
+      clickhouse_settings: safeSettings,
+      // What it would log on standard error is said once, by the fault.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  get database(): string {
+    return this.#options.database;
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  /** The rows of a query whose columns are all texts. */
+  ask(query: string, parameters: Parameters = {}): Promise<string[][]> {
+    return this.#persistently(async signal => {
+      const answer = await this.#client.query({
+        query,
+        query_params: parameters,
+        // One document: in a format of lines, half an answer or a proxy's page would be taken for fewer rows.
+        format: 'JSONCompact',
+        abort_signal: signal,
+      });
+      const { data, rows } = await answer.json<unknown>();
+      if (!Array.isArray(data) || data.length !== rows) throw new Error('an answer without its rows');
+      return data.map(textsOf);
+    });
+  }
+
+  insert({ name, columns }: TargetTable, rows: readonly (readonly unknown[])[]): Promise<void> {
+    const [first, ...others] = columns.map(column => column.name);
+    if (first === undefined) throw new TypeError(`${name} has no columns.`);
+    // A tenant that was deleted and is sent again has the same blocks as before: without a name of their own, a server that drops
+    // blocks which it has seen lately would drop them. The settings that forbid it differ from version to version.
+    const settings = { insert_deduplication_token: randomUUID() };
+    return this.#persistently(async signal => {
+      await this.#client.insert({
+        table: name,
+        columns: [first, ...others],
+        values: rows,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: settings,
+        abort_signal: signal,
+      });
+    });
+  }
+
+  command(query: string, parameters: Parameters = {}): Promise<void> {
+    return this.#persistently(async signal => {
+      await this.#client.command({ query, query_params: parameters, abort_signal: signal });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  async #persistently<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal, retries } = this.#options;
+    const attempt = async (): Promise<T> => {
+      try {
+        return await ask(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw faultOf(error, this.#options, isPlain(error) ? await this.#httpStatus() : null);
+      }
+    };
+    return pRetry(attempt, {
+      retries,
+      minTimeout: retryAfterMsMin,
+      maxTimeout: retryAfterMsMax,
+      randomize: true,
+      signal,
+      shouldRetry: ({ error }) => error instanceof ClickHouseFault && error.isRetryable,
+    });
+  }
+
+  /** The client keeps the status of an answer that is not ClickHouse's own for itself: this asks for it once more. */
+  async #httpStatus(): Promise<number | null> {
+    const { url, user, password, timeoutMs, signal } = this.#options;
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    try {
+      const answer = await fetch(`${url}/?query=SELECT%201`, {
+        headers: { authorization },
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      await answer.body?.cancel();
+      return answer.status;
+    } catch {
+      // It does not answer at all, which is what the first error says.
+      return null;
+    }
+  }
+}
+
+/** True of the errors that the client makes of an answer it can't read. When time is up there is no answer to ask for again. */
+function isPlain(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.constructor === Error &&
+    !('code' in error) &&
+    error.message !== 'Timeout error.'
+  );
+}
+
+function textsOf(row: unknown): string[] {
+  if (!Array.isArray(row)) throw new Error('an answer whose rows are no rows');
+  return row.map((value: unknown) => {
+    if (typeof value !== 'string') throw new Error('an answer whose values are no texts');
+    return value;
+  });
+}

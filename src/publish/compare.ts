@@ -1,0 +1,48 @@
+import type { ClickHouse } from './clickhouse.ts';
+import type { PublishSource } from './source.ts';
+import { changesTable, publishedTables } from './tables.ts';
+
+/** Changes of runs, as they were sent. */
+export interface SentChanges {
+  readonly afterRunId: number;
+  readonly count: number;
+}
+
+/** One query, so that all is of one moment. What can't be read as text is made one. */
+const comparison = [
+  ...publishedTables.map(
+    ({ resource, name }) =>
+      `SELECT '${resource}', toString(count()), toString(sumWithOverflow(content)) FROM ${name} FINAL WHERE tenant = {tenant:String}`,
+  ),
+  `SELECT '${changesTable.name}', toString(count()), '0' FROM ${changesTable.name} FINAL WHERE tenant = {tenant:String} AND run_id > {after:Int64} AND run_id <= {through:Int64}`,
+].join('\nUNION ALL\n');
+
+/**
+ * Asks ClickHouse what it holds of the tenant, and compares it with the mirror after a run: of each list the number of rows and the
+ * sum of their contents. Of the changes there must be as many as were sent; more may be there, for a mirror forgets old versions.
+ *
+ * @returns a sentence for each difference.
+ */
+export async function differences(
+  target: ClickHouse,
+  tenant: string,
+  source: PublishSource,
+  throughRunId: number,
+  sent: SentChanges,
+): Promise<string[]> {
+  const parameters = { tenant, after: sent.afterRunId, through: throughRunId };
+  const rows = await target.ask(comparison, parameters);
+  const held = new Map(rows.map(([name, count, sum]) => [name, { count: Number(count), sum: sum ?? '' }]));
+  const lists = publishedTables.flatMap(({ resource, view }) => {
+    const { recordCount, contentSum } = source.standing(resource, throughRunId);
+    const { count, sum } = held.get(resource) ?? { count: 0, sum: '0' };
+    if (count !== recordCount) return [`${view}: ${count} rows there, ${recordCount} in the mirror`];
+    if (BigInt(sum) !== BigInt(`0x${contentSum}`))
+      return [`${view}: as many rows as in the mirror, ${count}, but other contents`];
+    return [];
+  });
+  const changeCount = held.get(changesTable.name)?.count ?? 0;
+  return changeCount < sent.count
+    ? [...lists, `${changesTable.name}: ${changeCount} there, ${sent.count} sent`]
+    : lists;
+}

@@ -1,0 +1,64 @@
+import { UsageError } from '../errors.ts';
+import type { ClickHouse } from './clickhouse.ts';
+import type { EndedRun, PublishSource } from './source.ts';
+import { targetTables } from './tables.ts';
+
+/** The newest run that a mirror has published for a tenant. */
+interface PublishedRun {
+  readonly mirrorId: string;
+  readonly runId: number;
+  readonly startedAtMs: number;
+}
+
+const newestRuns = `
+  SELECT mirror_id, toString(max(run_id)), toString(toUnixTimestamp64Milli(argMax(run_started_at, run_id)))
+  FROM published_runs WHERE tenant = {tenant:String} GROUP BY mirror_id`;
+
+/**
+ * The last run of this mirror that ClickHouse holds whole; 0 where there is none.
+ *
+ * @throws UsageError where the tenant's rows are another mirror's, or those of runs that this mirror no longer knows.
+ */
+export async function lastPublishedRun(
+  target: ClickHouse,
+  tenant: string,
+  source: PublishSource,
+): Promise<number> {
+  const published = (await target.ask(newestRuns, { tenant })).map(
+    ([mirrorId = '', runId, startedAtMs]): PublishedRun => ({
+      mirrorId,
+      runId: Number(runId),
+      startedAtMs: Number(startedAtMs),
+    }),
+  );
+  const other = published.find(({ mirrorId }) => mirrorId !== source.mirrorId);
+  if (other !== undefined)
+    throw refusal(
+      tenant,
+      `was published by another mirror, ${other.mirrorId}. This one is ${source.mirrorId}`,
+    );
+  const own = published[0];
+  if (own === undefined) return 0;
+  if (!source.runs().some(run => isSame(run, own)))
+    throw refusal(
+      tenant,
+      `was published up to a run ${own.runId} of ${new Date(own.startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
+    );
+  return own.runId;
+}
+
+/** Deletes all that the tenant has. What it has published goes last: cut off before that, it is still refused. */
+export async function deleteTenant(target: ClickHouse, tenant: string): Promise<void> {
+  for (const { name } of targetTables)
+    await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });
+}
+
+function isSame(run: EndedRun, published: PublishedRun): boolean {
+  return run.runId === published.runId && Date.parse(run.startedAt) === published.startedAtMs;
+}
+
+function refusal(tenant: string, why: string): UsageError {
+  return new UsageError(
+    `The tenant ${tenant} ${why}. Give another --tenant, or replace all its rows with --again --replace-tenant.`,
+  );
+}

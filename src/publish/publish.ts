@@ -1,0 +1,157 @@
+import { checkTables } from './check-tables.ts';
+import type { ClickHouse } from './clickhouse.ts';
+import { differences } from './compare.ts';
+import { PublicationDiffersError } from './faults.ts';
+import { deleteTenant, lastPublishedRun } from './ownership.ts';
+import { changeRows, insertAll, listRows, runRows } from './send.ts';
+import type { EndedRun, PublishSource } from './source.ts';
+import { changesTable, publishedRunsTable, publishedTables } from './tables.ts';
+
+/** How to publish, and for whom. */
+export interface PublishOptions {
+  readonly tenant: string;
+  /** Send what is there already once more, too. */
+  readonly again: boolean;
+  /** Delete all that the tenant has before; whoever published it. */
+  readonly replaceTenant: boolean;
+  readonly clock: () => Date;
+  readonly signal: AbortSignal;
+  readonly onProgress: (rowsDone: number, rowsExpected: number) => void;
+}
+
+/** What a publication came to. That it was compared with the mirror, and found equal, is so whenever there is one. */
+export interface Publication {
+  readonly tenant: string;
+  readonly mirrorId: string;
+  /** The first run that was sent; null where all were there. */
+  readonly fromRunId: number | null;
+  /** The newest run that ClickHouse now holds whole. */
+  readonly throughRunId: number;
+  /** How many runs, rows and changes were sent. */
+  readonly runs: number;
+  readonly rows: number;
+  readonly changes: number;
+}
+
+/** More publishers that get ahead of this one, each with a later state of the mirror, than it waits for. */
+const overtakenMax = 5;
+
+/**
+ * Brings a mirror into ClickHouse: the runs that are not there yet, in their order; then it compares what arrived with the mirror, and
+ * writes down which runs are whole. Every row has a version that follows from its run, so sending one twice changes nothing: a
+ * publication may be cut off anywhere, or run twice at once.
+ *
+ * @param open opens the mirror as it is now; it is asked again where another publisher, with later runs, got ahead.
+ * @throws UsageError where the server has not the tables, refuses the password, or the tenant is not this mirror's.
+ * @throws PublicationDiffersError where ClickHouse does not hold what the mirror holds.
+ */
+export async function publish(
+  open: () => PublishSource,
+  target: ClickHouse,
+  options: PublishOptions,
+): Promise<Publication> {
+  const progress: Progress = { sent: [], rows: 0, changes: 0 };
+  for (let overtaken = 0; ; overtaken++) {
+    const source = open();
+    try {
+      const isFirst = overtaken === 0;
+      if (isFirst) await checkTables(target);
+      const found = await sendNewRuns(
+        source,
+        target,
+        { ...options, again: options.again && isFirst },
+        progress,
+      );
+      if (found.differences.length === 0) {
+        await insertAll(target, publishedRunsTable, runRows(progress.sent, source, options));
+        return publication(options.tenant, source, progress, found.throughRunId);
+      }
+      const isOvertaken =
+        overtaken < overtakenMax && (await hasLaterRows(target, options.tenant, found.throughRunId));
+      if (!isOvertaken || !hasNewerRun(open, found.throughRunId))
+        throw differs(target, options.tenant, found.differences);
+    } finally {
+      source.close();
+    }
+  }
+}
+
+/** What all attempts have sent. */
+interface Progress {
+  readonly sent: EndedRun[];
+  rows: number;
+  changes: number;
+}
+
+async function sendNewRuns(
+  source: PublishSource,
+  target: ClickHouse,
+  options: PublishOptions,
+  progress: Progress,
+): Promise<{ throughRunId: number; differences: string[] }> {
+  const { tenant, signal } = options;
+  if (options.again && options.replaceTenant) await deleteTenant(target, tenant);
+  const published = await lastPublishedRun(target, tenant, source);
+  const sentUpTo = progress.sent.at(-1)?.runId ?? 0;
+  const afterRunId = options.again ? 0 : Math.max(published, sentUpTo);
+  const runs = source.runs().filter(({ runId }) => runId > afterRunId);
+  const expected = 2 * source.rowCountSince(afterRunId);
+  let done = 0;
+  const onSent = (count: number) => {
+    done += count;
+    options.onProgress(Math.min(done, expected), expected);
+  };
+  for (const table of publishedTables) {
+    progress.rows += await insertAll(target, table, listRows(tenant, table, runs, source), {
+      signal,
+      onSent,
+    });
+  }
+  const changes = await insertAll(target, changesTable, changeRows(tenant, runs, source), { signal, onSent });
+  progress.changes += changes;
+  progress.sent.push(...runs);
+  const throughRunId = runs.at(-1)?.runId ?? afterRunId;
+  const sent = { afterRunId, count: changes };
+  return { throughRunId, differences: await differences(target, tenant, source, throughRunId, sent) };
+}
+
+/** True where rows of later runs are there than this publication knows of: another one is ahead of it, or was cut off. */
+async function hasLaterRows(target: ClickHouse, tenant: string, runId: number): Promise<boolean> {
+  const newest = publishedTables
+    .map(({ name }) => `SELECT max(version) AS newest FROM ${name} WHERE tenant = {tenant:String}`)
+    .join(' UNION ALL ');
+  const [row] = await target.ask(`SELECT toString(max(newest)) FROM (${newest})`, { tenant });
+  return Number(row?.[0] ?? 0) > runId * 2 + 1;
+}
+
+function hasNewerRun(open: () => PublishSource, runId: number): boolean {
+  const source = open();
+  try {
+    return (source.runs().at(-1)?.runId ?? 0) > runId;
+  } finally {
+    source.close();
+  }
+}
+
+function publication(
+  tenant: string,
+  { mirrorId }: PublishSource,
+  { sent, rows, changes }: Progress,
+  throughRunId: number,
+): Publication {
+  return {
+    tenant,
+    mirrorId,
+    fromRunId: sent[0]?.runId ?? null,
+    throughRunId,
+    runs: sent.length,
+    rows,
+    changes,
+  };
+}
+
+function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): PublicationDiffersError {
+  return new PublicationDiffersError(
+    `ClickHouse at ${url} does not hold what the mirror of ${tenant} holds. ${found.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
+  );
+}

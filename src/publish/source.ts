@@ -1,0 +1,55 @@
+import type { Scalar } from '../contract/lists.ts';
+
+/** A run that has ended, however it ended. */
+export interface EndedRun {
+  readonly runId: number;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly startedAt: string;
+}
+
+/** One version of a record or a connection, as a row of the mirror has it. */
+export interface SourceRow {
+  readonly id: number;
+  /** A value for each of the list's own columns, in the order of `PublishedTable.fields`. */
+  readonly values: readonly (Scalar | readonly Scalar[])[];
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+  readonly extra: string | null;
+  /** What the record says, as 32 hexadecimal digits. */
+  readonly content: string;
+  /** True where the run removed the record: the row is then what it said last. */
+  readonly isRemoved: boolean;
+}
+
+/** One change, as the mirror's view `changes` has it. */
+export interface SourceChange {
+  readonly runId: number;
+  readonly changedAt: string | null;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly operation: string;
+  readonly record: string;
+}
+
+/** How many rows of a list stand after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
+export interface Standing {
+  readonly recordCount: number;
+  readonly contentSum: string;
+}
+
+/**
+ * A mirror as `publish` reads it: one state of it, whatever a run writes meanwhile. `resource` is the service's own word for a
+ * list, or `connections`. What a run says does not change when later runs come: so it can be sent again.
+ */
+export interface PublishSource {
+  readonly mirrorId: string;
+  /** The oldest first. */
+  runs(): readonly EndedRun[];
+  /** About how many rows the later runs wrote and removed; for a progress bar. */
+  rowCountSince(runId: number): number;
+  /** The rows that a run left changed, and those that it removed, in any order. */
+  rows(resource: string, runId: number): Iterable<SourceRow>;
+  changes(runId: number): Iterable<SourceChange>;
+  standing(resource: string, runId: number): Standing;
+  close(): void;
+}

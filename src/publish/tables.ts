@@ -1,0 +1,105 @@
+import { arrayFields, type ListDefinition, lists, scalarFields } from '../contract/lists.ts';
+
+/** A column and its type as ClickHouse itself writes it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A table in ClickHouse. */
+export interface TargetTable {
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** Of rows with one sort key, which one replaces the others: the arguments of ReplacingMergeTree. */
+  readonly replacement: readonly string[];
+  /** No nullable column can be in it. */
+  readonly sortKey: readonly string[];
+}
+
+/** A table that holds the versions of a list's rows, and the view of those that stand. */
+export interface PublishedTable extends TargetTable {
+  /** The service's own word for the list, or `connections`. */
+  readonly resource: string;
+  readonly view: string;
+  /** The list's own columns: those that a later contract may add to. */
+  readonly fields: readonly Column[];
+  /** The columns of the view. */
+  readonly shown: readonly Column[];
+}
+
+const tenant: Column = { name: 'tenant', type: 'LowCardinality(String)' };
+const word = 'LowCardinality(String)';
+const instant = "DateTime64(3, 'UTC')";
+
+const provenance: readonly Column[] = [
+  { name: '_first_seen_run_id', type: 'Int64' },
+  { name: '_changed_run_id', type: 'Int64' },
+  { name: '_extra', type: 'Nullable(String)' },
+  { name: 'content', type: 'UInt128' },
+];
+
+/** The lists in the order of the contract, then the connections. A new field of the contract is a new column. */
+export const publishedTables: readonly PublishedTable[] = [
+  ...lists.map(list => rowsTable(list.resource, list.table, fieldColumns(list))),
+  rowsTable('connections', 'connections', [{ name: 'name', type: 'Nullable(String)' }]),
+];
+
+/** The change feed. A run does one thing to a record, or removes it and inserts another of its id. */
+export const changesTable: TargetTable = {
+  name: 'changes',
+  columns: [
+    tenant,
+    { name: 'run_id', type: 'Int64' },
+    { name: 'changed_at', type: `Nullable(${instant})` },
+    { name: 'resource', type: word },
+    { name: 'record_id', type: 'Int64' },
+    { name: 'operation', type: word },
+    { name: 'record', type: 'String' },
+  ],
+  replacement: [],
+  sortKey: ['tenant', 'run_id', 'resource', 'record_id', 'operation'],
+};
+
+/** Which runs are there whole. */
+export const publishedRunsTable: TargetTable = {
+  name: 'published_runs',
+  columns: [
+    tenant,
+    { name: 'mirror_id', type: 'String' },
+    { name: 'run_id', type: 'Int64' },
+    { name: 'run_started_at', type: instant },
+    { name: 'published_at', type: instant },
+  ],
+  replacement: ['published_at'],
+  sortKey: ['tenant', 'run_id'],
+};
+
+/** All tables; the last one says what the others hold. */
+export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
+
+function rowsTable(resource: string, view: string, fields: readonly Column[]): PublishedTable {
+  const shown = [tenant, { name: 'id', type: 'Int64' }, ...fields, ...provenance];
+  return {
+    resource,
+    view,
+    name: `${view}_rows`,
+    fields,
+    shown,
+    columns: [...shown, { name: 'version', type: 'UInt64' }, { name: 'removed', type: 'UInt8' }],
+    replacement: ['version', 'removed'],
+    sortKey: ['tenant', 'id'],
+  };
+}
+
+function fieldColumns(list: ListDefinition): Column[] {
+  const scalars = scalarFields(list).map(({ kind, column }) => ({
+    name: column,
+    type: kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)',
+  }));
+  const arrays = arrayFields(list).map(({ kind, name, column }) =>
+    kind === 'texts'
+      ? { name, type: 'Array(String)' }
+      : { name: `${column}s`, type: 'Array(Nullable(Int64))' },
+  );
+  return [...scalars, ...arrays];
+}

@@ -1,0 +1,165 @@
+import type Database from 'better-sqlite3';
+import type { Scalar } from '../../contract/lists.ts';
+import { lists } from '../../contract/lists.ts';
+import { readWireConnection } from '../../contract/wire.ts';
+import { MirrorFileError } from '../../errors.ts';
+import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../publish/source.ts';
+import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorIdReader, mirrorIdOfReceipts } from './mirror-id.ts';
+import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
+import { type StoredVersion, versionColumns } from './record-lives.ts';
+import { restoredVersions } from './restored-versions.ts';
+
+/** What a record of a list says, in 16 bytes, by its JSON text in the service's shape. */
+export type ContentOf = (resource: string, recordJson: string) => Buffer;
+
+// A run that is under way is not known yet, nor is what comes after it.
+const endedRuns = `
+  SELECT id AS runId, started_at AS startedAt FROM sync_runs
+  WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`;
+const begunInRun = 'resource = ? AND valid_from_run_id = ?';
+const removedInRun = "resource = ? AND valid_to_run_id = ? AND ended_by = 'removal'";
+const stoodAfterRun = 'resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?';
+const changesOfRun = `
+  SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
+  FROM changes WHERE run_id = ?`;
+const recordedStanding = `
+  SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
+  WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`;
+
+/** A mirror's rows and changes run by run, all of one state of the file, for a publication. */
+export class PublishRows implements PublishSource {
+  readonly mirrorId: string;
+  readonly #file: MirrorFile;
+  readonly #contentOf: ContentOf;
+
+  /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
+  static open(
+    path: string,
+    contentOf: ContentOf,
+    mirrorIdOf: MirrorIdReader = mirrorIdOfReceipts,
+  ): PublishRows {
+    const file = openForReading(path);
+    try {
+      file.sqlite.exec('BEGIN');
+      const mirrorId = mirrorIdOf(file.sqlite);
+      if (mirrorId !== null) return new PublishRows(file, mirrorId, contentOf);
+      throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  private constructor(file: MirrorFile, mirrorId: string, contentOf: ContentOf) {
+    this.#file = file;
+    this.mirrorId = mirrorId;
+    this.#contentOf = contentOf;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  runs(): EndedRun[] {
+    return this.#sqlite.prepare<[], EndedRun>(endedRuns).all();
+  }
+
+  rowCountSince(runId: number): number {
+    const counts = selectedTables.map(
+      ({ table }) => `SELECT count(*) FROM ${table} WHERE _changed_run_id > @runId`,
+    );
+    counts.push('SELECT count(*) FROM record_history WHERE valid_to_run_id > @runId');
+    const sum = counts.map(count => `(${count})`).join(' + ');
+    return this.#sqlite.prepare<{ runId: number }, number>(`SELECT ${sum}`).pluck().get({ runId }) ?? 0;
+  }
+
+  *rows(resource: string, runId: number): Generator<SourceRow> {
+    yield* this.#ended(resource, this.#versions(removedInRun, resource, runId), true);
+    yield* this.#ended(resource, this.#versions(begunInRun, resource, runId), false);
+    const { table, columns, values } = tableOf(resource);
+    const select = `SELECT ${columns.join(', ')} FROM ${table} t WHERE _changed_run_id = ? ORDER BY id`;
+    for (const row of this.#sqlite.prepare<[number], Scalar[]>(select).raw().iterate(runId)) {
+      yield standingRow(row, values);
+    }
+  }
+
+  *changes(runId: number): Generator<SourceChange> {
+    yield* this.#sqlite.prepare<[number], SourceChange>(changesOfRun).iterate(runId);
+  }
+
+  /** As the run recorded it; added up from the rows where none has: for connections, and for runs of docmirror 0.1. */
+  standing(resource: string, runId: number): Standing {
+    const recorded = this.#sqlite.prepare<[string, number], Standing>(recordedStanding).get(resource, runId);
+    return recorded ?? sumOf(this.#contentsAfter(resource, runId));
+  }
+
+  get #sqlite(): Database.Database {
+    return this.#file.sqlite;
+  }
+
+  *#ended(resource: string, versions: Iterable<StoredVersion>, isRemoved: boolean): Generator<SourceRow> {
+    for (const [version, { values, extra }] of restored(resource, versions)) {
+      const { recordId, firstSeenRunId, validFromRunId, record } = version;
+      const content = this.#contentOf(resource, record).toString('hex');
+      yield { id: recordId, values, firstSeenRunId, changedRunId: validFromRunId, extra, content, isRemoved };
+    }
+  }
+
+  *#contentsAfter(resource: string, runId: number): Generator<Buffer> {
+    const rows = `SELECT _content FROM ${tableOf(resource).table} WHERE _changed_run_id <= ?`;
+    yield* this.#sqlite.prepare<[number], Buffer>(rows).pluck().iterate(runId);
+    for (const { record } of this.#versions(stoodAfterRun, resource, runId, runId)) {
+      yield this.#contentOf(resource, record);
+    }
+  }
+
+  #versions(condition: string, resource: string, ...runIds: number[]): IterableIterator<StoredVersion> {
+    return this.#sqlite
+      .prepare<[string, ...number[]], StoredVersion>(
+        `SELECT ${versionColumns} FROM record_history WHERE ${condition} ORDER BY id`,
+      )
+      .iterate(resource, ...runIds);
+  }
+}
+
+type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;
+
+/** Reads ended versions back into the columns that they were written from. */
+function* restored(
+  resource: string,
+  versions: Iterable<StoredVersion>,
+): Generator<[StoredVersion, RestoredValues]> {
+  const list = lists.find(each => each.resource === resource);
+  if (list === undefined) {
+    for (const version of versions) {
+      const { name, extra } = readWireConnection(version.record);
+      yield [version, { values: [name], extra }];
+    }
+    return;
+  }
+  // They come back in their order, some at a time.
+  const waiting: StoredVersion[] = [];
+  for (const { record } of restoredVersions(list, noted(versions, waiting))) {
+    const version = waiting.shift();
+    if (version !== undefined)
+      yield [version, { values: [...record.scalars, ...record.arrays], extra: record.extra }];
+  }
+}
+
+function* noted<T>(items: Iterable<T>, into: T[]): Generator<T> {
+  for (const item of items) {
+    into.push(item);
+    yield item;
+  }
+}
+
+function sumOf(contents: Iterable<Buffer>): Standing {
+  let recordCount = 0;
+  let sum = 0n;
+  for (const content of contents) {
+    recordCount++;
+    sum += (content.readBigUInt64BE(0) << 64n) | content.readBigUInt64BE(8);
+  }
+  return { recordCount, contentSum: BigInt.asUintN(128, sum).toString(16).padStart(32, '0') };
+}

@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ClickHouse } from '../../src/publish/clickhouse.ts';
+import { publishedTables } from '../../src/publish/tables.ts';
+import { exportTables } from '../../src/store/read/export-tables.ts';
+import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import { addContents } from '../mirror-contents.ts';
+import { type CliResult, runCli, spawnCli } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { Engine } from './engine.ts';
+
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await Engine.start('a password');
+});
+
+afterAll(() => engine[Symbol.asyncDispose]());
+
+interface Published {
+  readonly scene: Scene;
+  readonly target: ClickHouse;
+  sync(): Promise<void>;
+  publish(...args: string[]): Promise<CliResult>;
+}
+
+/** A scene, a database of its own in ClickHouse, and the command that joins them. */
+async function setPublished(): Promise<Published & AsyncDisposable> {
+  const scene = await setScene({}, { exports: 60 });
+  const database = await engine.database();
+  const target = engine.client(database);
+  const passwordFile = join(scene.folder, 'password');
+  writeFileSync(passwordFile, 'a password\n');
+  const env = {
+    DOCMIRROR_DATABASE: scene.database,
+    DOCMIRROR_CLICKHOUSE_URL: engine.url,
+    DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: passwordFile,
+    DOCMIRROR_CLICKHOUSE_DATABASE: database,
+    DOCMIRROR_TENANT: 'acme',
+  };
+  return {
+    scene,
+    target,
+    async sync() {
+      const synced = await scene.sync('--full', '--allow-mass-removal');
+      expect([0, 3], synced.stderr).toContain(synced.code);
+      addContents(scene.database);
+    },
+    publish: (...args) => runCli(['publish', 'clickhouse', ...args], { env }),
+    async [Symbol.asyncDispose]() {
+      await target.close();
+      await scene[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('publish clickhouse', () => {
+  test('brings a mirror over as export has it, run after run, and says what it did', async () => {
+    await using published = await setPublished();
+    const { scene, sync, publish } = published;
+    await sync();
+    expect(await publish()).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        /^acme: run 1: \d+ rows and \d+ changes sent to http:\S+ and verified in [\d.]+ s\.\n$/,
+      ),
+    });
+    await expectAsExported(published);
+    const { lists } = scene.service;
+    lists['document-exports'] = lists['document-exports'].slice(5);
+    lists.webhooks = lists.webhooks.slice(1);
+    lists.collections = lists.collections.map((item, at) =>
+      at === 0 && typeof item === 'object' ? { ...item, name: 'renamed' } : item,
+    );
+    await sync();
+    lists['document-exports'] = lists['document-exports'].slice(0, -3);
+    await sync();
+    const result = await publish('--json');
+    expect(JSON.parse(result.stdout)).toEqual({
+      tenant: 'acme',
+      mirrorId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      fromRunId: 2,
+      throughRunId: 3,
+      runs: 2,
+      rows: expect.any(Number),
+      changes: expect.any(Number),
+      verified: true,
+      durationMs: expect.any(Number),
+    });
+    await expectAsExported(published);
+    expect((await publish()).stdout).toMatch(/^acme: nothing new; http:\S+ holds run 3, verified in/);
+    await publish('--again', '--replace-tenant');
+    await expectAsExported(published);
+  });
+
+  test("ends with 4 where ClickHouse holds something else, and with 2 where the tenant is another mirror's", async () => {
+    await using published = await setPublished();
+    await using other = await setPublished();
+    await published.sync();
+    await published.publish();
+    await published.target.command('ALTER TABLE collections_rows DELETE WHERE id % 2 = 0');
+    const differing = await published.publish();
+    expect(differing).toMatchObject({ code: 4, stdout: '' });
+    expect(differing.stderr).toMatch(
+      /^docmirror: .*does not hold.*collections: \d+ rows there, \d+ in the mirror.*\n$/,
+    );
+    await other.sync();
+    const refused = await other.publish('--target-database', published.target.database);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^docmirror: The tenant acme was published by another mirror.*\n$/);
+  });
+
+  test('ends with 143 on SIGTERM, and the next time completes it', async () => {
+    await using published = await setPublished();
+    await published.sync();
+    const cli = spawnCli(
+      ['publish', 'clickhouse', '--url', 'http://127.0.0.1:9', '--retries', '50', '--tenant', 'acme'],
+      {
+        env: { DOCMIRROR_DATABASE: published.scene.database },
+      },
+    );
+    setTimeout(() => cli.child.kill('SIGTERM'), 1_500);
+    expect(await cli.done).toMatchObject({ code: 143, stderr: 'docmirror: Stopped by SIGTERM.\n' });
+    expect(await published.publish()).toMatchObject({ code: 0 });
+    await expectAsExported(published);
+  });
+
+  test('over TLS trusts the authorities that it is told, and names a certificate that it does not trust', async () => {
+    await using published = await setPublished();
+    await published.sync();
+    const { folder, database } = published.scene;
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    const made = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+    ];
+    const named = [
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ];
+    execFileSync('openssl', [...made, ...named], { stdio: 'ignore' });
+    const server = createServer(
+      { key: readFileSync(key), cert: readFileSync(certificate) },
+      (_request, response) => {
+        response.writeHead(403, { 'x-clickhouse-exception-code': '516' });
+        response.end('Code: 516. DB::Exception: default: Authentication failed. (AUTHENTICATION_FAILED)');
+      },
+    );
+    await new Promise<void>(resolve => {
+      server.listen(0, 'localhost', resolve);
+    });
+    const address = server.address();
+    const url = `https://localhost:${typeof address === 'object' ? address?.port : ''}`;
+    const env = { DOCMIRROR_DATABASE: database, DOCMIRROR_CLICKHOUSE_URL: url, DOCMIRROR_TENANT: 'acme' };
+    const untrusted = await runCli(['publish', 'clickhouse'], { env });
+    expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    const trusted = await runCli(['publish', 'clickhouse'], {
+      env: { ...env, NODE_EXTRA_CA_CERTS: certificate },
+    });
+    expect(trusted).toMatchObject({ code: 2, stderr: expect.stringContaining('refused the user default') });
+    server.close();
+  });
+
+  const url = { DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:9' };
+  const bad: [named: string, args: string[], env: Record<string, string>][] = [
+    ['DOCMIRROR_CLICKHOUSE_URL', [], {}],
+    ['DOCMIRROR_CLICKHOUSE_URL', [], { DOCMIRROR_CLICKHOUSE_URL: 'http://clickhouse.example' }],
+    ['DOCMIRROR_CLICKHOUSE_URL', [], { DOCMIRROR_CLICKHOUSE_URL: 'https://u:secret@clickhouse.example' }],
+    ['DOCMIRROR_TENANT', [], url],
+    ['DOCMIRROR_TENANT', [], { ...url, DOCMIRROR_TENANT: 'a b' }],
+    ['--tenant', ['--tenant', 'x'.repeat(65)], url],
+    [
+      'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE',
+      [],
+      { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: '/no' },
+    ],
+    ['--cluster', ['--cluster', 'main'], url],
+    ['--replace-tenant', ['--replace-tenant'], url],
+  ];
+
+  test.each(bad)('names the setting that can not be used: %s, with %j and %j', async (named, args, env) => {
+    const result = await runCli(['publish', 'clickhouse', ...args], { env });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(/^docmirror: [^\n]+\n$/);
+    expect(result.stderr).toContain(named);
+    expect(result.stderr).not.toContain('secret');
+  });
+
+  test('without a mirror says how to make one', async () => {
+    const env = { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_DATABASE: '/nowhere/mirror.sqlite' };
+    const result = await runCli(['publish', 'clickhouse', '--retries', '0'], { env });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/^docmirror: There is no mirror at [^\n]+\n$/);
+  });
+
+  test('--print-ddl needs no server, and its statements make what is published into', async () => {
+    await using published = await setPublished();
+    const { stdout, code } = await runCli([
+      'publish',
+      'clickhouse',
+      '--print-ddl',
+      '--target-database',
+      'printed',
+    ]);
+    expect(code).toBe(0);
+    for (const statement of stdout.split(/;\n\n?/).filter(text => text !== ''))
+      await published.target.command(statement);
+    await published.sync();
+    expect(await published.publish('--target-database', 'printed')).toMatchObject({ code: 0 });
+    const clustered = await runCli(['publish', 'clickhouse', '--print-ddl', '--cluster', 'main']);
+    expect(clustered.stdout).toContain('ON CLUSTER `main`');
+  });
+
+  test('is all that loads the client of ClickHouse', async () => {
+    await using published = await setPublished();
+    await published.sync();
+    const tell = `data:text/javascript,import { registerHooks } from 'node:module';
+      registerHooks({ load: (url, context, next) => {
+        if (url.includes('@clickhouse')) process.stderr.write('LOADED ');
+        return next(url, context);
+      } });`;
+    const env = {
+      NODE_OPTIONS: `--import=${encodeURI(tell)}`,
+      DOCMIRROR_DATABASE: published.scene.database,
+      ...url,
+      DOCMIRROR_TENANT: 'a',
+    };
+    for (const args of [
+      ['status'],
+      ['--help'],
+      ['publish', 'clickhouse', '--help'],
+      ['publish', 'clickhouse', '--print-ddl'],
+    ])
+      expect((await runCli(args, { env })).stderr, args.join(' ')).not.toContain('LOADED');
+    const { stderr } = await runCli(['publish', 'clickhouse', '--retries', '0'], { env });
+    expect(stderr).toContain('LOADED');
+  });
+});
+
+/** Each view of ClickHouse has the rows that `export` writes, and the change feed those of the mirror's view. */
+async function expectAsExported({ scene, target }: Published): Promise<void> {
+  const reader = MirrorReader.open(scene.database);
+  try {
+    for (const table of exportTables) {
+      const view = publishedTables.find(({ resource }) => resource === table.resource)?.view ?? '';
+      const columns = table.columns.map(({ name }) => name).join(', ');
+      const rows = await target.ask(
+        `SELECT toJSONString(tuple(${columns})) FROM ${view} WHERE tenant = 'acme' ORDER BY id
+         SETTINGS output_format_json_quote_64bit_integers = 0`,
+      );
+      const expected = [...table.rows(reader.state(null))];
+      expect(
+        rows.map(([row]) => JSON.parse(row ?? '')),
+        view,
+      ).toEqual(expected);
+      expect(expected.length).toBeGreaterThan(0);
+    }
+    const changes = await target.ask(
+      `SELECT toString(run_id), resource, toString(record_id), operation, record FROM changes FINAL WHERE tenant = 'acme'`,
+    );
+    const expected = [...reader.changes({ sinceRunId: 0, resource: null })].map(
+      ({ runId, resource, recordId, operation, record }) => [
+        `${runId}`,
+        resource,
+        `${recordId}`,
+        operation,
+        record,
+      ],
+    );
+    expect(changes.map(row => JSON.stringify(row)).sort()).toEqual(
+      expected.map(row => JSON.stringify(row)).sort(),
+    );
+  } finally {
+    reader.close();
+  }
+}
