@@ -129,7 +129,6 @@ test('a run that is under way, and what comes after it, is not published; what a
   expect(rows.runs().map(({ runId }) => runId)).toEqual([1, 2]);
   expect(rows.standing('webhooks', 1)).toMatchObject({ recordCount: 0 });
   expect(rows.standing('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
-  expect(rows.standing('webhooks', 4)).toEqual({ recordCount: 7, contentSum: 'abc' });
   rows.close();
 });
 

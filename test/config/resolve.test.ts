@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/config/proxy.ts';
 import { type Config, resolveConfig, resolveService } from '../../src/config/resolve.ts';
-import { type SettingName, settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/config/settings.ts';
 import { UsageError } from '../../src/errors.ts';
 
 /** For each setting of a `Config`: a text, and what becomes of it. */

@@ -28,7 +28,7 @@ describe('a first reading', () => {
 
   test('that comes to what the mirror holds is the second one', () => {
     const verdict = verdictOf(pages => [pages.walk(alphabet, 5)], { mirror: standing(alphabet) });
-    expect(verdict).toEqual({ kind: 'proven', isUnchanged: true });
+    expect(verdict).toEqual({ kind: 'proven', changed: 'nothing' });
   });
 
   test('that holds a record twice is no second one, though the sum is right', () => {
@@ -48,7 +48,7 @@ describe('a first reading', () => {
     const mirror = standing(list, { mayRepeat: true, pageDigests });
     expect(verdictOf(() => [pages.walk(list, 5)], { mirror, pages })).toEqual({
       kind: 'proven',
-      isUnchanged: true,
+      changed: 'nothing',
     });
     const swapped = [pageDigests[1], pageDigests[0], ...pageDigests.slice(2)] as string[];
     expect(

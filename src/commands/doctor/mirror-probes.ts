@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { MirrorFileError } from '../../errors.ts';
+import { mirrorToRead } from '../../store/file/mirror-path.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
 import { stagingPath } from '../../store/file/staging-file.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
@@ -30,5 +31,7 @@ export async function auditMirror(database: string, signal: AbortSignal): Promis
   const stat = statSync(database, { throwIfNoEntry: false });
   if (stat === undefined || stat.size === 0) return null;
   if (!stat.isFile()) throw new MirrorFileError(`${database} is no file.`);
+  // What is not ours is refused here, as every command does; an audit would call it damaged.
+  mirrorToRead(database);
   return verifyMirror(database, { limit: 1, signal });
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { oldMirrorBaseUrl } from '../../fixtures/0.1.0/old-mirror.ts';
 import { sqlite } from '../../run-cli.ts';
 import { type Scene, setScene } from '../../scene.ts';
 
@@ -52,7 +53,7 @@ test('all that docmirror makes can be read by its owner only, at every moment, u
   expect(await run(scene, 'sync')).toBe(0);
   scene.service.lists.collections.pop();
   for (const args of [
-    ['sync', '--full'],
+    ['sync', '--full', '--accept-new-base-url'],
     ['backup', join(scene.folder, 'one.sqlite')],
     ['backup', join(scene.folder, 'many'), '--keep', '2'],
     ['backup', '--restore', join(scene.folder, 'one.sqlite')],
@@ -78,6 +79,8 @@ test('the copy that an upgrade makes, and the note of a watch, are for the owner
   scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
   writeFileSync(scene.env.DOCMIRROR_DATABASE, readFileSync('test/fixtures/0.1.0/mirror.sqlite'));
   chmodSync(scene.env.DOCMIRROR_DATABASE, 0o600);
+  // No service is there any more; the mirror is upgraded all the same.
+  scene.env.DOCMIRROR_BASE_URL = oldMirrorBaseUrl;
   const watcher = new Watcher(folder);
   const command = 'umask 000; exec "$0" "$@"';
   const child = spawn('sh', ['-c', command, process.execPath, 'src/cli.ts', 'watch', '--run-now'], {

@@ -185,7 +185,7 @@ describe.concurrent('a mirror of 0.1.0', () => {
       try {
         const path = join(full, 'mirror.sqlite');
         writeFileSync(path, readFileSync(oldMirrorPath));
-        const { code, stderr } = await scene.run('sync', '--database', path);
+        const { code, stderr } = await scene.run('sync', '--accept-new-base-url', '--database', path);
         expect(stderr).toMatch(
           /^docmirror: .*takes 1 MiB beside it [^\n]*Nothing was changed; free some room[^\n]*\n$/,
         );
