@@ -38,68 +38,67 @@ export function connectionContent(id: number, name: string | null, extra: string
   return hash16(canonicalObject(merged(members, extra, canonicalJson)));
 }
 
-/** Where a field's value is found in a record, and how it is written. */
+/** Where a member of the canonical text is found in a record. */
 interface Part {
   readonly name: string;
-  readonly prefix: string;
-  readonly json: (record: RecordValues) => string | null;
+  readonly from: 'id' | 'scalars' | 'arrays';
+  readonly at: number;
+  readonly isReference: boolean;
 }
 
 const texts = new WeakMap<ListDefinition, (record: RecordValues) => string>();
 
-/** The canonical text of a list's records, by concatenation in the order of field names; only `extra` needs a general writer. */
+/** The canonical text of a list's records: an object whose members stand in the order of their names, written at once; only `extra` needs a general writer. */
 function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
   const known = texts.get(list);
   if (known !== undefined) return known;
   const parts = partsOf(list).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const connectionFields = new Set(list.fields.filter(isReference).map(field => field.name));
+  const references = new Set(parts.filter(part => part.isReference).map(({ name }) => name));
   const canonicalExtra = (value: unknown, name: string) =>
-    canonicalJson(connectionFields.has(name) ? withoutNames(value) : value);
+    canonicalJson(references.has(name) ? withoutNames(value) : value);
 
   const write = (record: RecordValues): string => {
-    if (record.extra === null) {
-      let json = '';
-      for (const part of parts) {
-        const value = part.json(record);
-        if (value !== null) json += json === '' ? `${part.prefix}${value}` : `,${part.prefix}${value}`;
-      }
-      return `{${json}}`;
-    }
-    const members = parts.flatMap(({ name, json }): Member[] => {
-      const value = json(record);
-      return value === null ? [] : [[name, value]];
-    });
-    return canonicalObject(merged(members, record.extra, canonicalExtra));
+    const members = membersOf(parts, record);
+    if (record.extra === null) return JSON.stringify(members);
+    const held = Object.entries(members).filter(([, value]) => value !== undefined);
+    const canonical = held.map(([name, value]): Member => [name, JSON.stringify(value)]);
+    return canonicalObject(merged(canonical, record.extra, canonicalExtra));
   };
   texts.set(list, write);
   return write;
 }
 
-function partsOf(list: ListDefinition): Part[] {
-  const part = (name: string, json: Part['json']): Part => ({
-    name,
-    prefix: `${JSON.stringify(name)}:`,
-    json,
-  });
-  const id = list.identity.by === 'id' ? [part('id', record => String(record.id))] : [];
-  const scalars = scalarFields(list).map(({ name, kind }, at) =>
-    part(name, record => {
-      const value = record.scalars[at] as Scalar;
-      if (value === null) return null;
-      return kind === 'connection' ? `{"id":${value}}` : JSON.stringify(value);
-    }),
-  );
-  const arrays = arrayFields(list).map(({ name, kind }, at) =>
-    part(name, record => {
-      const values = record.arrays[at] ?? [];
-      return kind === 'texts' ? JSON.stringify(values) : `[${values.map(referenceJson).join(',')}]`;
-    }),
-  );
-  return [...id, ...scalars, ...arrays];
+/** A record's members in the order of their names; what is null is undefined, which JSON leaves out. It runs for every record that is read. */
+function membersOf(parts: readonly Part[], { id, scalars, arrays }: RecordValues): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const { name, from, at, isReference } of parts) {
+    if (from === 'id') members[name] = id;
+    else if (from === 'scalars') {
+      const value = scalars[at] as Scalar;
+      members[name] = value === null ? undefined : isReference ? { id: value } : value;
+    } else {
+      const values = arrays[at] ?? [];
+      members[name] = isReference ? values.map(reference) : values;
+    }
+  }
+  return members;
 }
 
-function referenceJson(id: Scalar): string {
-  return id === null ? 'null' : `{"id":${id}}`;
+function partsOf(list: ListDefinition): Part[] {
+  const part =
+    (from: Part['from']) =>
+    (field: Field, at: number): Part => ({
+      name: field.name,
+      from,
+      at,
+      isReference: field.kind === 'connection' || field.kind === 'connections',
+    });
+  const id: Part[] = list.identity.by === 'id' ? [{ name: 'id', from: 'id', at: 0, isReference: false }] : [];
+  return [...id, ...scalarFields(list).map(part('scalars')), ...arrayFields(list).map(part('arrays'))];
+}
+
+function reference(id: Scalar): { id: Scalar } | null {
+  return id === null ? null : { id };
 }
 
 /** The members with those of `extra`, which go before: a field that its columns could not hold stands whole there. */
@@ -115,10 +114,6 @@ function merged(
     ...members.filter(([name]) => !held.has(name)),
     ...further.flatMap(([name, value]): Member[] => (value === null ? [] : [[name, canonical(value, name)]])),
   ];
-}
-
-function isReference({ kind }: Field): boolean {
-  return kind === 'connection' || kind === 'connections';
 }
 
 /** References that no column could hold, each that has an id as `{"id":N}` alone. */
