@@ -17,13 +17,13 @@ const provenance: Columns = {
 
 const content: Columns = {
   _content: [
-    "16 bytes that say what the record says, but no connection's name: the start of its canonical JSON's SHA-256",
+    '16 bytes that say what the record says (docs/audit.md), by which a run sees whether it has changed',
     "x'5f0c…'",
   ],
 };
 
-const check: Columns = {
-  check: ['16 bytes over all that the row says; a row that does not fit it is not believed', "x'9a41…'"],
+const rowFingerprint: Columns = {
+  _fingerprint: ['16 bytes over all other columns of the row, by which `verify` audits it', "x'5f0c…'"],
 };
 
 const documentExport: Columns = {
@@ -75,6 +75,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '2026-08-26T09:11:58Z',
       ],
       ...content,
+      ...rowFingerprint,
     },
   },
   document_exports: {
@@ -127,6 +128,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       error_message: ['what went wrong, in words for people', 'GET … answered 503'],
       docmirror_version: ['the docmirror that made it', '0.1.0'],
       base_url: ['the service that was asked', 'https://service.example'],
+      _actor: ['who ran it, as its receipt says; null in runs of 0.1.0', 'ops'],
+      ...rowFingerprint,
     },
   },
   sync_run_resources: {
@@ -177,9 +180,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '8c1f…',
       ],
       checksum: [
-        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, by which `verify` audits it",
-        '03ad…',
+        "32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list",
+        'bb1f0ed1…',
       ],
+      ...rowFingerprint,
     },
   },
   rejected_records: {
@@ -187,12 +191,23 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       id: ['a number of its own', '1'],
       run_id: ['the run that first received it', '7'],
+      last_run_id: ['the last of the runs, one after the other, that received it with the same text', '9'],
       resource: resource('it was to be in'),
       page_no: ['the page it stood on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
       record: ['its JSON text as received', '{"id":"x"}'],
-      last_run_id: ['the last run that received it with the same text', '9'],
+      ...rowFingerprint,
+    },
+  },
+  sync_receipts: {
+    about:
+      'What each run stated when it ended, for good: SQL refuses to change or delete a receipt. docs/audit.md tells how they are checked.',
+    columns: {
+      leaf_index: ['its place in the log, from 0, without gaps', '0'],
+      run_id: ['the run; null where the receipt is of none', '7'],
+      receipt: ['canonical JSON (RFC 8785)', '{"actor":"ops",…}'],
+      leaf_hash: ['64 hexadecimal digits: the SHA-256 over a zero byte and the receipt', 'ea5390c4…'],
     },
   },
   record_history: {
@@ -207,7 +222,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       valid_to_run_id: ['the run that ended it', '7'],
       ended_by: ['`update` or `removal`', 'update'],
       record: ["the version, as JSON in the service's own shape", '{"id":31,"name":"Invoices"}'],
-      _fingerprint: ['16 bytes over the version and when it stood, by which `verify` audits it', "x'5f0c…'"],
+      ...rowFingerprint,
     },
   },
   docmirror_upgrades: {
@@ -266,38 +281,47 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       verdict: ['all of this in words', 'complete: proven'],
     },
   },
+  _mirror: {
+    about: 'Which mirror this is, one row.',
+    columns: {
+      mirror_id: [
+        'a UUID that was made with the file; a copy keeps it',
+        '0198c0de-5a11-7e57-8000-00c0ffee0042',
+      ],
+    },
+  },
   _known_pages: {
     about:
       'The pages of each list as the last proven sweep saw them: a page whose bytes are the same need not be read again.',
     columns: {
       resource: resource('the page belongs to'),
-      place: ["the page's place in the list, from 0", '2'],
+      place: ['its place in the list, from 0', '2'],
       digest: ["16 bytes over the page's items as received", "x'1be7…'"],
       item_count: ['items on it', '500'],
       sum: ['16 bytes: the sum of the contents of its items', "x'77c0…'"],
       run_id: ['the run that proved it', '7'],
-      ...check,
+      check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'90d1…'"],
     },
   },
   _list_states: {
-    about: 'What a run learnt of each list that saves the next one work. It can be forgotten at any time.',
+    about: 'What a run learnt of each list that saves the next one work.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],
-      state: [
-        'JSON: how its ends looked, at which it grows, how many pages are known, whether it may hold duplicates',
-        '{…}',
-      ],
-      ...check,
+      state: ['JSON of what it learnt', '{…}'],
+      check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'11f0…'"],
     },
   },
   _content_sums: {
-    about: 'Sums over the connections and the history, by which `verify` audits them.',
+    about: 'Sums over what the rows of each table say, by which a run and `verify` find what others changed.',
     columns: {
       table_name: ['the table', 'record_history'],
-      resource: ['the part of it: a list, or `connections`', 'document-exports'],
+      resource: [
+        'the part of it: a list, `connections`, or `fingerprints` and `leaves` for whole rows',
+        'document-exports',
+      ],
       record_count: ['rows of it', '412'],
-      digest: ['32 hexadecimal digits: the sum of their contents', '03ad…'],
+      digest: ['32 hexadecimal digits: the sum of their contents or fingerprints', '03ad…'],
     },
   },
   _connection_refs: {

@@ -18,11 +18,12 @@ const allowedRooms: Record<string, readonly string[]> = {
   proof: ['contract'],
   publish: ['contract', 'errors'],
   sync: ['contract', 'errors', 'proof'],
-  store: ['contract', 'errors', 'proof', 'publish', 'sync', 'version'],
-  render: ['printable', 'store', 'sync'],
+  store: ['audit', 'contract', 'errors', 'proof', 'publish', 'sync', 'version'],
+  render: ['audit', 'printable', 'store', 'sync'],
   serve: ['contract', 'errors', 'version'],
   sample: ['contract'],
   commands: [
+    'audit',
     'config',
     'contract',
     'errors',
@@ -45,6 +46,7 @@ const typesOnly = new Set([
   'store → sync',
   'render → store',
   'render → sync',
+  'render → audit',
   'render → contract',
 ]);
 

@@ -30,6 +30,8 @@ export interface InProcessOptions {
   readonly maxRemovals?: number;
   /** In milliseconds; every sweep is full when it is left out. */
   readonly fullEveryMs?: number;
+  /** In milliseconds; all is kept when it is left out. */
+  readonly keepHistoryMs?: number;
 }
 
 /** One run over a mirror that is opened and closed for it. */
@@ -49,6 +51,7 @@ export async function run(
         removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
         pagesMax: 1_000_000,
         fullEveryMs: options.fullEveryMs ?? 0,
+        keepHistoryMs: options.keepHistoryMs ?? null,
       },
       {
         source,

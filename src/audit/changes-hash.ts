@@ -13,6 +13,13 @@ const entryBytes = contentAt + contentBytes;
 const entriesPerBlock = 65_536;
 const linesPerUpdate = 1024;
 
+/** What a byte of an id may be: none, a minus, a digit. */
+const idLetters = 12;
+const minus = '-'.charCodeAt(0);
+const zero = '0'.charCodeAt(0);
+/** 3 operations × 12^14 is less than 2^53. */
+const idBytesInKey = 14;
+
 /**
  * The hash of what one run changed in one list: the SHA-256 over the lines `operation TAB record_id TAB content LF`, sorted by
  * their bytes. The changes may come in any order. They are kept until the digest is asked for, in 34 bytes each and a number
@@ -43,14 +50,28 @@ export class ChangesHash {
 
   /** The hash in 64 hexadecimal digits; of no change it is the SHA-256 of nothing. */
   digest(): string {
-    const order = Array.from({ length: this.#count }, (_, entry) => entry);
-    order.sort((one, other) => this.#compare(one, other));
+    // Most comparisons are settled by one number a line: five times as fast as byte by byte.
+    const keys = Float64Array.from({ length: this.#count }, (_, entry) => this.#key(entry));
+    const order = Uint32Array.from({ length: this.#count }, (_, entry) => entry);
+    order.sort((one, other) => (keys[one] as number) - (keys[other] as number) || this.#compare(one, other));
     const hash = createHash('sha256');
     for (let from = 0; from < order.length; from += linesPerUpdate) {
-      const entries = order.slice(from, from + linesPerUpdate);
-      hash.update(entries.map(entry => this.#line(entry)).join(''));
+      const entries = order.subarray(from, from + linesPerUpdate);
+      hash.update(Array.from(entries, entry => this.#line(entry)).join(''));
     }
     return hash.digest('hex');
+  }
+
+  /** A number that is greater for a line that sorts after another: its operation and as many bytes of the id as it can hold. */
+  #key(entry: number): number {
+    const block = this.#blockOf(entry);
+    const at = placeOf(entry);
+    let key = block[at] as number;
+    for (let byte = 1; byte <= idBytesInKey; byte++) {
+      const letter = block[at + byte] as number;
+      key = key * idLetters + (letter === 0 ? 0 : letter === minus ? 1 : letter - zero + 2);
+    }
+    return key;
   }
 
   /** As the lines compare: the zeros that fill up a short id sort before any digit, as the TAB after it does. */

@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
 import { type Backup, backUp } from '../store/backup/backup.ts';
-import { nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
+import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
+import { signedCheckpointOf, verifyWithCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';
@@ -28,6 +30,7 @@ Examples:
   $ docmirror backup --restore /backups/mirror.sqlite
 
 A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only.
+Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it.
 --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by
 hand, for what SQLite left beside the old mirror would damage it.
 
@@ -43,7 +46,7 @@ export const registerBackup: CommandRegistration = (program, context) => {
     .option('--check <FILE>', 'make no backup, but verify an old one')
     .option('--restore <FILE>', 'make no backup, but put an old one in the place of the mirror')
     .addHelpText('after', examples);
-  addSettingFlags(command, mirrorFlags).action((destination: string | undefined) =>
+  addSettingFlags(command, ['signingKeyFile', ...mirrorFlags]).action((destination: string | undefined) =>
     backup(destination, command, context),
   );
 };
@@ -60,7 +63,7 @@ async function backup(
     const others = [destination, flags.keep, flags.check === undefined ? undefined : flags.restore];
     if (others.some(other => other !== undefined))
       throw new UsageError(`${flag} makes no backup, so it goes without DEST and other flags.`);
-    if (flags.check !== undefined) return check(flags.check, context);
+    if (flags.check !== undefined) return check(flags.check, config.signingKeyFile, context);
     return restoreMirror(flags.restore ?? '', config.database, context);
   }
   if (destination === undefined || destination === '')
@@ -80,6 +83,9 @@ async function backup(
     );
     context.setExitCode(exitCodes.difference);
     return;
+  }
+  if (config.signingKeyFile !== null) {
+    writeCheckpoint(checkpointBeside(path), signedCheckpointOf(path, config.signingKeyFile));
   }
   const removed = keep === null ? [] : rotate(destination, path, keep);
   context.stdout.write(describe(made, removed));
@@ -117,8 +123,16 @@ async function restoreMirror(copy: string, database: string, context: CommandCon
   );
 }
 
-async function check(path: string, { stdout, signal, setExitCode }: CommandContext): Promise<void> {
-  const verification = await verifyMirror(path, { limit: differencesMax, signal });
+async function check(
+  path: string,
+  signingKeyFile: string | null,
+  { stdout, signal, setExitCode }: CommandContext,
+): Promise<void> {
+  const checkpoint = checkpointBeside(path);
+  const options = { limit: differencesMax, signal };
+  const verification = existsSync(checkpoint)
+    ? await verifyWithCheckpoint(path, { ...options, checkpoint, publicKey: undefined, signingKeyFile })
+    : await verifyMirror(path, options);
   stdout.write(verificationText(verification));
   if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { EndedRuns, ListInRun } from '../store/read/ended-runs.ts';
 import { exportTables } from '../store/read/export-tables.ts';
+import type { Pruned } from '../store/receipts/pruned.ts';
 import { instantOf, runOf } from './run-flags.ts';
 
 interface AsOfFlags {
@@ -9,18 +10,29 @@ interface AsOfFlags {
   readonly asOf?: string;
 }
 
+/** The runs that can be asked for, and how far back the history goes. */
+export interface History {
+  readonly endedRuns: EndedRuns;
+  readonly pruned: Pruned;
+}
+
 /**
  * The run whose outcome is asked for, null for the mirror as it stands; `say` is told what a reader should know of that run.
  *
- * @throws UsageError where there is no such run.
+ * @throws UsageError where there is no such run, or the history does not go back to it.
  */
 export function asOfRunId(
   flags: AsOfFlags,
-  endedRuns: EndedRuns,
+  { endedRuns, pruned }: History,
   say: (line: string) => void,
 ): number | null {
   const runId = findRun(flags, endedRuns, say);
   if (runId === null) return null;
+  if (runId < pruned.throughRunId) {
+    throw new UsageError(
+      `Run ${runId} is further back than the history goes: versions that ended before ${pruned.before} were deleted (DOCMIRROR_KEEP_HISTORY). The oldest run that can be asked for is ${pruned.throughRunId}.`,
+    );
+  }
   for (const { resource } of exportTables) {
     if (resource === 'connections' || flags.resource?.includes(resource) === false) continue;
     const note = noteOn(runId, endedRuns.list(runId, resource));

@@ -99,7 +99,9 @@ async function exportMirror(command: Command, context: CommandContext): Promise<
       ? exportChanges(task, runOf('--since-run', flags.sinceRun ?? '0', reader.endedRuns, 0))
       : exportLists(
           task,
-          asOfRunId(flags, reader.endedRuns, line => context.stderr.write(`${line}\n`)),
+          asOfRunId(flags, { endedRuns: reader.endedRuns, pruned: reader.pruned() }, line =>
+            context.stderr.write(`${line}\n`),
+          ),
         );
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();

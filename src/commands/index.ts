@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<CommandRegistration>>> = {
   changes: async () => (await import('./changes.ts')).registerChanges,
   verify: async () => (await import('./verify.ts')).registerVerify,
   doctor: async () => (await import('./doctor.ts')).registerDoctor,
+  audit: async () => (await import('./audit.ts')).registerAudit,
   backup: async () => (await import('./backup.ts')).registerBackup,
   export: async () => (await import('./export.ts')).registerExport,
   report: async () => (await import('./report.ts')).registerReport,

@@ -48,10 +48,12 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
         lists: request.lists,
         trigger: request.trigger,
         docmirrorVersion: version,
+        actor: config.actor,
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
         pagesMax: config.maxPages,
         fullEveryMs: request.isFull ? 0 : config.fullEveryMs,
+        keepHistoryMs: config.keepHistoryMs,
       },
       { source, mirror, clock: () => new Date(), observer, signal },
     );

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService, wholeNumber } from '../config/resolve.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
+import { verifyWithCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
 import { createLogger } from './logging.ts';
@@ -12,6 +13,8 @@ interface VerifyFlags {
   readonly live?: boolean;
   readonly json?: boolean;
   readonly limit: string;
+  readonly checkpoint?: string;
+  readonly publicKey?: string;
 }
 
 const limitMax = 1_000_000;
@@ -20,6 +23,7 @@ const examples = `
 Examples:
   $ docmirror verify                      is the file what docmirror wrote?
   $ docmirror verify --live               is it also what the service lists now?
+  $ docmirror verify --checkpoint last-week --public-key key.pub
   $ docmirror verify --json | jq .ok      for scripts
 
 Nothing is written, and a run that is under way is not held up. --live reads every list at least twice.
@@ -35,18 +39,33 @@ export const registerVerify: CommandRegistration = (program, context) => {
     )
     .option('--live', 'walk the service, and name what the mirror lacks, has too much or has otherwise')
     .option('--limit <N>', 'how many differences to show', '100')
+    .option('--checkpoint <FILE>', 'the history up to that checkpoint must be unaltered')
+    .option('--public-key <FILE>', 'the key that must have signed the checkpoint')
     .option('--json', 'print it as one JSON object')
     .addHelpText('after', examples);
-  addSettingFlags(command, [...serviceFlags, ...mirrorFlags]).action(() => verify(command, context));
+  addSettingFlags(command, [...serviceFlags.filter(isForReading), 'signingKeyFile', ...mirrorFlags]).action(
+    () => verify(command, context),
+  );
 };
+
+function isForReading(name: string): boolean {
+  return !['fullEveryMs', 'maxRemovals', 'actor', 'keepHistoryMs'].includes(name);
+}
 
 async function verify(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout, stderr, signal, setExitCode } = context;
   const flags = command.opts<VerifyFlags>();
   const config = resolveConfig(command.opts(), environment);
   const limit = wholeNumber('--limit', flags.limit, 1, limitMax);
+  if (flags.publicKey !== undefined && flags.checkpoint === undefined)
+    throw new UsageError('--public-key goes with --checkpoint.');
   const service = flags.live ? resolveService(command.opts(), environment) : null;
-  const verification = await verifyMirror(config.database, { limit, signal });
+  const { checkpoint, publicKey } = flags;
+  const { database, signingKeyFile } = config;
+  const verification =
+    checkpoint === undefined
+      ? await verifyMirror(database, { limit, signal })
+      : await verifyWithCheckpoint(database, { limit, signal, checkpoint, publicKey, signingKeyFile });
   if (!flags.json) stdout.write(verificationText(verification));
   let live: (LiveResult & { exitCode: number }) | null = null;
   // A file that is damaged can't be held against anything.

@@ -136,7 +136,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
     logger.info('run started');
-    const { runId, status, durationMs, error } = await runOnce({
+    const { runId, status, durationMs, error, receipt } = await runOnce({
       config,
       service,
       lists,
@@ -149,7 +149,10 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
       observer: new LogObserver(logger),
       signal,
     });
-    logger[status === 'completed' ? 'info' : 'warn']({ runId, status, durationMs, error }, `run ${status}`);
+    logger[status === 'completed' ? 'info' : 'warn'](
+      { runId, status, durationMs, error, receipt },
+      `run ${status}`,
+    );
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof DocmirrorError) {

@@ -31,12 +31,14 @@ export function runsText(runs: readonly RecordedRun[]): string {
 
 /** The run history as one JSON array on one line. */
 export function runsJson(runs: readonly RecordedRun[]): string {
-  const shown = runs.map(({ id, errorCode, errorMessage, resources, ...run }) => ({
-    runId: id,
-    ...run,
-    error: errorOf(errorCode, errorMessage),
-    resources: resources.map(resourceOf),
-  }));
+  const shown = runs.map(
+    ({ id, errorCode, errorMessage, resources, actor: _actor, fingerprint: _fingerprint, ...run }) => ({
+      runId: id,
+      ...run,
+      error: errorOf(errorCode, errorMessage),
+      resources: resources.map(resourceOf),
+    }),
+  );
   return `${JSON.stringify(shown)}\n`;
 }
 
@@ -147,7 +149,14 @@ function ageMs(completedAt: string | null, nowMs: number): number | null {
   return Math.max(0, nowMs - Date.parse(completedAt));
 }
 
-function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {
+function resourceOf({
+  errorCode,
+  errorMessage,
+  runId: _run,
+  error: _error,
+  fingerprint: _fingerprint,
+  ...rest
+}: RunResourceRow) {
   return { ...rest, error: errorOf(errorCode, errorMessage) };
 }
 

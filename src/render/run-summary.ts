@@ -10,8 +10,8 @@ export function summaryJson(summary: RunSummary): string {
   const resources = summary.resources.map(
     ({ startedAt: _started, completedAt: _completed, ...outcome }) => outcome,
   );
-  const { runId, status, trigger, startedAt, durationMs, error } = rest;
-  return `${JSON.stringify({ runId, status, trigger, startedAt, completedAt, durationMs, error, resources })}\n`;
+  const { runId, status, trigger, startedAt, durationMs, error, receipt } = rest;
+  return `${JSON.stringify({ runId, status, trigger, startedAt, completedAt, durationMs, error, resources, receipt })}\n`;
 }
 
 /** The summary for people: a row a list, then what needs attention and what to do about it. */
@@ -39,7 +39,12 @@ export function summaryText(summary: RunSummary): string {
   const name = summary.runId === null ? 'Dry run' : `Run ${summary.runId}`;
   const headline = `${name} ${summary.status} in ${duration(summary.durationMs)}${summary.runId === null ? '; nothing was changed' : ''}.`;
   const notes = summary.resources.flatMap(notesOn);
-  return `${table}\n${[headline, ...notes.map(printable)].join('\n')}\n`;
+  return `${table}\n${[headline, ...notes.map(printable), ...receiptLine(summary)].join('\n')}\n`;
+}
+
+/** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
+function receiptLine({ receipt }: RunSummary): string[] {
+  return receipt === null ? [] : [`Receipt ${receipt.leafIndex}; the root of all is ${receipt.rootHash}.`];
 }
 
 /** What a person should know of how a list ended, a line each. */

@@ -14,9 +14,27 @@ export interface LiveResult {
   readonly differences: readonly LiveDifference[];
 }
 
+/** What is said of a checkpoint that the mirror was held against. */
+export interface ShownCheckpoint {
+  readonly size: number;
+  /** `verified`, `forged` or `absent` of the key that is known; `unchecked` where none is. */
+  readonly signature: 'verified' | 'forged' | 'absent' | 'unchecked';
+  readonly notes: readonly string[];
+}
+
+type Shown = Verification & { readonly checkpoint?: ShownCheckpoint };
+
+function prunedNote({ prunedBefore }: Verification): string[] {
+  if (prunedBefore === null) return [];
+  return [
+    `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`,
+  ];
+}
+
 /** An audit for people: what was checked, then each difference on a line. */
-export function verificationText(verification: Verification): string {
-  const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount } = verification;
+export function verificationText(verification: Shown): string {
+  const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount, checkpoint } =
+    verification;
   const table =
     lists.length === 0
       ? ''
@@ -35,11 +53,12 @@ export function verificationText(verification: Verification): string {
           ]),
         )}\n`;
   const rest = `${count(connectionCount)} connections, ${count(versionCount)} versions in the history, ${count(runCount)} runs`;
+  const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
       : `${path} is NOT as docmirror wrote it: ${count(differenceCount)} ${differenceCount === 1 ? 'difference' : 'differences'}.`;
-  return `${table}${[verdict, ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
+  return `${table}${[verdict, ...notes, ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
 }
 
 /** A comparison with the service for people. */
@@ -60,7 +79,7 @@ export function liveText({ isProven, notes, differences, differenceCount }: Live
 }
 
 /** An audit as one JSON object on one line. */
-export function verificationJson(verification: Verification, live: LiveResult | null): string {
+export function verificationJson(verification: Shown, live: LiveResult | null): string {
   const { path, differences, differenceCount, ...checked } = verification;
   const shown =
     live === null
@@ -75,8 +94,15 @@ export function verificationJson(verification: Verification, live: LiveResult | 
   return `${JSON.stringify({ ok, path, ...checked, differenceCount, differences, live: shown })}\n`;
 }
 
-function differenceLine({ table, id, what }: Difference): string {
-  return printable(`  ${[table ?? 'file', ...(id === null ? [] : [id])].join(' ')}: ${what}`);
+const severityText = {
+  content: 'content',
+  'record of runs': 'record of runs',
+  shortcut: 'shortcut: the next sweep puts it right',
+};
+
+function differenceLine({ table, id, what, severity }: Difference): string {
+  const where = [table ?? 'file', ...(id === null ? [] : [id])].join(' ');
+  return printable(`  ${where}: ${what} [${severityText[severity]}]`);
 }
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };

@@ -181,6 +181,16 @@ export interface RunStart {
   readonly startedAt: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
+  /** Who runs it, for the receipt; nobody is named where it is left out. */
+  readonly actor?: string;
+}
+
+/** Where a run's receipt stands in the log of receipts, and what the log came to with it; hashes in hexadecimal digits. */
+export interface ReceiptHead {
+  readonly leafIndex: number;
+  readonly leafHash: string;
+  readonly treeSize: number;
+  readonly rootHash: string;
 }
 
 /** The mirror, held by one run from `beginRun` to `endRun`. */
@@ -190,7 +200,14 @@ export interface Mirror {
   openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
   /** Records a list that ended without being applied. */
   recordList(outcome: ListOutcome): Promise<void>;
-  endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<void>;
+  /**
+   * Deletes the versions that had ended by a time, step by step; ends early when the run is told to stop.
+   *
+   * @param at the time of now.
+   */
+  pruneHistory(before: string, at: string): Promise<void>;
+  /** Records how the run ended, and returns its receipt; null where nothing is recorded. */
+  endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null>;
 }
 
 export type Clock = () => Date;

@@ -2,12 +2,23 @@ import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
 import type { RemovalGuard } from '../proof/removal-guard.ts';
 import { type ListObserver, syncList } from './list.ts';
-import type { Clock, ListOutcome, Mirror, PageSource, RunError, RunStatus, Trigger } from './ports.ts';
+import type {
+  Clock,
+  ListOutcome,
+  Mirror,
+  PageSource,
+  ReceiptHead,
+  RunError,
+  RunStatus,
+  Trigger,
+} from './ports.ts';
 
 export interface RunOptions {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
   readonly docmirrorVersion: string;
+  /** Who runs it, for the receipt; nobody is named where it is left out. */
+  readonly actor?: string;
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
   readonly removals: RemovalGuard;
@@ -15,6 +26,8 @@ export interface RunOptions {
   readonly pagesMax: number;
   /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
   readonly fullEveryMs: number;
+  /** Versions that ended longer ago than this are deleted, in milliseconds; null or left out keeps all. */
+  readonly keepHistoryMs?: number | null;
 }
 
 export interface RunWorld {
@@ -37,6 +50,8 @@ export interface RunSummary {
   readonly error: RunError | null;
   /** In the order of the lists' definition. */
   readonly resources: readonly ListOutcome[];
+  /** Where the run's receipt stands; null for a dry run. */
+  readonly receipt: ReceiptHead | null;
 }
 
 /**
@@ -47,11 +62,17 @@ export interface RunSummary {
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   const { source, mirror, clock, signal } = world;
   const started = clock();
-  const { trigger, docmirrorVersion } = options;
+  const { trigger, docmirrorVersion, actor = '' } = options;
   const startedAt = started.toISOString();
-  const runId = await mirror.beginRun({ trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion });
+  const runId = await mirror.beginRun({
+    trigger,
+    startedAt,
+    baseUrl: source.baseUrl,
+    docmirrorVersion,
+    actor,
+  });
 
-  const resources = await syncLists(options, world).catch(async (error: unknown) => {
+  const resources = await syncAndPrune(options, world, started).catch(async (error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof DocmirrorError ? error.code : 'internal';
     // Where not even that can be recorded, the next run sees that this one was interrupted.
@@ -61,7 +82,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
   const completed = clock();
-  await mirror.endRun(status, completed.toISOString(), error);
+  const receipt = await mirror.endRun(status, completed.toISOString(), error);
   return {
     runId,
     status,
@@ -71,7 +92,25 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     durationMs: completed.getTime() - started.getTime(),
     error,
     resources,
+    receipt,
   };
+}
+
+/** Syncs the lists, and deletes what is older than the history is to go back. */
+async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date): Promise<ListOutcome[]> {
+  const { mirror, clock, signal } = world;
+  const outcomes = await syncLists(options, world);
+  const { keepHistoryMs = null } = options;
+  if (keepHistoryMs === null || signal.aborted) return outcomes;
+  // A run must have ended before this one began, whatever is kept.
+  const before = new Date(started.getTime() - keepHistoryMs - 1).toISOString();
+  try {
+    await mirror.pruneHistory(before, clock().toISOString());
+  } catch (error) {
+    // What is left of it is done by the next run.
+    if (!signal.aborted) throw error;
+  }
+  return outcomes;
 }
 
 async function syncLists(options: RunOptions, world: RunWorld): Promise<ListOutcome[]> {

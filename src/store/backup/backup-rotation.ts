@@ -5,6 +5,11 @@ import { privateFolderMode } from '../file/private-file.ts';
 
 const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
 
+/** Where the checkpoint of a backup lies. */
+export function checkpointBeside(path: string): string {
+  return `${path}.checkpoint`;
+}
+
 /**
  * Where a backup made now goes in a folder of backups; the folder is made where there is none.
  *
@@ -34,6 +39,9 @@ export function rotate(folder: string, newest: string, keep: number): string[] {
     .sort()
     .reverse();
   const old = others.slice(keep - 1);
-  for (const name of old) rmSync(join(folder, name), { force: true });
+  for (const name of old) {
+    rmSync(join(folder, name), { force: true });
+    rmSync(checkpointBeside(join(folder, name)), { force: true });
+  }
   return old;
 }

@@ -101,6 +101,8 @@ export function hasSqliteHeader(path: string): boolean {
 }
 
 function setUp(sqlite: Database.Database): void {
+  // Only a file that holds nothing yet takes this: what pruning frees can then be given back to the disk.
+  sqlite.pragma('auto_vacuum = INCREMENTAL');
   const isNew = sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
   // Before there is a log: the id then stands in the file itself, whenever this process is killed.
   if (isNew) sqlite.pragma(`application_id = ${applicationIds.mirror}`);

@@ -1,6 +1,8 @@
 import type Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
+import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
+import { completeMirror } from '../tables/birth.ts';
 import { createViews, viewNames } from '../tables/views.ts';
 import { applicationIds } from './file-kind.ts';
 import { currentShape, migrationsAfter, newestMigrationOf, shapeOf, versionOf } from './shape.ts';
@@ -57,7 +59,9 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
     const upgradedAt = new Date().toISOString();
     for (const step of upgradeSteps) step({ sqlite, fromVersion, columnsBefore, version, upgradedAt });
     sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, upgradedAt);
-  }
+    completeMirror(sqlite);
+    writeUpgradeReceipt(sqlite, { docmirrorVersion: version, fromVersion, at: upgradedAt });
+  } else completeMirror(sqlite);
   assertReferencesHold(sqlite, path);
   sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   sqlite.pragma(`user_version = ${currentShape()}`);

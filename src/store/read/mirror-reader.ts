@@ -2,6 +2,7 @@ import { desc, eq, inArray } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
@@ -69,6 +70,11 @@ export class MirrorReader {
         { table: new ListTable(file.sqlite, list), write: wireWriter(list, id => connections.read(id)) },
       ]),
     );
+  }
+
+  /** How far back the history goes. */
+  pruned(): Pruned {
+    return readPruned(this.#file.sqlite);
   }
 
   close(): void {

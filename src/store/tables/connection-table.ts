@@ -4,6 +4,7 @@ import { lists } from '../../contract/lists.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { ContentSum } from './content-sums.ts';
+import { Fingerprints } from './fingerprints.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
 export interface ConnectionRow extends StoredConnection {
@@ -33,6 +34,7 @@ export class ConnectionTable {
   readonly #claimedBy: Database.Statement<[number], number>;
   readonly #references: readonly Database.Statement<[number]>[];
   readonly #sum: ContentSum;
+  #fingerprints: Fingerprints | null = null;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
@@ -85,12 +87,12 @@ export class ConnectionTable {
         }
         const isSourceOfName = claim.name !== null;
         if (isSourceOfName && (row.nameRank !== rank || row.nameTime !== claim.time)) {
-          this.#setSource.run(rank, claim.time, claim.id);
+          this.#noteSource(rank, claim.time, claim.id);
         }
       }
     }
     if (isComplete) this.#giveUp(claims, rank);
-    this.#sum.save();
+    this.#saveSums();
     return ended;
   }
 
@@ -103,7 +105,7 @@ export class ConnectionTable {
   /** Notes that the record which gave a connection its name may be gone. */
   unclaim(id: number, rank: number, time: string | null): void {
     const row = this.read(id);
-    if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#setSource.run(0, null, id);
+    if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#noteSource(0, null, id);
   }
 
   /** Removes those of the connections that no record refers to any more, and returns them. */
@@ -112,11 +114,12 @@ export class ConnectionTable {
     for (const id of ids) {
       const row = this.read(id);
       if (row === undefined || this.#references.some(reference => reference.get(id) !== undefined)) continue;
+      this.#fingerprintsOfRows.drop(id);
       this.#remove.run(id);
       this.#sum.subtract(contentOf(row));
       ended.push({ row, endedBy: 'removal' });
     }
-    this.#sum.save();
+    this.#saveSums();
     return ended;
   }
 
@@ -124,19 +127,37 @@ export class ConnectionTable {
     const content = connectionContent(id, name, extra);
     const [nameRank, nameTime] = name === null ? [0, null] : [rank, time];
     this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, content);
+    this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
   }
 
   #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
     const content = connectionContent(id, name, extra);
     this.#update.run(name, extra, runId, content, id);
+    this.#fingerprintsOfRows.set(id);
     this.#sum.subtract(contentOf(row));
     this.#sum.add(content);
   }
 
   /** A name that this list gave and gives no more is free for the next list that knows one. */
   #giveUp(claims: ConnectionClaims, rank: number): void {
-    for (const id of this.#claimedBy.all(rank)) if (!claims.has(id)) this.#setSource.run(0, null, id);
+    for (const id of this.#claimedBy.all(rank)) if (!claims.has(id)) this.#noteSource(0, null, id);
+  }
+
+  #noteSource(rank: number, time: string | null, id: number): void {
+    this.#setSource.run(rank, time, id);
+    this.#fingerprintsOfRows.set(id);
+  }
+
+  #saveSums(): void {
+    this.#sum.save();
+    this.#fingerprints?.save();
+  }
+
+  /** Made when first written to: who only reads needs none. */
+  get #fingerprintsOfRows(): Fingerprints {
+    this.#fingerprints ??= new Fingerprints(this.#sqlite, 'connections');
+    return this.#fingerprints;
   }
 }
 

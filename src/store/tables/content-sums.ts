@@ -12,8 +12,16 @@ export interface EndedVersion {
   readonly record: string;
 }
 
-/** 16 bytes that say all that a row of the history says. */
-export function versionFingerprint(version: EndedVersion): Buffer {
+/** 16 bytes that say all that a row of the history says, its own id among it. */
+export function versionFingerprint(version: EndedVersion & { readonly id: number }): Buffer {
+  const { id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record } = version;
+  return hash16(
+    JSON.stringify([id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record]),
+  );
+}
+
+/** The same as 0.1.0 wrote it, without the row's id. */
+export function versionFingerprintBefore(version: EndedVersion): Buffer {
   const { resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record } = version;
   return hash16(
     JSON.stringify([resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record]),

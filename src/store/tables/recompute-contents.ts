@@ -3,7 +3,12 @@ import { connectionContent, contentOf } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ConnectionTable } from './connection-table.ts';
-import { ContentSum, type EndedVersion, versionFingerprint } from './content-sums.ts';
+import {
+  ContentSum,
+  type EndedVersion,
+  versionFingerprint,
+  versionFingerprintBefore,
+} from './content-sums.ts';
 import { ListTable } from './list-table.ts';
 
 /** Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them. */
@@ -42,14 +47,20 @@ function upgradeConnections(sqlite: Database.Database): void {
   new ContentSum(sqlite, 'connections', 'connections').replace(sum);
 }
 
-/** The fingerprints of ended versions stay as they are; their sum was kept in another way. */
+/** Ended versions get new fingerprints and a new sum of them; what others changed before keeps its wrong one, and is found. */
 function sumUpHistory(sqlite: Database.Database, resource: string): void {
   const sum = new Sum();
-  const versions = sqlite.prepare<[string], EndedVersion>(
-    `SELECT resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS validFromRunId,
+  const versions = sqlite.prepare<[string], EndedVersion & { id: number; fingerprint: Buffer | null }>(
+    `SELECT id, _fingerprint AS fingerprint, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS validFromRunId,
        valid_to_run_id AS validToRunId, ended_by AS endedBy, record
      FROM record_history WHERE resource = ?`,
   );
-  for (const version of versions.iterate(resource)) sum.add(versionFingerprint(version));
+  const setFingerprint = sqlite.prepare('UPDATE record_history SET _fingerprint = ? WHERE id = ?');
+  for (const version of versions.all(resource)) {
+    const fingerprint = versionFingerprint(version);
+    sum.add(fingerprint);
+    const isAsWritten = version.fingerprint?.equals(versionFingerprintBefore(version)) === true;
+    if (isAsWritten) setFingerprint.run(fingerprint, version.id);
+  }
   new ContentSum(sqlite, 'record_history', resource).replace(sum);
 }

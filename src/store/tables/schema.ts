@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 
 // drizzle-kit reads this file by itself: it must stay one file without relative imports.
 
@@ -13,6 +13,9 @@ const provenance = () => ({
 /** 16 bytes that say what the row says; null only while a mirror of 0.1.0 is upgraded. */
 const content = () => blob('_content', { mode: 'buffer' });
 
+/** 16 bytes over all other columns of the row, where no receipt speaks of each; null only while a mirror is upgraded. */
+const fingerprint = () => blob('_fingerprint', { mode: 'buffer' });
+
 export const connections = sqliteTable(
   'connections',
   {
@@ -24,6 +27,7 @@ export const connections = sqliteTable(
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),
     content: content(),
+    fingerprint: fingerprint(),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
@@ -120,6 +124,9 @@ export const syncRuns = sqliteTable('sync_runs', {
   errorMessage: text('error_message'),
   docmirrorVersion: text('docmirror_version').notNull(),
   baseUrl: text('base_url').notNull(),
+  /** Who ran it, as its receipt says; null in runs of 0.1.0, which have no receipt. */
+  actor: text('_actor'),
+  fingerprint: fingerprint(),
 });
 
 const runId = () =>
@@ -168,6 +175,7 @@ export const syncRunResources = sqliteTable(
     digest: text('digest'),
     /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list. */
     checksum: text('checksum'),
+    fingerprint: fingerprint(),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),
@@ -187,12 +195,35 @@ export const rejectedRecords = sqliteTable(
     position: integer('position').notNull(),
     reason: text('reason').notNull(),
     record: text('record').notNull(),
+    fingerprint: fingerprint(),
   },
   table => [
     index('rejected_records_run_id').on(table.runId),
     index('rejected_records_last_run_id').on(table.lastRunId),
   ],
 );
+
+/** What each run stated when it ended, for good: triggers refuse to change or delete a receipt. */
+export const syncReceipts = sqliteTable(
+  'sync_receipts',
+  {
+    /** From 0, without a gap. */
+    leafIndex: integer('leaf_index').primaryKey(),
+    /** Null where the receipt is of no run. */
+    runId: integer('run_id').references(() => syncRuns.id),
+    /** Canonical JSON (RFC 8785). */
+    receipt: text('receipt').notNull(),
+    /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes. */
+    leafHash: text('leaf_hash').notNull(),
+  },
+  table => [uniqueIndex('sync_receipts_run_id').on(table.runId)],
+);
+
+/** Which mirror this is: one row, made with the file. A copy keeps it. */
+export const mirror = sqliteTable('_mirror', {
+  /** A UUID. */
+  mirrorId: text('mirror_id').primaryKey(),
+});
 
 export const recordHistory = sqliteTable(
   'record_history',

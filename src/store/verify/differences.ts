@@ -1,3 +1,21 @@
+/**
+ * How bad a difference is: in what the mirror says of records, now or ever (`content`); in what runs say of themselves
+ * (`record of runs`); or in what only saves work, and is put right by the next sweep (`shortcut`).
+ */
+export type Severity = 'content' | 'record of runs' | 'shortcut';
+
+const severities: Readonly<Record<string, Severity>> = {
+  sync_runs: 'record of runs',
+  sync_run_resources: 'record of runs',
+  sync_receipts: 'record of runs',
+  rejected_records: 'record of runs',
+  _mirror: 'record of runs',
+  __drizzle_migrations: 'record of runs',
+  sqlite_sequence: 'record of runs',
+  _known_pages: 'shortcut',
+  _list_states: 'shortcut',
+};
+
 /** Something in the mirror that is not as docmirror wrote it. */
 export interface Difference {
   /** The table that it is found in; null where the file itself is damaged. */
@@ -5,6 +23,7 @@ export interface Difference {
   /** The row's id; null where it is no single row's fault, or the row is gone. */
   readonly id: number | null;
   readonly what: string;
+  readonly severity: Severity;
 }
 
 /** Differences: all are counted, the first ones kept. */
@@ -21,8 +40,13 @@ export class Differences {
     return this.#count;
   }
 
-  add(table: string | null, id: number | null, what: string): void {
+  /** @param severity where it is left out, that of the table. */
+  add(table: string | null, id: number | null, what: string, severity = severityOf(table)): void {
     this.#count++;
-    if (this.kept.length < this.#limit) this.kept.push({ table, id, what });
+    if (this.kept.length < this.#limit) this.kept.push({ table, id, what, severity });
   }
+}
+
+function severityOf(table: string | null): Severity {
+  return severities[table ?? ''] ?? 'content';
 }

@@ -41,7 +41,11 @@ export class LiveMirror implements Mirror {
 
   async recordList(): Promise<void> {}
 
-  async endRun(): Promise<void> {}
+  async pruneHistory(): Promise<void> {}
+
+  async endRun(): Promise<null> {
+    return null;
+  }
 
   /** Holds the connections against what the lists say of them; to be called when all lists were walked. */
   compareConnections(): void {

@@ -29,7 +29,7 @@ export class RunCounts {
   }
 
   /** Where a run's record says something else. */
-  *differences(): Generator<{ runId: number; what: string }> {
+  *differences(prunedThrough: number): Generator<{ runId: number; what: string }> {
     const rejected = this.#rejected();
     const recorded = this.#sqlite.prepare<[string], Counts & { runId: number; rejected: number }>(
       `SELECT run_id AS runId, inserted, updated, removed, rejected FROM sync_run_resources
@@ -40,7 +40,7 @@ export class RunCounts {
       const found = { ...(this.#byRun.get(runId) ?? noCounts), rejected: rejected.get(runId) ?? 0 };
       this.#byRun.delete(runId);
       for (const name of ['inserted', 'updated', 'removed', 'rejected'] as const) {
-        if (found[name] === record[name]) continue;
+        if (found[name] === record[name] || (name !== 'rejected' && runId <= prunedThrough)) continue;
         const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history hold';
         yield { runId, what: `${this.#resource}: ${name} is ${record[name]}, but ${where} ${found[name]}` };
       }

@@ -22,8 +22,11 @@ export class LifeCheck {
   readonly #table: string;
   readonly #runIds: ReadonlySet<number>;
   readonly #differences: Differences;
+  readonly #prunedThrough: number;
 
-  constructor(table: string, runIds: ReadonlySet<number>, differences: Differences) {
+  /** @param prunedThrough the last run whose ended versions were deleted, 0 where none were: they leave gaps. */
+  constructor(table: string, runIds: ReadonlySet<number>, differences: Differences, prunedThrough: number) {
+    this.#prunedThrough = prunedThrough;
     this.#table = table;
     this.#runIds = runIds;
     this.#differences = differences;
@@ -38,7 +41,7 @@ export class LifeCheck {
       links.push({ table: this.#table, id, firstSeenRunId, fromRunId: changedRunId });
     }
     links.forEach((link, at) => {
-      const problem = problemBetween(versions[at - 1], link);
+      const problem = problemBetween(versions[at - 1], link, this.#prunedThrough);
       if (problem !== null) this.#differences.add(link.table, link.id, this.#name(link, recordId, problem));
     });
     const last = versions.at(-1);
@@ -78,18 +81,20 @@ function toLink({ id, firstSeenRunId, validFromRunId }: StoredVersion): Link {
 }
 
 /** What is wrong between a version and the one before, in words; null where it follows rightly. */
-function problemBetween(before: StoredVersion | undefined, link: Link): string | null {
+function problemBetween(before: StoredVersion | undefined, link: Link, prunedThrough: number): string | null {
   const isInsert = link.firstSeenRunId === link.fromRunId;
   if (before === undefined || before.endedBy === 'removal') {
     const overlaps = before !== undefined && link.fromRunId < before.validToRunId;
     if (overlaps) return `it overlaps with the version that ended with run ${before.validToRunId}`;
-    return isInsert ? null : `the version that run ${link.fromRunId} ended is missing from record_history`;
+    return isInsert || link.fromRunId <= prunedThrough
+      ? null
+      : `the version that run ${link.fromRunId} ended is missing from record_history`;
   }
   if (link.fromRunId < before.validToRunId)
     return `it overlaps with the version that ended with run ${before.validToRunId}`;
-  if (link.fromRunId > before.validToRunId)
+  if (link.fromRunId > before.validToRunId && link.fromRunId > prunedThrough)
     return `a version is missing before it, from run ${before.validToRunId} to ${link.fromRunId}`;
-  return link.firstSeenRunId === before.firstSeenRunId
+  return link.firstSeenRunId === before.firstSeenRunId || link.fromRunId > before.validToRunId
     ? null
     : `it was first seen by run ${link.firstSeenRunId}, the version before by run ${before.firstSeenRunId}`;
 }

@@ -1,21 +1,27 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, contentOf } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { Sum } from '../../contract/sum.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
 import type { Turns } from '../file/turns.ts';
 import { type RecordLife, recordLives, storedVersions } from '../read/record-lives.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import type { Differences } from './differences.ts';
+import { tryToRead } from './readable.ts';
 import { RunCounts } from './run-counts.ts';
 import { LifeCheck, type LivingRow } from './verify-life.ts';
+
+/** Stands for the content of a row that can't be read. */
+const noContent = Buffer.alloc(contentBytes);
 
 /** What the checks of one mirror share. */
 export interface Audit {
   readonly sqlite: Database.Database;
   readonly differences: Differences;
   readonly runIds: ReadonlySet<number>;
+  /** The last run whose ended versions were deleted; 0 where none were. */
+  readonly prunedThrough: number;
   readonly turns: Turns;
 }
 
@@ -31,7 +37,10 @@ export interface VerifiedList {
 }
 
 /** Checks one list: each row, its past, and all rows together against the record of the last run that wrote them. */
-export async function verifyList(audit: Audit, list: ListDefinition): Promise<VerifiedList> {
+export async function verifyList(
+  audit: Audit,
+  list: ListDefinition,
+): Promise<VerifiedList & { readonly sum: Sum }> {
   const { sqlite, differences } = audit;
   const check = new RowCheck(list, differences);
   const counts = new RunCounts(sqlite, list.resource);
@@ -42,7 +51,8 @@ export async function verifyList(audit: Audit, list: ListDefinition): Promise<Ve
   });
   const written = lastWritten(sqlite, list.resource);
   compareWithRun(differences, list, check, written);
-  for (const { runId, what } of counts.differences()) differences.add('sync_run_resources', runId, what);
+  for (const { runId, what } of counts.differences(audit.prunedThrough))
+    differences.add('sync_run_resources', runId, what);
   compareSums(
     differences,
     list.table,
@@ -58,19 +68,19 @@ export async function verifyList(audit: Audit, list: ListDefinition): Promise<Ve
     versionCount,
     runId: written?.runId ?? null,
     checksum: check.sum.toString(),
+    sum: check.sum,
   };
 }
 
 /** Checks the connections: each row, its past, and all rows together against the sum that is kept of them. */
-export async function verifyConnections(
-  audit: Audit,
-): Promise<{ recordCount: number; versionCount: number }> {
+export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versionCount: number }> {
   const { sqlite, differences } = audit;
   const sum = new Sum();
   const rows = new ConnectionTable(sqlite).rows();
   const versionCount = await checkLives(audit, 'connections', 'connections', rows, ({ row }) => {
     if (row === null) return;
-    const content = connectionContent(row.id, row.name, row.extra);
+    const read = tryToRead(() => connectionContent(row.id, row.name, row.extra));
+    const content = 'value' in read ? read.value : noContent;
     sum.add(content);
     if (row.content === null || !content.equals(row.content)) {
       differences.add('connections', row.id, 'the row was changed after docmirror wrote it');
@@ -78,18 +88,18 @@ export async function verifyConnections(
   });
   const kept = new ContentSum(sqlite, 'connections', 'connections').stored();
   compareSums(differences, 'connections', '', sum, kept);
-  return { recordCount: sum.count, versionCount };
+  return { sum, versionCount };
 }
 
 /** Goes through the records of one resource, living and ended, and returns how many ended versions there are. */
 async function checkLives<Row extends LivingRow>(
-  { sqlite, differences, runIds, turns }: Audit,
+  { sqlite, differences, runIds, prunedThrough, turns }: Audit,
   resource: string,
   table: string,
   rows: Iterable<Row>,
   eachLife: (life: RecordLife<Row>) => void,
 ): Promise<number> {
-  const lifeCheck = new LifeCheck(table, runIds, differences);
+  const lifeCheck = new LifeCheck(table, runIds, differences, prunedThrough);
   const sum = new Sum();
   for (const life of recordLives(rows, storedVersions(sqlite, resource))) {
     lifeCheck.check(life);
@@ -114,9 +124,14 @@ class RowCheck {
   }
 
   add(row: StoredRow): void {
-    const content = contentOf(this.#list, row.record);
-    this.sum.add(content);
-    if (content.equals(row.content)) return;
+    const read = tryToRead(() => contentOf(this.#list, row.record));
+    if ('problem' in read) {
+      this.sum.add(noContent);
+      this.#differences.add(this.#list.table, row.id, `_extra can't be read: ${read.problem}`);
+      return;
+    }
+    this.sum.add(read.value);
+    if (read.value.equals(row.content)) return;
     this.#differences.add(
       this.#list.table,
       row.id,
@@ -161,7 +176,14 @@ function compareWithRun(
   }
 }
 
-function compareSums(differences: Differences, table: string, ofWhat: string, found: Sum, kept: Sum): void {
+/** Says how a table differs from the sum that is kept of it. */
+export function compareSums(
+  differences: Differences,
+  table: string,
+  ofWhat: string,
+  found: Sum,
+  kept: Sum,
+): void {
   if (found.count !== kept.count) {
     differences.add(table, null, `${found.count} rows${ofWhat}, but docmirror wrote ${kept.count}`);
   }

@@ -1,10 +1,19 @@
 import { statSync } from 'node:fs';
+import type { ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
+import type { Sum } from '../../contract/sum.ts';
 import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { Turns } from '../file/turns.ts';
+import { readPruned } from '../receipts/pruned.ts';
 import { type Difference, Differences } from './differences.ts';
+import { verifyBooks } from './verify-books.ts';
+import { CheckpointCheck } from './verify-checkpoint.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
+import { verifyPruned } from './verify-pruned.ts';
+import { verifyReceipts } from './verify-receipts.ts';
+import { verifyRuns } from './verify-runs.ts';
+import { verifyShape } from './verify-shape.ts';
 
 export type { Difference, VerifiedList };
 
@@ -16,6 +25,9 @@ export interface Verification {
   /** Versions in the history, of all lists and of connections. */
   readonly versionCount: number;
   readonly runCount: number;
+  readonly receiptCount: number;
+  /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null where all was. */
+  readonly prunedBefore: string | null;
   /** All differences; as many are listed as were asked for. */
   readonly differenceCount: number;
   readonly differences: readonly Difference[];
@@ -24,6 +36,8 @@ export interface Verification {
 export interface VerifyOptions {
   /** The most differences that are listed. */
   readonly limit: number;
+  /** A checkpoint that the receipts must still agree with. */
+  readonly checkpoint?: ReadCheckpoint;
   readonly signal: AbortSignal;
 }
 
@@ -35,13 +49,20 @@ export interface VerifyOptions {
  */
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
   const differences = new Differences(options.limit);
-  const state: AuditState = { lists: [], connectionCount: 0, versionCount: 0, runCount: 0 };
+  const state: AuditState = {
+    lists: [],
+    connectionCount: 0,
+    versionCount: 0,
+    runCount: 0,
+    receiptCount: 0,
+    prunedBefore: null,
+  };
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (isFile && !hasSqliteHeader(path)) {
     differences.add(null, null, 'the file does not begin as an SQLite database does');
   } else {
     try {
-      await openAndAudit(path, differences, new Turns(options.signal), state);
+      await openAndAudit(path, differences, options, state);
     } catch (error) {
       const damage = damageIn(error, path);
       if (damage === null) throw explainSqliteError(error, path);
@@ -56,21 +77,25 @@ interface AuditState {
   connectionCount: number;
   versionCount: number;
   runCount: number;
+  receiptCount: number;
+  prunedBefore: string | null;
 }
 
 async function openAndAudit(
   path: string,
   differences: Differences,
-  turns: Turns,
+  { signal, checkpoint }: VerifyOptions,
   state: AuditState,
 ): Promise<void> {
+  const turns = new Turns(signal);
   const file = openForReading(path);
   try {
     // One state of the file, whatever a run writes meanwhile.
     file.sqlite.exec('BEGIN');
     checkDatabase(file, differences);
+    verifyShape(file.sqlite, differences);
     await turns.next();
-    await checkContent(file, differences, turns, state);
+    await checkContent(file, differences, turns, state, checkpoint ?? null);
   } finally {
     file.close();
   }
@@ -103,18 +128,30 @@ async function checkContent(
   differences: Differences,
   turns: Turns,
   state: AuditState,
+  checkpoint: ReadCheckpoint | null,
 ): Promise<void> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
-  const audit: Audit = { sqlite, differences, runIds, turns };
+  const pruned = readPruned(sqlite);
+  state.prunedBefore = pruned.before;
+  const audit: Audit = { sqlite, differences, runIds, prunedThrough: pruned.throughRunId, turns };
   const connections = await verifyConnections(audit);
-  state.connectionCount = connections.recordCount;
+  state.connectionCount = connections.sum.count;
   state.versionCount = connections.versionCount;
+  const sums = new Map<string, Sum>([['connections', connections.sum]]);
   for (const list of lists) {
-    const verified = await verifyList(audit, list);
+    const { sum, ...verified } = await verifyList(audit, list);
+    sums.set(list.resource, sum);
     state.lists.push(verified);
     state.versionCount += verified.versionCount;
   }
+  verifyBooks(audit);
+  verifyPruned(audit);
+  const check = new CheckpointCheck(checkpoint, differences);
+  const receipts = verifyReceipts(audit, tree => check.add(tree));
+  check.finish(sqlite);
+  state.receiptCount = receipts.count;
+  await verifyRuns(audit, sums, receipts);
 }
 
 /** What an error says of damage to the file; null where it is no damage. */

@@ -24,6 +24,8 @@ interface EndingRow {
  */
 export class History {
   readonly #insert: Database.Statement;
+  readonly #readLastId: Database.Statement<[], number>;
+  #lastId: number | null = null;
   readonly #endedInRun: Database.Statement<[string, number, number], EndedVersion & { id: number }>;
   readonly #setEnding: Database.Statement;
   readonly #runId: number;
@@ -52,10 +54,11 @@ export class History {
         new ContentSum(sqlite, 'record_history', resource),
       ]),
     );
+    this.#readLastId = sqlite.prepare<[], number>('SELECT max(id) FROM record_history').pluck();
     this.#insert = sqlite.prepare(
       `INSERT INTO record_history
-         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#endedInRun = sqlite.prepare(
       `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
@@ -95,7 +98,8 @@ export class History {
       if (endedBy === 'removal') this.#turnIntoRemoval(resource, row.id);
       return;
     }
-    const version: EndedVersion = {
+    const version: EndedVersion & { id: number } = {
+      id: this.#nextId(),
       resource,
       recordId: row.id,
       firstSeenRunId: row.firstSeenRunId,
@@ -106,6 +110,7 @@ export class History {
     };
     const fingerprint = versionFingerprint(version);
     this.#insert.run(
+      version.id,
       resource,
       row.id,
       row.firstSeenRunId,
@@ -116,6 +121,12 @@ export class History {
       fingerprint,
     );
     this.#sums.get(resource)?.add(fingerprint);
+  }
+
+  /** The id that SQLite would give, known before, so that the fingerprint can be over it. */
+  #nextId(): number {
+    this.#lastId ??= this.#readLastId.get() ?? 0;
+    return ++this.#lastId;
   }
 
   /** What this run updated and then removed, as two lists may do with a connection, was removed as it stood before the run. */

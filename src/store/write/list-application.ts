@@ -194,12 +194,13 @@ export class ListApplication {
       for (const rejection of rejectionsOf(list, page))
         this.#rejections.add(order.firstPageNo + index, rejection);
     }
+    this.#rejections.finish();
   }
 
   #writeShortcuts(order: ApplyOrder, recordCount: number): void {
     const { shortcuts, run } = this.#context;
     if (order.kind === 'seen') {
-      shortcuts.forget();
+      shortcuts.forget(run.id);
       return;
     }
     const { inserted, updated, removed } = this.#rows.writer.counts;

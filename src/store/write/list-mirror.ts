@@ -153,7 +153,7 @@ export class SqliteListMirror implements ListMirror {
     staging.clear(list.resource);
     const transaction = await transactions.begin(run.signal);
     run.prepare(transaction);
-    shortcuts.forget();
+    shortcuts.forget(run.id);
     sum.replace(recomputeContents(table));
     this.#state = shortcuts.readState();
     this.#knownPages = noKnownPages;

@@ -1,13 +1,22 @@
 import { existsSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { MirrorBusyError } from '../../errors.ts';
-import type { ListMirror, ListOutcome, Mirror, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
+import type {
+  ListMirror,
+  ListOutcome,
+  Mirror,
+  ReceiptHead,
+  RunError,
+  RunStart,
+  RunStatus,
+} from '../../sync/ports.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
+import { pruneHistory } from './prune-history.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
 import { Staging } from './staging.ts';
@@ -117,10 +126,15 @@ export class SqliteMirror implements Mirror {
     if (!isDry) await this.#write(transaction => this.#records.endList(transaction, id, outcome, null));
   }
 
-  async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<void> {
+  async pruneHistory(before: string, at: string): Promise<void> {
+    const { isDry, signal } = this.#current;
+    if (!isDry) await pruneHistory(this.#transactions, { before, at, signal });
+  }
+
+  async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
     const { id, isDry } = this.#current;
-    if (!isDry)
-      await this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
+    if (isDry) return null;
+    return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Rejection } from '../../contract/record.ts';
+import { Fingerprints } from '../tables/fingerprints.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -11,6 +12,7 @@ export class Rejections {
   readonly #runId: number;
   /** The rows of the run before that were not met again, by their text. */
   readonly #before: Map<string, number[]>;
+  readonly #fingerprints: Fingerprints;
   #count = 0;
 
   /** @param runBefore the last run that wrote the list; null where there was none. */
@@ -18,6 +20,7 @@ export class Rejections {
     this.#transaction = transaction;
     this.#resource = resource;
     this.#runId = runId;
+    this.#fingerprints = new Fingerprints(transaction.sqlite, 'rejected_records');
     const rows = transaction.sqlite
       .prepare<[string, number | null], { id: number; record: string }>(
         'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id = ? ORDER BY id DESC',
@@ -37,13 +40,20 @@ export class Rejections {
     const known = this.#before.get(record)?.pop();
     if (known !== undefined) {
       sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?').run(this.#runId, known);
+      this.#fingerprints.set(known);
       return;
     }
-    sqlite
+    const { lastInsertRowid } = sqlite
       .prepare(
         `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record)
          VALUES (?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(this.#runId, this.#runId, this.#resource, pageNo, position, reason, record);
+    this.#fingerprints.set(Number(lastInsertRowid));
+  }
+
+  /** Writes the sum of their fingerprints; to be called when all were added. */
+  finish(): void {
+    this.#fingerprints.save();
   }
 }

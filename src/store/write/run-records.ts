@@ -1,6 +1,10 @@
+import type Database from 'better-sqlite3';
 import { and, desc, eq, isNotNull } from 'drizzle-orm';
-import type { ListOutcome, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { writeRunReceipt } from '../receipts/run-receipt.ts';
+import { Fingerprints } from '../tables/fingerprints.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -19,22 +23,52 @@ export interface WrittenList {
 /** The record of runs: who ran when, and how each list ended. */
 export class RunRecords {
   readonly #orm: MirrorFile['orm'];
+  readonly #sqlite: Database.Database;
 
   constructor(file: MirrorFile) {
     this.#orm = file.orm;
+    this.#sqlite = file.sqlite;
   }
 
-  /** Records a new run. Runs that still stand as `running` died with their process, for this one holds the mirror. */
-  begin(_transaction: OpenTransaction, start: RunStart): number {
-    const interrupted = { status: 'interrupted' } as const;
-    this.#orm.update(syncRuns).set(interrupted).where(eq(syncRuns.status, 'running')).run();
-    this.#orm.update(syncRunResources).set(interrupted).where(eq(syncRunResources.status, 'running')).run();
+  /**
+   * Records a new run. Runs that still stand as `running` died with their process, for this one holds the mirror: each gets its
+   * receipt now.
+   */
+  begin(transaction: OpenTransaction, start: RunStart): number {
+    for (const runId of this.#allRunning()) this.#interrupt(transaction, runId);
     const run = this.#orm
       .insert(syncRuns)
-      .values({ status: 'running', ...start })
+      .values({ status: 'running', ...start, actor: start.actor ?? '' })
       .returning({ id: syncRuns.id })
       .get();
+    this.#noteRun(run.id);
     return run.id;
+  }
+
+  #interrupt({ sqlite }: OpenTransaction, runId: number): void {
+    const interrupted = { status: 'interrupted' } as const;
+    this.#orm.update(syncRuns).set(interrupted).where(eq(syncRuns.id, runId)).run();
+    const ofRun = eq(syncRunResources.runId, runId);
+    const cutOff = this.#orm
+      .update(syncRunResources)
+      .set(interrupted)
+      .where(and(ofRun, eq(syncRunResources.status, 'running')))
+      .returning({ resource: syncRunResources.resource })
+      .all();
+    for (const { resource } of cutOff) this.#noteList(runId, resource);
+    this.#noteRun(runId);
+    writeRunReceipt(sqlite, runId);
+  }
+
+  #allRunning(): number[] {
+    const running = this.#orm
+      .select({ id: syncRuns.id })
+      .from(syncRuns)
+      .where(eq(syncRuns.status, 'running'));
+    return running
+      .orderBy(syncRuns.id)
+      .all()
+      .map(({ id }) => id);
   }
 
   /** Makes a run's row under an id of its own, inside a transaction that will be rolled back. */
@@ -45,22 +79,46 @@ export class RunRecords {
       .run();
   }
 
+  /** Records how a run ended, and writes its receipt. */
   end(
-    _transaction: OpenTransaction,
+    { sqlite }: OpenTransaction,
     runId: number,
     status: RunStatus,
     completedAt: string,
     error: RunError | null,
-  ): void {
+  ): ReceiptHead | null {
     this.#orm
       .update(syncRuns)
       .set({ status, completedAt, errorCode: error?.code ?? null, errorMessage: error?.message ?? null })
       .where(eq(syncRuns.id, runId))
       .run();
+    this.#noteRun(runId);
+    writeRunReceipt(sqlite, runId);
+    return new ReceiptLog(sqlite).head();
+  }
+
+  /** Notes what a run's row says, in its fingerprint. */
+  #noteRun(runId: number): void {
+    const fingerprints = new Fingerprints(this.#sqlite, 'sync_runs');
+    fingerprints.set(runId);
+    fingerprints.save();
+  }
+
+  #noteList(runId: number, resource: string): void {
+    const rowId = this.#sqlite
+      .prepare<[number, string], number>(
+        'SELECT rowid FROM sync_run_resources WHERE run_id = ? AND resource = ?',
+      )
+      .pluck()
+      .get(runId, resource);
+    const fingerprints = new Fingerprints(this.#sqlite, 'sync_run_resources');
+    if (rowId !== undefined) fingerprints.set(rowId);
+    fingerprints.save();
   }
 
   beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
+    this.#noteList(runId, resource);
   }
 
   /** Records how a list ended; `applied` is there where it was applied. */
@@ -84,6 +142,7 @@ export class RunRecords {
       .values(row)
       .onConflictDoUpdate({ target: [syncRunResources.runId, syncRunResources.resource], set: row })
       .run();
+    this.#noteList(runId, outcome.resource);
   }
 
   /** The runs that wrote this list, the newest first; as many as are asked for. */

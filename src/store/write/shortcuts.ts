@@ -51,17 +51,14 @@ export class Shortcuts {
   }
 
   readState(): ListState {
-    const row = this.#sqlite
-      .prepare<[string], { runId: number; state: string; check: Buffer }>(
-        'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?',
-      )
-      .get(this.#resource);
+    const row = this.#stateRow();
     if (row === undefined || !this.#check(row.runId, row.state).equals(row.check)) return nothingLearnt;
     return JSON.parse(row.state) as ListState;
   }
 
   writeState(runId: number, state: ListState): void {
-    const json = JSON.stringify(state);
+    const pages = this.#sqlite.prepare('SELECT count(*) FROM _known_pages WHERE resource = ?').pluck();
+    const json = JSON.stringify({ ...state, knownPages: pages.get(this.#resource) });
     this.#sqlite
       .prepare('INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, ?)')
       .run(this.#resource, runId, json, this.#check(runId, json));
@@ -104,9 +101,39 @@ export class Shortcuts {
     this.#sqlite.prepare('DELETE FROM _known_pages WHERE resource = ?').run(this.#resource);
   }
 
-  forget(): void {
+  forget(runId: number): void {
     this.forgetPages();
-    this.#sqlite.prepare('DELETE FROM _list_states WHERE resource = ?').run(this.#resource);
+    this.writeState(runId, nothingLearnt);
+  }
+
+  /** What in the shortcuts is not as docmirror wrote it, in words; a run passes over it. */
+  *misfits(): Generator<{ readonly table: '_known_pages' | '_list_states'; readonly what: string }> {
+    const table = '_known_pages';
+    const count = this.#sqlite
+      .prepare<[string], number>('SELECT count(*) FROM _known_pages WHERE resource = ?')
+      .pluck()
+      .get(this.#resource);
+    const fitting = this.readPages().inPlace.filter(digest => digest !== undefined).length;
+    if (fitting !== count)
+      yield { table, what: `${this.#resource}: a page was changed after docmirror wrote it` };
+    const row = this.#stateRow();
+    const known = row === undefined ? 0 : knownPagesIn(row.state);
+    if (row !== undefined && !this.#check(row.runId, row.state).equals(row.check)) {
+      yield {
+        table: '_list_states',
+        what: `${this.#resource}: the row was changed after docmirror wrote it`,
+      };
+    } else if (count !== known) {
+      yield { table, what: `${this.#resource}: ${count} pages, but docmirror wrote ${known}` };
+    }
+  }
+
+  #stateRow() {
+    return this.#sqlite
+      .prepare<[string], { runId: number; state: string; check: Buffer }>(
+        'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?',
+      )
+      .get(this.#resource);
   }
 
   #checkOfPage(place: number, digest: string, count: number, sum: Buffer, runId: number): Buffer {
@@ -115,5 +142,15 @@ export class Shortcuts {
 
   #check(...values: readonly (string | number)[]): Buffer {
     return hash16(JSON.stringify([this.#resource, ...values]));
+  }
+}
+
+/** How many known pages a state says there are; 0 where it says nothing that can be read. */
+function knownPagesIn(state: string): number {
+  try {
+    const { knownPages }: { knownPages?: number } = JSON.parse(state);
+    return knownPages ?? 0;
+  } catch {
+    return 0;
   }
 }

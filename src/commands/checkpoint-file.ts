@@ -1,0 +1,119 @@
+import type { KeyObject } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
+import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
+import { MalformedError } from '../audit/malformed-error.ts';
+import { signatureVerdict } from '../audit/note.ts';
+import { UsageError } from '../errors.ts';
+import type { ShownCheckpoint } from '../render/verification.ts';
+import { checkpointOf } from '../store/read/checkpoint-of.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
+
+/**
+ * Audits a mirror and holds it against a checkpoint: the receipts against its root, its signature against the public key that is
+ * named or, where none is, that of the key that signs here. What is no checkpoint at all is a difference, too.
+ *
+ * @throws UsageError where a file can't be read.
+ */
+export async function verifyWithCheckpoint(
+  database: string,
+  { checkpoint: path, publicKey, signingKeyFile, ...options }: CheckpointOptions,
+): Promise<Verification & { readonly checkpoint: ShownCheckpoint }> {
+  const publicKeyObject = publicKeyFrom(publicKey, signingKeyFile);
+  const bytes = reading(path, each => each);
+  try {
+    const checkpoint = readCheckpoint(bytes);
+    const signature = checkSignature(checkpoint, publicKeyObject);
+    return withSignature(await verifyMirror(database, { ...options, checkpoint }), signature);
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    const broken = { size: 0, signature: 'forged', notes: [`${path}: ${error.message}`] } as const;
+    return withSignature(await verifyMirror(database, options), broken);
+  }
+}
+
+export interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
+  /** The checkpoint's file. */
+  readonly checkpoint: string;
+  /** The file of the public key; undefined where none is named. */
+  readonly publicKey: string | undefined;
+  readonly signingKeyFile: string | null;
+}
+
+/** Writes a checkpoint into a file: whole, or not at all. */
+export function writeCheckpoint(path: string, text: string): void {
+  try {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    throw new UsageError(`${path} can't be written: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** @throws UsageError where the setting names no usable key. */
+function readSigningKey(path: string): KeyObject {
+  return reading(path, bytes => readPrivateKey(bytes.toString()), 'DOCMIRROR_SIGNING_KEY_FILE: ');
+}
+
+/** The signed checkpoint of all receipts of a mirror. */
+export function signedCheckpointOf(database: string, signingKeyFile: string): string {
+  return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
+}
+
+/** What the signature on a checkpoint is worth; null where no key is known. */
+function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObject | null): ShownCheckpoint {
+  const { size, origin } = checkpoint;
+  if (publicKey === null) {
+    const words = note.signatures.length === 0 ? 'has no signature' : 'has a signature that was not checked';
+    const advice = 'name its key with --public-key to know who made it';
+    return {
+      size,
+      signature: 'unchecked',
+      notes: [`The checkpoint of ${size} receipts ${words}; ${advice}.`],
+    };
+  }
+  const signature = signatureVerdict(note, { name: origin, publicKey });
+  const words = {
+    verified: 'was signed by the key',
+    forged: 'has a false signature',
+    absent: 'was not signed by the key',
+  };
+  return { size, signature, notes: [`The checkpoint of ${size} receipts ${words[signature]}.`] };
+}
+
+/** The audit with what the signature adds to it: one that is not the key's is a difference. */
+function withSignature(
+  found: Verification,
+  checkpoint: ShownCheckpoint,
+): Verification & { readonly checkpoint: ShownCheckpoint } {
+  if (checkpoint.signature === 'verified' || checkpoint.signature === 'unchecked')
+    return { ...found, checkpoint };
+  const what = checkpoint.notes.join(' ');
+  const difference = { table: null, id: null, what, severity: 'record of runs' } as const;
+  return {
+    ...found,
+    checkpoint,
+    differenceCount: found.differenceCount + 1,
+    differences: [difference, ...found.differences],
+  };
+}
+
+function publicKeyFrom(publicKeyFile: string | undefined, signingKeyFile: string | null): KeyObject | null {
+  if (publicKeyFile !== undefined) return reading(publicKeyFile, bytes => readPublicKey(bytes.toString()));
+  return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
+}
+
+function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): T {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new UsageError(`${prefix}${path} can't be read: ${error instanceof Error ? error.message : error}`);
+  }
+  try {
+    return read(bytes);
+  } catch (error) {
+    if (error instanceof MalformedError) throw new UsageError(`${prefix}${path}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Receipt } from '../audit/receipt.ts';
+import { count, instant } from './numbers.ts';
+import { renderTable } from './table.ts';
+
+/** Receipts for people, a row each. */
+export function receiptsText(
+  rows: readonly { readonly leafIndex: number; readonly receipt: Receipt }[],
+): string {
+  if (rows.length === 0) return 'There is no receipt yet. A run writes one: "docmirror sync".\n';
+  return renderTable(
+    [{ name: 'Leaf', align: 'right' }, { name: 'Kind' }, { name: 'When' }, { name: 'By' }, { name: 'What' }],
+    rows.map(({ leafIndex, receipt }) => [String(leafIndex), receipt.kind, ...cells(receipt)]),
+  );
+}
+
+function cells(receipt: Receipt): [when: string, by: string, what: string] {
+  switch (receipt.kind) {
+    case 'run': {
+      const { runId, status, startedAt, actor } = receipt;
+      return [instant(startedAt), actor, `run ${count(runId)}, ${status}`];
+    }
+    case 'upgrade':
+      return [instant(receipt.at), '', `from ${receipt.fromVersion} to ${receipt.docmirrorVersion}`];
+    case 'prune':
+      return [instant(receipt.at), '', `versions that ended before ${instant(receipt.before)} were deleted`];
+  }
+}

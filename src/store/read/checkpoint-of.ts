@@ -1,0 +1,31 @@
+import type { Checkpoint } from '../../audit/checkpoint.ts';
+import { openForReading } from '../file/open.ts';
+import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
+
+/**
+ * What the log of a mirror's receipts holds now.
+ *
+ * @throws MirrorFileError where there is no mirror, or it can't be read.
+ */
+export function checkpointOf(path: string): Checkpoint {
+  const file = openForReading(path);
+  try {
+    return new ReceiptLog(file.sqlite).checkpoint();
+  } finally {
+    file.close();
+  }
+}
+
+/**
+ * Every receipt of a mirror in order, of one state of it.
+ *
+ * @throws MirrorFileError where there is no mirror, or it can't be read.
+ */
+export function* receiptsOf(path: string): Generator<StoredReceipt> {
+  const file = openForReading(path);
+  try {
+    yield* new ReceiptLog(file.sqlite).receipts();
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,55 @@
+import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
+import { hash16, Sum } from '../../contract/sum.ts';
+
+/** A record's version by the runs that it names. */
+type Begun = [recordId: number, firstSeenRunId: number, fromRunId: number];
+
+/** Which versions are meant: those that began after one run and up to another, and still stood after a third. */
+export interface VersionRange {
+  readonly beganAfter: number;
+  readonly beganThrough: number;
+  readonly stoodAfter: number;
+}
+
+/**
+ * Sums up which runs first saw and wrote each version that is kept of a resource. Of runs whose ended versions were deleted no
+ * changes hash can be computed, so this sum takes its place. A row that is updated later moves into the history with the same
+ * numbers, so the sum stays as it is until more is deleted.
+ */
+export function sumOfBegun(sqlite: Database.Database, resource: string, range: VersionRange): Sum {
+  const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
+  const { beganAfter, beganThrough, stoodAfter } = range;
+  const sum = new Sum();
+  const add = ([recordId, firstSeenRunId, fromRunId]: Begun) =>
+    sum.add(hash16(`${recordId} ${firstSeenRunId} ${fromRunId}`));
+  const rows = sqlite
+    .prepare<[number, number], Begun>(
+      `SELECT id, _first_seen_run_id, _changed_run_id FROM ${table}
+       WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
+    )
+    .raw();
+  for (const row of rows.iterate(beganAfter, beganThrough)) add(row);
+  const versions = sqlite
+    .prepare<[string, number, number, number], Begun>(
+      `SELECT record_id, first_seen_run_id, valid_from_run_id FROM record_history
+       WHERE resource = ? AND valid_from_run_id > ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
+    )
+    .raw();
+  for (const row of versions.iterate(resource, beganAfter, beganThrough, stoodAfter)) add(row);
+  return sum;
+}
+
+/** The same over the versions that ended after one run and up to another, and had begun by the first. */
+export function sumOfEnded(sqlite: Database.Database, resource: string, after: number, through: number): Sum {
+  const sum = new Sum();
+  const versions = sqlite
+    .prepare<[string, number, number, number], Begun>(
+      `SELECT record_id, first_seen_run_id, valid_from_run_id FROM record_history
+       WHERE +resource = ? AND valid_to_run_id > ? AND valid_to_run_id <= ? AND valid_from_run_id <= ?`,
+    )
+    .raw();
+  for (const [recordId, firstSeenRunId, fromRunId] of versions.iterate(resource, after, through, after))
+    sum.add(hash16(`${recordId} ${firstSeenRunId} ${fromRunId}`));
+  return sum;
+}

@@ -1,0 +1,24 @@
+import type Database from 'better-sqlite3';
+import { EndedRuns } from '../read/ended-runs.ts';
+
+/** Up to when ended versions were deleted. */
+export interface Pruned {
+  /** As the newest receipt of a pruning says; null where nothing was ever deleted. */
+  readonly before: string | null;
+  /** The last run that had ended by then: what it and the runs before it ended is gone. 0 where nothing is. */
+  readonly throughRunId: number;
+}
+
+/** Reads how far back the history goes. */
+export function readPruned(sqlite: Database.Database): Pruned {
+  const before = sqlite
+    .prepare<[], string>(
+      `SELECT receipt ->> 'before' FROM sync_receipts
+       WHERE run_id IS NULL AND iif(json_valid(receipt), receipt ->> 'kind', '') = 'prune'
+       ORDER BY leaf_index DESC LIMIT 1`,
+    )
+    .pluck()
+    .get();
+  if (before === undefined) return { before: null, throughRunId: 0 };
+  return { before, throughRunId: new EndedRuns(sqlite).newestBy(before) ?? 0 };
+}

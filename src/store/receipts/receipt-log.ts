@@ -1,0 +1,100 @@
+import type Database from 'better-sqlite3';
+import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
+import { leafHash, MerkleTree } from '../../audit/merkle.ts';
+import { type Receipt, receiptText } from '../../audit/receipt.ts';
+import { contentBytes } from '../../contract/sum.ts';
+import { MirrorFileError } from '../../errors.ts';
+import type { ReceiptHead } from '../../sync/ports.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+
+/** A receipt as it is stored. */
+export interface StoredReceipt {
+  readonly leafIndex: number;
+  readonly runId: number | null;
+  readonly receipt: string;
+  readonly leafHash: string;
+}
+
+/** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
+export class ReceiptLog {
+  readonly #sqlite: Database.Database;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  /**
+   * The mirror's own id.
+   *
+   * @throws MirrorFileError where the file has lost it.
+   */
+  mirrorId(): string {
+    const ids = this.#sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror LIMIT 2').pluck().all();
+    if (ids.length === 1) return ids[0] as string;
+    throw new MirrorFileError(
+      'The mirror has lost its id, which its receipts name. "docmirror verify" tells what else is wrong.',
+    );
+  }
+
+  /** Appends a receipt, in the transaction that ends what it speaks of. */
+  append(receipt: Receipt): void {
+    const text = receiptText(receipt);
+    const hash = leafHash(text);
+    const runId = receipt.kind === 'run' ? receipt.runId : null;
+    this.#sqlite
+      .prepare(
+        `INSERT INTO sync_receipts (leaf_index, run_id, receipt, leaf_hash)
+         VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`,
+      )
+      .run(runId, text, hash.toString('hex'));
+    const sum = new ContentSum(this.#sqlite, 'sync_receipts', 'leaves');
+    sum.add(hash.subarray(0, contentBytes));
+    sum.save();
+  }
+
+  /** Every receipt in order; never all in memory. */
+  *receipts(): Generator<StoredReceipt> {
+    yield* this.#sqlite
+      .prepare<[], StoredReceipt>(
+        `SELECT leaf_index AS leafIndex, run_id AS runId, receipt, leaf_hash AS leafHash
+         FROM sync_receipts ORDER BY leaf_index`,
+      )
+      .iterate();
+  }
+
+  /** The texts of the receipts, the newest first. */
+  newestFirst(): IterableIterator<string> {
+    return this.#sqlite
+      .prepare<[], string>('SELECT receipt FROM sync_receipts ORDER BY leaf_index DESC')
+      .pluck()
+      .iterate();
+  }
+
+  /** The newest receipt with what the log comes to; null where there is none. */
+  head(): ReceiptHead | null {
+    const tree = this.#tree();
+    if (tree.size === 0) return null;
+    const leafIndex = tree.size - 1;
+    const newest = this.#sqlite
+      .prepare<[number], string>('SELECT leaf_hash FROM sync_receipts WHERE leaf_index = ?')
+      .pluck()
+      .get(leafIndex);
+    const rootHash = tree.root().toString('hex');
+    return { leafIndex, leafHash: newest ?? '', treeSize: tree.size, rootHash };
+  }
+
+  /** What the log holds now, as it can be signed. */
+  checkpoint(): Checkpoint {
+    const tree = this.#tree();
+    return { origin: originOf(this.mirrorId()), size: tree.size, root: tree.root() };
+  }
+
+  #tree(): MerkleTree {
+    const tree = new MerkleTree();
+    const hashes = this.#sqlite
+      .prepare<[], string>('SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index')
+      .pluck();
+    for (const hash of hashes.iterate()) tree.append(Buffer.from(hash, 'hex'));
+    return tree;
+  }
+}

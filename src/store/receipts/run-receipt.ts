@@ -1,0 +1,134 @@
+import type Database from 'better-sqlite3';
+import { MalformedError } from '../../audit/malformed-error.ts';
+import { readReceipt } from '../../audit/read-receipt.ts';
+import type {
+  ConnectionsReceipt,
+  EndStatus,
+  ListReceipt,
+  ListState,
+  RunReceipt,
+} from '../../audit/receipt.ts';
+import { lists, type ResourceName } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import { changesOfRun } from './changes-of-run.ts';
+import { ReceiptLog } from './receipt-log.ts';
+
+/** What a receipt needs besides the tables of runs. */
+export interface ReceiptSources {
+  readonly mirrorId: string;
+  /** How many rows stand in a list, or among the connections, after the run, and what they sum up to. */
+  readonly stateAfter: (resource: ListState['resource']) => Sum;
+  /** What the run changed in a list, or in the connections. */
+  readonly changes: (resource: ListState['resource']) => { readonly count: number; digest(): string };
+}
+
+interface RunRow {
+  readonly status: EndStatus;
+  readonly trigger: RunReceipt['trigger'];
+  readonly startedAt: string;
+  readonly completedAt: string | null;
+  readonly docmirrorVersion: string;
+  readonly baseUrl: string;
+  readonly actor: string | null;
+}
+
+interface ListRow {
+  readonly resource: ResourceName;
+  readonly status: EndStatus;
+  readonly completeness: ListReceipt['completeness'];
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+  readonly rejected: number;
+  readonly removalsWithheld: number;
+  readonly recordCount: number | null;
+  readonly checksum: string | null;
+}
+
+/** Composes the receipt of a run that has ended from what the tables say of it; null where there is no such run. */
+export function composeRunReceipt(
+  sqlite: Database.Database,
+  runId: number,
+  sources: ReceiptSources,
+): RunReceipt | null {
+  const run = sqlite
+    .prepare<[number], RunRow>(
+      `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt,
+         docmirror_version AS docmirrorVersion, base_url AS baseUrl, _actor AS actor
+       FROM sync_runs WHERE id = ?`,
+    )
+    .get(runId);
+  if (run === undefined) return null;
+  return {
+    ...run,
+    kind: 'run',
+    mirrorId: sources.mirrorId,
+    runId,
+    actor: run.actor ?? '',
+    lists: [...listReceipts(sqlite, runId, sources), ...connectionsReceipt(sources)],
+  };
+}
+
+function listReceipts(sqlite: Database.Database, runId: number, sources: ReceiptSources): ListReceipt[] {
+  // A run of 0.1.0 may have said count_matched, which is no verdict of a receipt.
+  const rows = sqlite
+    .prepare<[number], ListRow>(
+      `SELECT resource, status, iif(completeness <> 'count_matched', completeness, NULL) AS completeness,
+         inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
+         record_count AS recordCount, checksum
+       FROM sync_run_resources WHERE run_id = ?`,
+    )
+    .all(runId);
+  const places = lists.map(({ resource }) => resource);
+  return rows
+    .filter(({ resource }) => places.includes(resource))
+    .sort((a, b) => places.indexOf(a.resource) - places.indexOf(b.resource))
+    .map(({ recordCount, checksum, ...row }) => {
+      const changes = sources.changes(row.resource).digest();
+      if (recordCount !== null && checksum !== null) return { ...row, recordCount, checksum, changes };
+      // The list was left as it was.
+      const state = sources.stateAfter(row.resource);
+      return { ...row, recordCount: state.count, checksum: state.toString(), changes };
+    });
+}
+
+function connectionsReceipt({ changes, stateAfter }: ReceiptSources): ConnectionsReceipt[] {
+  const hash = changes('connections');
+  if (hash.count === 0) return [];
+  const state = stateAfter('connections');
+  const [recordCount, checksum] = [state.count, state.toString()];
+  return [{ resource: 'connections', recordCount, checksum, changes: hash.digest() }];
+}
+
+/** Writes the receipt of a run, in the transaction that ends it. */
+export function writeRunReceipt(sqlite: Database.Database, runId: number): void {
+  const log = new ReceiptLog(sqlite);
+  const receipt = composeRunReceipt(sqlite, runId, {
+    mirrorId: log.mirrorId(),
+    stateAfter: resource => lastState(sqlite, log, resource),
+    changes: resource => changesOfRun(sqlite, resource, runId).hash,
+  });
+  if (receipt !== null) log.append(receipt);
+}
+
+/** How a list stands by the newest receipt that speaks of it; the connections, whose runs keep no sums, by their own sum. */
+function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListState['resource']): Sum {
+  if (resource === 'connections') return new ContentSum(sqlite, resource, resource).stored();
+  for (const text of log.newestFirst()) {
+    const state = statesIn(text).find(list => list.resource === resource);
+    if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
+  }
+  return new Sum();
+}
+
+/** What a stored receipt says of lists; nothing where others have spoilt it, which an audit finds. */
+function statesIn(text: string): readonly ListState[] {
+  try {
+    const receipt = readReceipt(text);
+    return receipt.kind === 'prune' ? [] : receipt.lists;
+  } catch (error) {
+    if (error instanceof MalformedError) return [];
+    throw error;
+  }
+}

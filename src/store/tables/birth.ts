@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
+import { Fingerprints, fingerprintedTables, fingerprintSum } from './fingerprints.ts';
+import { createTriggers } from './triggers.ts';
+
+const historyResources = [...lists.map(({ resource }) => resource), 'connections'];
+
+/** Every sum that a mirror keeps of its tables, from its birth on: by table, and by what of it. */
+export const keptSums: readonly (readonly [table: string, resource: string])[] = [
+  ...lists.map(({ table, resource }) => [table, resource] as const),
+  ['connections', 'connections'],
+  ...historyResources.map(resource => ['record_history', resource] as const),
+  ...fingerprintedTables.map(table => [table, fingerprintSum] as const),
+  ['sync_receipts', 'leaves'],
+  ...historyResources.map(resource => ['before_pruning', resource] as const),
+];
+
+/**
+ * Gives a file whose tables were just made, or have just changed, what goes with them: triggers, the mirror's own id, sums and
+ * fingerprints. What is there already stays as it is. To be called in the transaction that changes the tables.
+ */
+export function completeMirror(sqlite: Database.Database): void {
+  createTriggers(sqlite);
+  if (sqlite.prepare('SELECT 1 FROM _mirror').get() !== undefined) return;
+  sqlite.prepare('INSERT INTO _mirror (mirror_id) VALUES (?)').run(randomUUID());
+  const insertSum = sqlite.prepare(
+    'INSERT OR IGNORE INTO _content_sums (table_name, resource, record_count, digest) VALUES (?, ?, 0, ?)',
+  );
+  for (const [table, resource] of keptSums) insertSum.run(table, resource, '0'.repeat(32));
+  for (const table of fingerprintedTables) new Fingerprints(sqlite, table).setAll();
+}

@@ -1,0 +1,93 @@
+import type Database from 'better-sqlite3';
+import { hash16, Sum } from '../../contract/sum.ts';
+import { ContentSum } from './content-sums.ts';
+
+/**
+ * Tables that say what no receipt does (an error's words, how many bytes came, whose word on a name counts). Each of their rows
+ * carries a fingerprint over all its other columns, and the sum of these is kept.
+ */
+export const fingerprintedTables = [
+  'connections',
+  'rejected_records',
+  'sync_run_resources',
+  'sync_runs',
+] as const;
+
+export type FingerprintedTable = (typeof fingerprintedTables)[number];
+
+/** Under what the sum of a table's fingerprints is kept, beside the sums of contents. */
+export const fingerprintSum = 'fingerprints';
+
+type Value = string | number | Buffer | null;
+
+/** The fingerprints of one table's rows, within the transaction that writes them. */
+export class Fingerprints {
+  readonly #table: FingerprintedTable;
+  readonly #columns: string;
+  readonly #read: Database.Statement<[number], Value[]>;
+  readonly #write: Database.Statement<[Buffer, number]>;
+  readonly #sqlite: Database.Database;
+  readonly #sum: ContentSum;
+
+  constructor(sqlite: Database.Database, table: FingerprintedTable) {
+    this.#sqlite = sqlite;
+    this.#table = table;
+    this.#sum = new ContentSum(sqlite, table, fingerprintSum);
+    const names = sqlite
+      .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE name <> '_fingerprint'")
+      .pluck()
+      .all(table);
+    this.#columns = ['_fingerprint', ...names].map(name => `"${name}"`).join(', ');
+    this.#read = sqlite
+      .prepare<[number], Value[]>(`SELECT ${this.#columns} FROM ${table} WHERE rowid = ?`)
+      .raw();
+    this.#write = sqlite.prepare(`UPDATE ${table} SET _fingerprint = ? WHERE rowid = ?`);
+  }
+
+  /** Notes what a row says, after it was written. */
+  set(rowId: number): void {
+    const [before, ...values] = this.#read.get(rowId) ?? [];
+    const fingerprint = fingerprintOf(values);
+    if (Buffer.isBuffer(before)) this.#sum.subtract(before);
+    this.#sum.add(fingerprint);
+    this.#write.run(fingerprint, rowId);
+  }
+
+  /** Takes a row out of the sum, before it is deleted. */
+  drop(rowId: number): void {
+    const before = this.#read.get(rowId)?.[0];
+    if (Buffer.isBuffer(before)) this.#sum.subtract(before);
+  }
+
+  /** Writes the sum; to be called before the transaction ends. */
+  save(): void {
+    this.#sum.save();
+  }
+
+  /** Notes what every row says, where a file has just got its fingerprints. */
+  setAll(): void {
+    const rowIds = this.#sqlite.prepare<[], number>(`SELECT rowid FROM ${this.#table}`).pluck().all();
+    for (const rowId of rowIds) this.set(rowId);
+    this.save();
+  }
+
+  /** Reads every row: its id, and whether it says what its fingerprint says. Returns the sum over what the rows say. */
+  *check(): Generator<{ readonly rowId: number; readonly isAsWritten: boolean }, Sum> {
+    const sum = new Sum();
+    const rows = this.#sqlite
+      .prepare<[], [number, ...Value[]]>(`SELECT rowid, ${this.#columns} FROM ${this.#table}`)
+      .raw();
+    for (const [rowId, stored, ...values] of rows.iterate()) {
+      const fingerprint = fingerprintOf(values);
+      sum.add(fingerprint);
+      yield { rowId, isAsWritten: Buffer.isBuffer(stored) && fingerprint.equals(stored) };
+    }
+    return sum;
+  }
+}
+
+function fingerprintOf(values: readonly Value[]): Buffer {
+  return hash16(
+    JSON.stringify(values.map(value => (Buffer.isBuffer(value) ? value.toString('hex') : value))),
+  );
+}

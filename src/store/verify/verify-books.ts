@@ -1,0 +1,125 @@
+import { arrayFields, lists } from '../../contract/lists.ts';
+import { keptSums } from '../tables/birth.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import { Fingerprints, fingerprintedTables, fingerprintSum } from '../tables/fingerprints.ts';
+import { Shortcuts } from '../write/shortcuts.ts';
+import { type Audit, compareSums } from './verify-list.ts';
+
+/** Checks what docmirror keeps for itself: fingerprints, sums, places in arrays, numbers to come, shortcuts. */
+export function verifyBooks(audit: Audit): void {
+  verifyFingerprints(audit);
+  verifyKeptSums(audit);
+  verifyPlaces(audit);
+  verifySequences(audit);
+  verifyShortcuts(audit);
+}
+
+function verifyFingerprints({ sqlite, differences }: Audit): void {
+  for (const table of fingerprintedTables) {
+    const rows = new Fingerprints(sqlite, table).check();
+    for (let next = rows.next(); ; next = rows.next()) {
+      if (next.done === true) {
+        compareSums(
+          differences,
+          table,
+          '',
+          next.value,
+          new ContentSum(sqlite, table, fingerprintSum).stored(),
+        );
+        break;
+      }
+      if (next.value.isAsWritten) continue;
+      differences.add(table, next.value.rowId, 'the row was changed after docmirror wrote it');
+    }
+  }
+}
+
+/** A sum that is not there counts as one of nothing, so which sums there are is checked by itself. */
+function verifyKeptSums({ sqlite, differences }: Audit): void {
+  const found = sqlite
+    .prepare<[], string>("SELECT table_name || ' ' || resource FROM _content_sums")
+    .pluck()
+    .all();
+  const kept = keptSums.map(key => key.join(' '));
+  const odd = sqlite
+    .prepare<[], string>(
+      `SELECT table_name || ' ' || resource FROM _content_sums
+       WHERE length(digest) <> 32 OR digest GLOB '*[^0-9a-f]*'`,
+    )
+    .pluck();
+  for (const name of odd.iterate()) differences.add('_content_sums', null, `the sum of ${name} is no sum`);
+  for (const name of found) {
+    if (!kept.includes(name)) differences.add('_content_sums', null, `docmirror keeps no sum of ${name}`);
+  }
+  for (const name of kept) {
+    if (!found.includes(name)) differences.add('_content_sums', null, `the sum of ${name} is missing`);
+  }
+}
+
+/** The elements of an array stand at 0, 1, 2 and so on: a gap would show in no content. */
+function verifyPlaces({ sqlite, differences }: Audit): void {
+  for (const list of lists) {
+    for (const { table } of arrayFields(list)) {
+      const owners = sqlite
+        .prepare<[], number>(
+          `SELECT ${list.ownerColumn} FROM ${table} GROUP BY ${list.ownerColumn}
+           HAVING min(position) <> 0 OR max(position) <> count(*) - 1`,
+        )
+        .pluck();
+      for (const owner of owners.iterate()) differences.add(table, owner, 'the positions have a gap');
+    }
+  }
+}
+
+/** The numbers that rows get are never given twice. */
+function verifySequences({ sqlite, differences }: Audit): void {
+  const rows = sqlite
+    .prepare<[], { name: string; seq: number }>('SELECT name, seq FROM sqlite_sequence')
+    .all();
+  const greatest = sqlite.prepare<[], number>(
+    `SELECT max(coalesce((SELECT max(id) FROM document_exports), 0),
+       coalesce((SELECT max(record_id) FROM record_history WHERE resource = 'document-exports'), 0))`,
+  );
+  const used = new Map([
+    ['document_exports', greatest.pluck().get() ?? 0],
+    [
+      'sync_runs',
+      sqlite.prepare<[], number>('SELECT coalesce(max(id), 0) FROM sync_runs').pluck().get() ?? 0,
+    ],
+  ]);
+  for (const { name, seq } of rows) {
+    const least = used.get(name);
+    used.delete(name);
+    const isRight = name === 'sync_runs' ? seq === least : least !== undefined && seq >= least;
+    if (!isRight)
+      differences.add('sqlite_sequence', null, `${name}: ${seq}, but ${least ?? 'none'} was given last`);
+  }
+  for (const [name, least] of used) {
+    if (least > 0) differences.add('sqlite_sequence', null, `${name}: none, but ${least} was given last`);
+  }
+}
+
+function verifyShortcuts({ sqlite, differences }: Audit): void {
+  for (const { resource } of lists) {
+    for (const { table, what } of new Shortcuts(sqlite, resource).misfits())
+      differences.add(table, null, what);
+    const isWritten = sqlite
+      .prepare('SELECT 1 FROM sync_run_resources WHERE resource = ? AND checksum IS NOT NULL LIMIT 1')
+      .get(resource);
+    const hasState = sqlite.prepare('SELECT 1 FROM _list_states WHERE resource = ?').get(resource);
+    if (isWritten !== undefined && hasState === undefined) {
+      differences.add('_list_states', null, `${resource}: the row is missing`);
+    }
+  }
+  const names = [...lists.map(({ resource }) => resource), 'connections'].map(name => `'${name}'`).join(', ');
+  for (const table of [
+    '_known_pages',
+    '_list_states',
+    'record_history',
+    'sync_run_resources',
+    'rejected_records',
+  ]) {
+    const strange = sqlite.prepare(`SELECT 1 FROM ${table} WHERE resource NOT IN (${names}) LIMIT 1`).get();
+    if (strange !== undefined) differences.add(table, null, 'it names a list that docmirror does not know');
+  }
+}

@@ -1,0 +1,15 @@
+import { resourceNames } from '../../contract/lists.ts';
+import { sumOfBegun } from '../receipts/kept-provenance.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import type { Audit } from './verify-list.ts';
+
+/** Checks which runs wrote what is kept of the time whose ended versions were deleted. */
+export function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
+  for (const resource of [...resourceNames, 'connections']) {
+    const range = { beganAfter: 0, beganThrough: prunedThrough, stoodAfter: prunedThrough };
+    const found = sumOfBegun(sqlite, resource, range);
+    if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;
+    const words = `${resource}: which runs wrote the records up to run ${prunedThrough} is not as docmirror kept it`;
+    differences.add('_content_sums', null, words);
+  }
+}

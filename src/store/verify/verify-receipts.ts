@@ -1,0 +1,105 @@
+import { MalformedError } from '../../audit/malformed-error.ts';
+import { leafHash, MerkleTree } from '../../audit/merkle.ts';
+import { readReceipt } from '../../audit/read-receipt.ts';
+import type { Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
+import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
+import { ContentSum } from '../tables/content-sums.ts';
+import { type Audit, compareSums } from './verify-list.ts';
+
+/** What the receipts came to by themselves, before they are held against the tables. */
+export interface VerifiedReceipts {
+  readonly count: number;
+  /** Receipts of another kind than a run's that state what the lists held, each with the last run before it. */
+  readonly upgrades: readonly { readonly receipt: UpgradeReceipt; readonly afterRunId: number }[];
+}
+
+/**
+ * Checks the receipts by themselves: places without a gap, each canonical and of this mirror, each hash, and all of them against
+ * the sum that is kept.
+ *
+ * @param eachLeaf told of the hash of each receipt as it stands, in order.
+ */
+export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => void): VerifiedReceipts {
+  const { sqlite, differences } = audit;
+  const log = new ReceiptLog(sqlite);
+  const ids = sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().all();
+  if (ids.length !== 1) differences.add('_mirror', null, `${ids.length} ids, but a mirror has one`);
+  const sum = new Sum();
+  const tree = new MerkleTree();
+  const upgrades: { receipt: UpgradeReceipt; afterRunId: number }[] = [];
+  let lastRunId: number | null = null;
+  eachLeaf(tree);
+  for (const stored of log.receipts()) {
+    const hash = leafHash(stored.receipt);
+    const add = (what: string) => differences.add('sync_receipts', stored.leafIndex, what);
+    if (stored.leafIndex !== tree.size)
+      add(`the receipt before it is missing: ${tree.size} was expected here`);
+    if (hash.toString('hex') !== stored.leafHash) add('the receipt and its hash disagree');
+    tree.append(hash);
+    sum.add(hash.subarray(0, contentBytes));
+    eachLeaf(tree);
+    const receipt = readOrNull(stored, add);
+    if (receipt === null) continue;
+    if (receipt.mirrorId !== ids[0]) add(`it is of mirror ${receipt.mirrorId}, and this one is ${ids[0]}`);
+    const runId: number | null = receipt.kind === 'run' ? receipt.runId : null;
+    if (runId !== stored.runId) add(`run_id is ${stored.runId}, but the receipt says ${runId}`);
+    if (runId !== null && lastRunId !== null && runId <= lastRunId)
+      add(`it comes after that of run ${lastRunId}`);
+    if (receipt.kind === 'upgrade') upgrades.push({ receipt, afterRunId: lastRunId ?? -1 });
+    lastRunId = runId ?? lastRunId;
+  }
+  compareSums(
+    differences,
+    'sync_receipts',
+    '',
+    sum,
+    new ContentSum(sqlite, 'sync_receipts', 'leaves').stored(),
+  );
+  return { count: tree.size, upgrades: upgrades.map(upgrade => placed(audit, upgrade)) };
+}
+
+/** The first receipt of a mirror of 0.1.0 comes after all runs of 0.1.0, which have none. */
+function placed({ sqlite }: Audit, { receipt, afterRunId }: { receipt: UpgradeReceipt; afterRunId: number }) {
+  if (afterRunId >= 0) return { receipt, afterRunId };
+  const newest = sqlite.prepare<[], number>(
+    'SELECT coalesce(max(id), 0) FROM sync_runs WHERE _actor IS NULL',
+  );
+  return { receipt, afterRunId: newest.pluck().get() ?? 0 };
+}
+
+function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Receipt | null {
+  try {
+    return readReceipt(receipt);
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    add(error.message);
+    return null;
+  }
+}
+
+/** Where a stored receipt says something else than what was recomputed, as `list: field`, with both values. */
+export function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
+  const found: string[] = [];
+  const compare = (prefix: string, left: object, right: object) => {
+    for (const [name, value] of Object.entries(right)) {
+      const said: unknown = Reflect.get(left, name);
+      if (name === 'lists' || said === value) continue;
+      found.push(
+        `${prefix}${name} is ${JSON.stringify(said)} in the receipt, but ${JSON.stringify(value)} by the tables`,
+      );
+    }
+  };
+  compare('', stored, expected);
+  const named = (receipt: RunReceipt) => new Map(receipt.lists.map(list => [list.resource, list]));
+  const [ofStored, ofExpected] = [named(stored), named(expected)];
+  for (const resource of new Set([...ofStored.keys(), ...ofExpected.keys()])) {
+    const [left, right] = [ofStored.get(resource), ofExpected.get(resource)];
+    if (left === undefined)
+      found.push(`${resource}: the tables say that the run worked on it, the receipt does not`);
+    else if (right === undefined)
+      found.push(`${resource}: the receipt says that the run worked on it, the tables do not`);
+    else compare(`${resource}: `, left, right);
+  }
+  return found;
+}

@@ -1,0 +1,176 @@
+import { MalformedError } from '../../audit/malformed-error.ts';
+import { readReceipt } from '../../audit/read-receipt.ts';
+import type { ListState, RunReceipt } from '../../audit/receipt.ts';
+import { resourceNames } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
+import { changesOfRun, type RunChanges, updatedAway } from '../receipts/changes-of-run.ts';
+import { composeRunReceipt } from '../receipts/run-receipt.ts';
+import { tryToRead } from './readable.ts';
+import type { Audit } from './verify-list.ts';
+import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
+
+type Resource = ListState['resource'];
+const resources: readonly Resource[] = [...resourceNames, 'connections'];
+
+interface RunState {
+  readonly id: number;
+  readonly status: string;
+  readonly actor: string | null;
+  readonly receipt: string | null;
+}
+
+/**
+ * Recomputes the receipt of every run from the rows and the history, the newest first: what a run put into a list is taken away
+ * again and what it ended is put back, so that each list is known as every run left it.
+ *
+ * @param states the lists and the connections as they stand, recomputed from their rows.
+ */
+export async function verifyRuns(
+  audit: Audit,
+  states: ReadonlyMap<string, Sum>,
+  { upgrades }: VerifiedReceipts,
+): Promise<void> {
+  const { sqlite, differences, prunedThrough, turns } = audit;
+  const rewind = new Rewind(audit, states);
+  const rest = [...upgrades];
+  const checkUpgrades = (afterRunId: number) => {
+    while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
+      rewind.checkUpgrade(rest.pop()?.receipt.lists ?? []);
+    }
+  };
+  const runs = sqlite.prepare<[], RunState>(
+    `SELECT r.id, r.status, r._actor AS actor, l.receipt FROM sync_runs r
+     LEFT JOIN sync_receipts l ON l.run_id = r.id ORDER BY r.id DESC`,
+  );
+  for (const run of runs.iterate()) {
+    if (run.id <= prunedThrough) rewind.isOver = true;
+    checkUpgrades(run.id);
+    if (run.receipt !== null) rewind.checkRun(run.id, run.receipt);
+    else if (run.status !== 'running' && run.actor !== null) {
+      differences.add('sync_runs', run.id, 'the run has ended, but has no receipt');
+    }
+    if (run.receipt !== null && run.status === 'running') {
+      differences.add('sync_runs', run.id, 'the run has a receipt, but has not ended');
+    }
+    rewind.takeBack(run.id);
+    if (turns.isOver) await turns.next();
+  }
+  checkUpgrades(-1);
+}
+
+/** The lists as they stood after one run after another, going back. */
+class Rewind {
+  /** True where the history does not go back any further. */
+  isOver = false;
+  readonly #audit: Audit;
+  readonly #states: Map<string, Sum>;
+  readonly #mirrorId: string;
+  #changes = new Map<Resource, RunChanges | null>();
+
+  constructor(audit: Audit, states: ReadonlyMap<string, Sum>) {
+    this.#audit = audit;
+    this.#states = new Map(states);
+    this.#mirrorId = audit.sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get() ?? '';
+  }
+
+  checkRun(runId: number, text: string): void {
+    const stored = readRunReceipt(text);
+    // A receipt that can't be read was named already.
+    if (stored === null) return;
+    const ofStored = new Map(stored.lists.map(list => [list.resource, list]));
+    const expected = composeRunReceipt(this.#audit.sqlite, runId, {
+      mirrorId: this.#mirrorId,
+      stateAfter: resource => (this.isOver ? sumIn(ofStored.get(resource)) : this.#stateOf(resource)),
+      changes: resource => {
+        // Of what was pruned, the receipt's own word is all there is.
+        const said = ofStored.get(resource)?.changes;
+        if (this.isOver) return { count: said === undefined ? 0 : 1, digest: () => said ?? '' };
+        return this.#changesOf(runId, resource)?.hash ?? { count: 1, digest: () => 'not to be read' };
+      },
+    });
+    if (expected === null) return;
+    for (const what of differencesBetween(stored, expected)) {
+      const isContent = /: (changes|checksum|recordCount) is/.test(what);
+      this.#audit.differences.add(
+        'sync_receipts',
+        null,
+        `run ${runId}: ${what}`,
+        isContent ? 'content' : 'record of runs',
+      );
+    }
+    if (!this.isOver) this.#checkStates(runId, stored);
+  }
+
+  checkUpgrade(said: readonly ListState[]): void {
+    if (this.isOver) return;
+    for (const { resource, recordCount, checksum } of said)
+      this.#compare('an upgrade', resource, recordCount, checksum);
+  }
+
+  /** Undoes what a run did. */
+  takeBack(runId: number): void {
+    for (const resource of this.isOver ? [] : resources) {
+      const changes = this.#changesOf(runId, resource);
+      const state = this.#states.get(resource);
+      if (changes === null || state === undefined) continue;
+      const before = state.minus(changes.began).plus(changes.gone);
+      const updated = tryToRead(() => updatedAway(this.#audit.sqlite, resource, runId));
+      if ('value' in updated) this.#states.set(resource, before.plus(updated.value));
+      else
+        this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${updated.problem}`);
+    }
+    this.#changes.clear();
+  }
+
+  #checkStates(runId: number, { lists }: RunReceipt): void {
+    for (const { resource, recordCount, checksum } of lists) {
+      this.#compare(`run ${runId}`, resource, recordCount, checksum);
+    }
+  }
+
+  #compare(who: string, resource: Resource, recordCount: number, checksum: string): void {
+    const state = this.#stateOf(resource);
+    if (state.count === recordCount && state.toString() === checksum) return;
+    const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
+    this.#audit.differences.add('sync_receipts', null, words, 'content');
+    // From here on back, what the receipts say of each other is held against the history: one fault is named once.
+    this.#states.set(resource, Sum.from(recordCount, checksum));
+  }
+
+  #stateOf(resource: Resource): Sum {
+    const state = this.#states.get(resource);
+    if (state === undefined) throw new Error(`${resource} was not verified.`);
+    return state;
+  }
+
+  /** What a run changed; null where that can't be read, which is then named. */
+  #changesOf(runId: number, resource: Resource): RunChanges | null {
+    const known = this.#changes.get(resource);
+    if (known !== undefined) return known;
+    const changes = this.#readChanges(runId, resource);
+    this.#changes.set(resource, changes);
+    return changes;
+  }
+
+  #readChanges(runId: number, resource: Resource): RunChanges | null {
+    const read = tryToRead(() => changesOfRun(this.#audit.sqlite, resource, runId));
+    if ('value' in read) return read.value;
+    this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${read.problem}`);
+    return null;
+  }
+}
+
+function readRunReceipt(text: string): RunReceipt | null {
+  try {
+    const receipt = readReceipt(text);
+    return receipt.kind === 'run' ? receipt : null;
+  } catch (error) {
+    if (error instanceof MalformedError) return null;
+    throw error;
+  }
+}
+
+/** How a receipt says that a list stood. */
+function sumIn(state: ListState | undefined): Sum {
+  return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
+}

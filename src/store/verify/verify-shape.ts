@@ -1,0 +1,55 @@
+import type Database from 'better-sqlite3';
+import { openInMemory } from '../file/open.ts';
+import type { Differences } from './differences.ts';
+
+interface Part {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Holds tables, columns, indexes, views and triggers against those of a mirror that is made fresh. */
+export function verifyShape(sqlite: Database.Database, differences: Differences): void {
+  fresh ??= readFresh();
+  const wanted = new Map(fresh.parts.map(part => [part.name, part]));
+  for (const { type, name, sql } of partsOf(sqlite)) {
+    const should = wanted.get(name);
+    wanted.delete(name);
+    if (should === undefined) differences.add(name, null, `docmirror makes no such ${type}`, 'content');
+    else if (should.sql !== sql) {
+      differences.add(name, null, `the ${type} is not as docmirror makes it`, 'content');
+    }
+  }
+  for (const { type, name } of wanted.values())
+    differences.add(name, null, `the ${type} is missing`, 'content');
+  if (migrationsOf(sqlite) !== fresh.migrations) {
+    differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
+  }
+}
+
+/** How a mirror is that was made just now; that does not change while docmirror runs. */
+let fresh: { readonly parts: readonly Part[]; readonly migrations: string } | undefined;
+
+function readFresh() {
+  const { sqlite, close } = openInMemory();
+  try {
+    return { parts: partsOf(sqlite), migrations: migrationsOf(sqlite) };
+  } finally {
+    close();
+  }
+}
+
+function migrationsOf(sqlite: Database.Database): string {
+  const migrations = 'SELECT id, hash, created_at FROM __drizzle_migrations ORDER BY created_at, hash';
+  return JSON.stringify(sqlite.prepare(migrations).raw().all());
+}
+
+/** What a file is made of, but for what SQLite keeps by itself. */
+function partsOf(sqlite: Database.Database): Part[] {
+  return sqlite
+    .prepare<[], Part>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    )
+    .all()
+    .map(part => ({ ...part, sql: part.sql.replaceAll(/\s+/g, ' ').trim() }));
+}

@@ -1,0 +1,172 @@
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { logVerdict, readCheckpoint } from '../../src/audit/checkpoint.ts';
+import { readPublicKey } from '../../src/audit/keys.ts';
+import { leafHash, rootOfFirst } from '../../src/audit/merkle.ts';
+import { signatureVerdict } from '../../src/audit/note.ts';
+import { sqlite, temporaryFolder } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { tamper } from '../verify/tamper.ts';
+
+let scene: Scene;
+let first: Record<string, unknown>;
+const file = (name: string) => join(scene.folder, name);
+
+beforeAll(async () => {
+  scene = await setScene({}, { exports: 30, collections: 5, webhooks: 2 });
+  const { stdout } = await scene.run('audit', 'keygen', file('key.pem'));
+  writeFileSync(file('key.pub'), stdout);
+  Object.assign(scene.env, { DOCMIRROR_ACTOR: 'nightly job' });
+  first = (await scene.sync()).summary;
+  await scene.run('audit', 'checkpoint', '--signing-key-file', file('key.pem'), '--out', file('checkpoint'));
+  scene.service.lists.collections.pop();
+  await scene.sync();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const verify = (...args: string[]) => scene.run('verify', '--checkpoint', file('checkpoint'), ...args);
+
+describe('audit', () => {
+  test('keygen writes a private key for its owner alone, and never over an existing file', async () => {
+    expect(statSync(file('key.pem')).mode & 0o777).toBe(0o600);
+    expect(() => readPublicKey(readFileSync(file('key.pub'), 'utf8'))).not.toThrow();
+    const before = readFileSync(file('key.pem'), 'utf8');
+    const again = await scene.run('audit', 'keygen', file('key.pem'));
+    expect(again).toMatchObject({ code: 2, stdout: '' });
+    expect(readFileSync(file('key.pem'), 'utf8')).toBe(before);
+  });
+
+  test('receipts --json prints the stored texts, and their hashes are those of the log', async () => {
+    const { stdout } = await scene.run('audit', 'receipts', '--json');
+    const stored = sqlite(scene.database, 'SELECT * FROM sync_receipts ORDER BY leaf_index');
+    expect(stdout.trimEnd().split('\n')).toEqual(stored.map(({ receipt }) => receipt));
+    expect(stored.map(row => leafHash(String(row.receipt)).toString('hex'))).toEqual(
+      stored.map(row => row.leaf_hash),
+    );
+    expect(JSON.parse(stdout.split('\n')[0] as string)).toMatchObject({
+      kind: 'run',
+      runId: 1,
+      actor: 'nightly job',
+    });
+    expect((await scene.run('audit', 'receipts')).stdout).toMatch(/run 1, completed/);
+  });
+
+  test('sync says where its receipt stands and what the log comes to', () => {
+    const leaves = sqlite(scene.database, 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index LIMIT 1');
+    const hashes = leaves.map(row => Buffer.from(String(row.leaf_hash), 'hex'));
+    expect(first.receipt).toEqual({
+      leafIndex: 0,
+      leafHash: leaves[0]?.leaf_hash,
+      treeSize: 1,
+      rootHash: rootOfFirst(1, hashes)?.toString('hex'),
+    });
+  });
+
+  test('a checkpoint is signed, and pins the receipts of its time', () => {
+    const { checkpoint, note } = readCheckpoint(readFileSync(file('checkpoint')));
+    const publicKey = readPublicKey(readFileSync(file('key.pub'), 'utf8'));
+    expect(signatureVerdict(note, { name: checkpoint.origin, publicKey })).toBe('verified');
+    const leaves = sqlite(scene.database, 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index');
+    expect(leaves).toHaveLength(2);
+    const hashes = leaves.map(row => Buffer.from(String(row.leaf_hash), 'hex'));
+    expect(logVerdict(checkpoint, hashes)).toBe('holds');
+  });
+
+  test('without a key a checkpoint is printed only where it is asked for unsigned', async () => {
+    expect(await scene.run('audit', 'checkpoint')).toMatchObject({ code: 2, stdout: '' });
+    const { stdout } = await scene.run('audit', 'checkpoint', '--unsigned');
+    expect(stdout).toMatch(/^docmirror\/[\da-f-]{36}\n2\n[A-Za-z0-9+/]{43}=\n$/);
+  });
+
+  test('SQL refuses to change or delete a receipt, and says why', () => {
+    const database = new Database(scene.database);
+    try {
+      expect(() => database.exec("UPDATE sync_receipts SET receipt = '{}'")).toThrow(
+        /A receipt never changes/,
+      );
+      expect(() => database.exec('DELETE FROM sync_receipts')).toThrow(/A receipt never changes/);
+    } finally {
+      database.close();
+    }
+  });
+});
+
+describe('verify --checkpoint', () => {
+  test('a sound mirror that has gone on since holds', async () => {
+    const { code, stdout } = await verify('--public-key', file('key.pub'));
+    expect(stdout).toContain('The checkpoint of 1 receipts was signed by the key.');
+    expect(code).toBe(0);
+    const unchecked = await verify();
+    expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('was not checked') });
+    const json = JSON.parse((await verify('--json', '--signing-key-file', file('key.pem'))).stdout);
+    expect(json).toMatchObject({ ok: true, checkpoint: { size: 1, signature: 'verified' } });
+  });
+
+  test('another key, a changed checkpoint and what is none are differences', async () => {
+    const other = await scene.run('audit', 'keygen', file('other.pem'));
+    writeFileSync(file('other.pub'), other.stdout);
+    expect((await verify('--public-key', file('other.pub'))).code).toBe(4);
+    const text = readFileSync(file('checkpoint'), 'utf8');
+    writeFileSync(file('forged'), text.replace(/\n1\n/, '\n2\n'));
+    const forged = await scene.run('verify', '--checkpoint', file('forged'), '--public-key', file('key.pub'));
+    expect(forged).toMatchObject({ code: 4, stdout: expect.stringContaining('false signature') });
+    writeFileSync(file('noise'), 'noise');
+    expect((await scene.run('verify', '--checkpoint', file('noise'))).code).toBe(4);
+    expect((await scene.run('verify', '--checkpoint', file('none'))).code).toBe(2);
+  });
+
+  test('another mirror is a difference', async () => {
+    await using other = await setScene({}, { exports: 30, collections: 5, webhooks: 2 });
+    await other.sync();
+    const { code, stdout } = await other.run('verify', '--checkpoint', file('checkpoint'));
+    expect({ code, stdout }).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining('the checkpoint is of'),
+    });
+  });
+
+  test('a file that was rewritten so that it agrees with itself is found', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'copy.sqlite');
+    copyFileSync(scene.database, path);
+    const text = String(sqlite(path, 'SELECT receipt FROM sync_receipts WHERE leaf_index = 0')[0]?.receipt);
+    const rewritten = text.replace('nightly job', 'someone else');
+    tamper(
+      path,
+      `UPDATE sync_receipts SET receipt = '${rewritten}', leaf_hash = '${leafHash(rewritten).toString('hex')}' WHERE leaf_index = 0`,
+    );
+    const { code, stdout } = await scene.run(
+      'verify',
+      '--checkpoint',
+      file('checkpoint'),
+      '--database',
+      path,
+    );
+    expect(stdout).toContain('one of the first 1 receipts is not what the checkpoint pins');
+    expect(code).toBe(4);
+  });
+});
+
+test('backup writes a checkpoint beside its copy, and --check holds the copy against it', async () => {
+  const copy = file('copy.sqlite');
+  const key = ['--signing-key-file', file('key.pem')];
+  expect((await scene.run('backup', copy, ...key)).code).toBe(0);
+  expect(existsSync(`${copy}.checkpoint`)).toBe(true);
+  expect(await scene.run('backup', '--check', copy, ...key)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('was signed by the key'),
+  });
+  copyFileSync(file('checkpoint'), `${copy}.checkpoint`);
+  writeFileSync(`${copy}.checkpoint`, readFileSync(`${copy}.checkpoint`, 'utf8').replace(/\n1\n/, '\n3\n'));
+  expect((await scene.run('backup', '--check', copy)).code).toBe(4);
+});
+
+test('a dry run leaves no receipt', async () => {
+  const before = sqlite(scene.database, 'SELECT count(*) AS n FROM sync_receipts');
+  scene.service.lists.collections.pop();
+  const { summary } = await scene.sync('--dry-run');
+  expect(summary.receipt).toBeNull();
+  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM sync_receipts')).toEqual(before);
+});
