@@ -16,6 +16,8 @@ export interface FinishedWalk {
   readonly repeats: Repeats | null;
   /** True where known pages were not read. */
   readonly isTrusting: boolean;
+  /** True where an interrupted run had read some of its pages: what they say may have changed since. */
+  readonly isTakenUp: boolean;
 }
 
 /** What of a proven walk the mirror may not have: nothing, the records at some places, which are all new, or anything. */
@@ -58,7 +60,7 @@ const otherSizes = [0.618, 0.79, 0.5, 0.4] as const;
 /** Closes the account of a walk. */
 export function finishWalk(
   account: WalkAccount,
-  isTrusting: boolean,
+  { isTrusting, isTakenUp }: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
   earlier: readonly FinishedWalk[],
   itemsOf: ItemsOf,
 ): FinishedWalk {
@@ -66,7 +68,7 @@ export function finishWalk(
   const same = strip && earlier.find(walk => walk.strip !== null && isSameStrip(walk.strip, strip));
   // A second reading mostly brings the very pages of the first one.
   const repeats = same?.repeats ?? (strip && findRepeats(strip, itemsOf));
-  return { account, strip, repeats, isTrusting };
+  return { account, strip, repeats, isTrusting, isTakenUp };
 }
 
 function isSameStrip(one: Strip, other: Strip): boolean {
@@ -90,7 +92,8 @@ export function judge(
   const last = walks.at(-1) as FinishedWalk;
   const strip = soundStrip(last);
   if (strip === null) return again(walks, reasonAgainst(last), standing, bounds);
-  if (walks.length === 1) {
+  // A walk that was taken up is only ever a first reading.
+  if (walks.length === 1 && !last.isTakenUp) {
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
   }

@@ -107,7 +107,8 @@ async function readWalk(
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
   }
-  return { ...finishWalk(account, isTrusting, walks, listMirror.itemsOf), pages };
+  const manner = { isTrusting, isTakenUp: taken.length > 0 };
+  return { ...finishWalk(account, manner, walks, listMirror.itemsOf), pages };
 }
 
 function requestsOf(

@@ -1,8 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Ajv } from 'ajv';
-import { type FindingKind, findingKinds } from './oracle.ts';
+import { findingKinds } from './oracle.ts';
 import { changeKinds, faultKinds, listNames, type Scenario, tamperKinds } from './scenario.ts';
+
+/** Which promise was broken; or a last run that proved nothing where it must. */
+export const caseKinds = [...findingKinds, 'unproven'] as const;
+export type CaseKind = (typeof caseKinds)[number];
 
 /** A case that was found once, and must not come back. */
 export interface Regression {
@@ -11,21 +15,23 @@ export interface Regression {
   /** What happens in it, in a sentence. */
   readonly about: string;
   /** Which promise was broken when it was found. */
-  readonly kind: FindingKind;
+  readonly kind: CaseKind;
   readonly scenario: Scenario;
 }
 
 /** Where found cases are kept. */
 export const regressionsFolder = join(import.meta.dirname, 'regressions');
+/** Where a case is kept for each guard, which fails without it. */
+export const guardsFolder = join(import.meta.dirname, 'guards');
 
 /**
- * All cases that were found, in the order of their names.
+ * All cases of a folder, in the order of their names.
  *
  * @throws where a file is no such case: a case that can't be read is not one that passes.
  */
-export function readRegressions(): Regression[] {
-  const names = readdirSync(regressionsFolder).sort();
-  return names.map(name => parseRegression(name, readFileSync(join(regressionsFolder, name), 'utf8')));
+export function readRegressions(folder: string = regressionsFolder): Regression[] {
+  const names = readdirSync(folder).sort();
+  return names.map(name => parseRegression(name, readFileSync(join(folder, name), 'utf8')));
 }
 
 /** @throws where the text is no case. */
@@ -95,7 +101,7 @@ const lists = record(Object.fromEntries(listNames.map(name => [name, list])));
 const isFound = new Ajv().compile<Omit<Regression, 'name'>>(
   record({
     about: text,
-    kind: oneOf(...findingKinds),
+    kind: oneOf(...caseKinds),
     scenario: record({ synced: many(oneOf(...listNames)), service, lists, runs: many(run) }),
   }),
 );

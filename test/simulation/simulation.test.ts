@@ -61,6 +61,20 @@ test('a process that dies leaves its files as they were, and the next run goes o
   }
 });
 
+test('a run over a known list that was stopped is taken up, and whatever changed since is proven', async () => {
+  for (let nth = 3; nth <= 7; nth++) {
+    const stopped = { ...plainRun, crash: { at: 'request' as const, nth, way: 'signal' as const } };
+    const update = { list: 'document-exports' as const, kind: 'update' as const, at: 7, to: 0 };
+    const scenario = { ...exportsOf(30), runs: [plainRun, stopped, { ...plainRun, before: [update] }] };
+    const { runs, findings } = await play(scenario, disk);
+    expect(findings, `stopped at request ${nth}`).toEqual([]);
+    const [list] = runs[2]?.report?.lists ?? [];
+    expect(list?.completeness, list?.reason ?? '').toBe('proven');
+    // Three walks, for the taken pages are not what they were; of the first one they need not be asked for.
+    expect(list?.requests).toBe(3 * 7 - (nth - 2));
+  }
+});
+
 for (const end of ['front', 'back'] as const) {
   test(`a list that grows at its ${end} all the time is proven all the same`, async () => {
     for (const concurrency of [1, 4]) {
