@@ -114,7 +114,7 @@ export class Pages {
       const place = account.place(asked, { pageNo: asked.index + 1, total, count, digest });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });
       const next = account.next();
-      if (next === null) return finishWalk(account, isTrusting, [], this.itemsOf);
+      if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, [], this.itemsOf);
       asked = next;
     }
   }

@@ -101,11 +101,13 @@ export function hasSqliteHeader(path: string): boolean {
 }
 
 function setUp(sqlite: Database.Database): void {
-  // Only a file that holds nothing yet takes this: what pruning frees can then be given back to the disk.
-  sqlite.pragma('auto_vacuum = INCREMENTAL');
   const isNew = sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  // Before there is a log: the id then stands in the file itself, whenever this process is killed.
-  if (isNew) sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  if (isNew) {
+    // Only a file that holds nothing yet takes this: what pruning frees can then be given back to the disk.
+    sqlite.pragma('auto_vacuum = INCREMENTAL');
+    // Before there is a log: the id then stands in the file itself, whenever this process is killed.
+    sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  }
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('foreign_keys = ON');

@@ -9,9 +9,13 @@ import { currentShape, migrationsAfter, newestMigrationOf, shapeOf, versionOf } 
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { upgradeSteps } from './upgrade-steps.ts';
 
-/** Drizzle's own table, as Drizzle makes it, and the record of upgrades. */
-const ownTables = `
-  CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric);
+/** Drizzle's own table, with Drizzle's columns. */
+const drizzleTable = `
+  DROP TABLE IF EXISTS __drizzle_migrations;
+  CREATE TABLE __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric);
+`;
+
+const upgradesTable = `
   CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
 `;
 
@@ -48,11 +52,11 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   const fromVersion = versionOf(sqlite);
   const columnsBefore = columnsOf(sqlite);
   const otherViews = takeViewsAway(sqlite);
-  sqlite.exec(ownTables);
-  for (const { when, statements, hash } of migrationsAfter(newestMigrationOf(sqlite))) {
+  for (const { statements } of migrationsAfter(newestMigrationOf(sqlite))) {
     for (const statement of statements) sqlite.exec(statement);
-    sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)').run(hash, when);
   }
+  recordMigrations(sqlite);
+  sqlite.exec(upgradesTable);
   createViews(sqlite);
   for (const view of otherViews) sqlite.exec(view);
   if (isUpgrade) {
@@ -65,6 +69,13 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   assertReferencesHold(sqlite, path);
   sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   sqlite.pragma(`user_version = ${currentShape()}`);
+}
+
+/** Writes down which migrations the file has, all anew: a migration that an older docmirror ran may read otherwise today. */
+function recordMigrations(sqlite: Database.Database): void {
+  sqlite.exec(drizzleTable);
+  const insert = sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
+  for (const { when, hash } of migrationsAfter(0)) insert.run(hash, when);
 }
 
 /** The columns of each table, by its name. */

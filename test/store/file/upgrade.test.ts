@@ -68,7 +68,7 @@ describe.concurrent('a mirror of 0.1.0', () => {
     ]);
     const upgraded = new Database(scene.database);
     upgraded.exec(
-      'PRAGMA foreign_keys = ON; DELETE FROM sync_run_resources WHERE run_id = 8; DELETE FROM sync_runs WHERE id = 8',
+      'PRAGMA foreign_keys = OFF; DELETE FROM sync_run_resources WHERE run_id = 8; DELETE FROM sync_runs WHERE id = 8',
     );
     upgraded.close();
     expect(contentOf(scene.database)).toEqual(content);
