@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'cancelled'
   | 'internal';
 
+/** What the process ends with. Scripts rely on these numbers; what ends by a signal has 128 and its number instead. */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 
 const source = join(import.meta.dirname, '..', 'src');
 
-/** Which rooms a room may import from. The rooms don't know each other; `commands` wires them. */
+/**
+ * Which rooms a room may import from. The rooms don't know each other; `commands` wires them. The rooms of `store` stand in one
+ * line: `tables` says what shape a mirror has, and knows no file; `receipts` says what a run or an upgrade states of it; `file` opens
+ * one and brings it to that shape; `write` and `read` work on open files and don't know each other; `verify` and `backup` stand on
+ * all of these.
+ */
 const allowedRooms: Record<string, readonly string[]> = {
   cli: ['commands', 'config', 'errors', 'printable', 'quick-start', 'service', 'version'],
   'quick-start': [],
@@ -18,8 +23,24 @@ const allowedRooms: Record<string, readonly string[]> = {
   proof: ['contract'],
   publish: ['contract', 'errors'],
   sync: ['contract', 'errors', 'proof'],
-  store: ['audit', 'contract', 'errors', 'proof', 'publish', 'sync', 'version'],
-  render: ['audit', 'printable', 'store', 'sync'],
+  'store/tables': ['contract', 'errors'],
+  'store/receipts': ['audit', 'contract', 'errors', 'store/tables', 'sync'],
+  'store/file': ['errors', 'store/receipts', 'store/tables', 'version'],
+  'store/write': ['contract', 'errors', 'proof', 'store/file', 'store/receipts', 'store/tables', 'sync'],
+  'store/read': ['audit', 'contract', 'errors', 'publish', 'store/file', 'store/receipts', 'store/tables'],
+  'store/verify': [
+    'audit',
+    'contract',
+    'errors',
+    'proof',
+    'store/file',
+    'store/receipts',
+    'store/tables',
+    'store/write',
+    'sync',
+  ],
+  'store/backup': ['errors', 'store/file', 'store/verify'],
+  render: ['audit', 'printable', 'store/read', 'store/verify', 'sync'],
   serve: ['contract', 'errors', 'version'],
   sample: ['contract'],
   commands: [
@@ -33,27 +54,42 @@ const allowedRooms: Record<string, readonly string[]> = {
     'sample',
     'serve',
     'service',
-    'store',
+    'store/backup',
+    'store/file',
+    'store/read',
+    'store/receipts',
+    'store/tables',
+    'store/verify',
+    'store/write',
     'sync',
     'version',
   ],
 };
 
 /** Where only types may cross: the room at the other end is known by its shape alone. */
-const typesOnly = new Set([
+const typesOnly = [
+  'commands → store/tables',
   'service → sync',
-  'store → publish',
-  'store → sync',
-  'render → store',
+  'store/read → publish',
+  'store/verify → sync',
+  'store/write → sync',
+  'render → store/read',
+  'render → store/verify',
   'render → sync',
-  'render → audit',
-  'render → contract',
-]);
+];
 
 /** Packages that only some rooms may touch. */
 const packageRooms: Record<string, readonly string[]> = {
-  'better-sqlite3': ['store'],
-  'drizzle-orm': ['store'],
+  'better-sqlite3': [
+    'store/backup',
+    'store/file',
+    'store/read',
+    'store/receipts',
+    'store/tables',
+    'store/verify',
+    'store/write',
+  ],
+  'drizzle-orm': ['store/file', 'store/read', 'store/tables', 'store/write'],
   undici: ['service'],
   'p-retry': ['publish', 'service'],
   '@clickhouse/client': ['publish'],
@@ -66,7 +102,6 @@ const packageRooms: Record<string, readonly string[]> = {
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
-  'jsonc-parser': ['contract'],
   canonicalize: ['audit'],
   vega: ['render'],
   preact: ['render'],
@@ -79,69 +114,163 @@ const packageRooms: Record<string, readonly string[]> = {
 };
 
 interface Import {
+  /** Paths from `src`; `target` is a package's name where it is one. */
   readonly file: string;
-  readonly from: string;
   readonly target: string;
+  readonly isPackage: boolean;
   readonly isTypeOnly: boolean;
 }
 
-const imports = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter(name => name.endsWith('.ts'))
-  .flatMap(name => importsOf(join(source, name)));
+const staticImport = /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
+const dynamicImport = /\bimport\(\s*'([^']+)'\s*\)/g;
+const anyDynamicImport = /\bimport\(/g;
 
-function importsOf(path: string): Import[] {
-  const text = readFileSync(path, 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm);
-  return [...statements].map(([whole, type, target]) => ({
-    file: relative(source, path),
-    from: roomOf(path),
-    target: target as string,
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+const texts = new Map(files.map(file => [file, readFileSync(join(source, file), 'utf8')]));
+const imports = files.flatMap(importsOf);
+const internal = imports.filter(({ isPackage }) => !isPackage);
+
+/** Every import of a file, also those that wait until they are needed; those of Node's own modules are left out. */
+function importsOf(file: string): Import[] {
+  const text = texts.get(file) ?? '';
+  const found = [...text.matchAll(staticImport)].map(([whole, type, target = '']) => ({
+    target,
     isTypeOnly: type !== undefined || /\{(\s*type\s+\w+(\s+as\s+\w+)?,?)+\s*\}/.test(whole),
   }));
+  for (const [, target = ''] of text.matchAll(dynamicImport)) found.push({ target, isTypeOnly: false });
+  return found
+    .filter(({ target }) => !target.startsWith('node:'))
+    .map(({ target, isTypeOnly }) => {
+      const isPackage = !target.startsWith('.');
+      return {
+        file,
+        isPackage,
+        isTypeOnly,
+        target: isPackage ? packageOf(target) : join(dirname(file), target),
+      };
+    });
 }
 
-function roomOf(path: string): string {
-  return (relative(source, path).split('/')[0] as string).replace(/\.ts$/, '');
+function packageOf(target: string): string {
+  const parts = target.split('/');
+  return parts.slice(0, target.startsWith('@') ? 2 : 1).join('/');
 }
 
-const crossings = imports
-  .filter(({ target }) => target.startsWith('.'))
-  .map(entry => ({ ...entry, to: roomOf(resolve(dirname(join(source, entry.file)), entry.target)) }))
-  .filter(({ from, to }) => from !== to);
+/** The room of a file, and in `store` the inner room. */
+function roomOf(file: string): string {
+  const [room = '', inner = ''] = file.split('/');
+  return room === 'store' ? `store/${inner}` : room.replace(/\.ts$/, '');
+}
 
-test('every import between rooms follows an arrow', () => {
-  const wrong = crossings.filter(({ from, to }) => !allowedRooms[from]?.includes(to));
-  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+const arrowOf = ({ file, target }: Import) => `${roomOf(file)} → ${roomOf(target)}`;
+const crossings = internal.filter(({ file, target }) => roomOf(file) !== roomOf(target));
+const said = (entries: readonly Import[]) => entries.map(({ file, target }) => `${file} imports ${target}`);
+const arrowsIn = (table: Readonly<Record<string, readonly string[]>>) =>
+  Object.entries(table).flatMap(([from, ends]) => ends.map(to => `${from} → ${to}`));
+
+describe('the rooms', () => {
+  test('every import between rooms follows an arrow', () => {
+    expect(imports.length).toBeGreaterThan(500);
+    const arrows = new Set(arrowsIn(allowedRooms));
+    expect(said(crossings.filter(entry => !arrows.has(arrowOf(entry))))).toEqual([]);
+  });
+
+  test('every arrow is used', () => {
+    const used = new Set(crossings.map(arrowOf));
+    expect(arrowsIn(allowedRooms).filter(arrow => !used.has(arrow))).toEqual([]);
+  });
+
+  test('no arrows lead round in a circle', () => {
+    expect(circleIn(new Map(Object.entries(allowedRooms)))).toBeNull();
+  });
+
+  test('where only types may cross, only types do, and they do', () => {
+    const narrow = crossings.filter(entry => typesOnly.includes(arrowOf(entry)));
+    expect(said(narrow.filter(({ isTypeOnly }) => !isTypeOnly))).toEqual([]);
+    const used = new Set(narrow.map(arrowOf));
+    expect(typesOnly.filter(arrow => !used.has(arrow))).toEqual([]);
+  });
 });
 
-test('where only types may cross, only types do', () => {
-  const wrong = crossings.filter(
-    ({ from, to, isTypeOnly }) => typesOnly.has(`${from} → ${to}`) && !isTypeOnly,
-  );
-  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
+describe('the files', () => {
+  test('no imports lead round in a circle, also not those of types or those that wait until they are needed', () => {
+    const arrows = new Map(
+      files.map(file => [file, internal.filter(entry => entry.file === file).map(({ target }) => target)]),
+    );
+    expect(circleIn(arrows)).toBeNull();
+  });
+
+  test('what waits until it is needed is imported by its name', () => {
+    const unnamed = files.filter(file => {
+      const text = texts.get(file) ?? '';
+      return [...text.matchAll(anyDynamicImport)].length !== [...text.matchAll(dynamicImport)].length;
+    });
+    expect(unnamed).toEqual([]);
+  });
+
+  test('the parts of a large command are its own', () => {
+    const folderOf = (file: string) => /^commands\/([^/]+)\//.exec(file)?.[1];
+    const wrong = internal.filter(({ file, target }) => {
+      const folder = folderOf(target);
+      return folder !== undefined && folderOf(file) !== folder && file !== `commands/${folder}.ts`;
+    });
+    expect(said(wrong)).toEqual([]);
+  });
+
+  test('every export says what it is', () => {
+    const bare = files.flatMap(file =>
+      [...(texts.get(file) ?? '').matchAll(undocumented)].map(([, name]) => `${file}: ${name}`),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  test('only cli and commands touch the process', () => {
+    const touching = files.filter(file => /\bprocess\./.test(texts.get(file) ?? ''));
+    expect(touching.filter(file => !/^(cli\.ts|commands\/)/.test(file))).toEqual([]);
+  });
 });
 
-test('every arrow is used', () => {
-  const used = new Set(crossings.map(({ from, to }) => `${from} → ${to}`));
-  const allowed = Object.entries(allowedRooms).flatMap(([from, rooms]) => rooms.map(to => `${from} → ${to}`));
-  expect(allowed.filter(arrow => !used.has(arrow))).toEqual([]);
+/** An export on whose previous line no comment ends. */
+const undocumented =
+  /(?<!\*\/\n)^export (?:async |declare |abstract )*(?:function\*?|const|class|interface|type|enum) (\w+)/gm;
+
+describe('the packages', () => {
+  const touches = imports.filter(({ isPackage }) => isPackage);
+
+  test('each is touched by its own rooms only', () => {
+    const wrong = touches.filter(({ file, target }) => !packageRooms[target]?.includes(roomOf(file)));
+    expect(said(wrong)).toEqual([]);
+  });
+
+  test('each that is installed with docmirror is needed', () => {
+    const manifest: { dependencies: Record<string, string> } = JSON.parse(
+      readFileSync(join(source, '..', 'package.json'), 'utf8'),
+    );
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(Object.keys(packageRooms).sort());
+  });
+
+  test('each is touched by all of them', () => {
+    const used = new Set(touches.map(({ file, target }) => `${target} → ${roomOf(file)}`));
+    expect(arrowsIn(packageRooms).filter(arrow => !used.has(arrow))).toEqual([]);
+  });
 });
 
-test('each package is touched by its own rooms only', () => {
-  const packages = imports.filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'));
-  const nameOf = (target: string) =>
-    target
-      .split('/')
-      .slice(0, target.startsWith('@') ? 2 : 1)
-      .join('/');
-  const wrong = packages.filter(({ from, target }) => !packageRooms[nameOf(target)]?.includes(from));
-  expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
-});
-
-test('only cli and commands touch the process', () => {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name =>
-    name.endsWith('.ts'),
-  );
-  const touching = files.filter(name => /\bprocess\./.test(readFileSync(join(source, name), 'utf8')));
-  expect(touching.filter(name => !/^(cli\.ts|commands\/)/.test(name))).toEqual([]);
-});
+/** The first circle in a set of arrows, written out, or null. */
+function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | null {
+  const done = new Set<string>();
+  const walk = (at: string, path: readonly string[]): string | null => {
+    if (path.includes(at)) return [...path.slice(path.indexOf(at)), at].join(' → ');
+    if (done.has(at)) return null;
+    for (const next of arrows.get(at) ?? []) {
+      const circle = walk(next, [...path, at]);
+      if (circle !== null) return circle;
+    }
+    done.add(at);
+    return null;
+  };
+  for (const start of arrows.keys()) {
+    const circle = walk(start, []);
+    if (circle !== null) return circle;
+  }
+  return null;
+}

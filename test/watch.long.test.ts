@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { onSchedule } from '../src/commands/schedule.ts';
-import { parseEndpoint } from '../src/commands/watch-monitor.ts';
+import { parseEndpoint } from '../src/commands/watch/monitor.ts';
 import { UsageError } from '../src/errors.ts';
 import { type RunningCli, spawnCli, sqlite } from './run-cli.ts';
 import { type Scene, setScene } from './scene.ts';

@@ -24,6 +24,7 @@ Examples:
   $ docmirror audit receipts --json | jq .runId
   $ docmirror verify --checkpoint checkpoint --public-key key.pub`;
 
+/** Registers `audit`: keys, checkpoints and the receipts. */
 export const registerAudit: CommandRegistration = (program, context) => {
   const audit = program
     .command('audit')

@@ -37,6 +37,7 @@ hand, for what SQLite left beside the old mirror would damage it.
 Exit codes: 0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was
 to be restored, is not sound, 11 a run holds the mirror that was to be restored.`;
 
+/** Registers `backup`: a copy of the mirror that is checked, an old one checked again, or an old one restored. */
 export const registerBackup: CommandRegistration = (program, context) => {
   const command = program
     .command('backup')

@@ -26,6 +26,7 @@ Examples:
 
 Only runs that have ended count. --since-run 0 tells everything from the beginning.`;
 
+/** Registers `changes`: what was inserted, updated and removed since a run or a time. */
 export const registerChanges: CommandRegistration = (program, context) => {
   const command = program
     .command('changes')

@@ -32,6 +32,7 @@ export async function verifyWithCheckpoint(
   }
 }
 
+/** Which checkpoint to hold the mirror against, and whose signature counts. */
 export interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
   /** The checkpoint's file. */
   readonly checkpoint: string;

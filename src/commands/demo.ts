@@ -26,6 +26,7 @@ const afternoon = new Date('2026-11-01T18:00:00Z');
 const shownChangesMax = 12;
 const widthWithoutTerminal = 120;
 
+/** Registers `demo`: everything once over generated data, with nothing set up. */
 export const registerDemo: CommandRegistration = (program, context) => {
   const command = program
     .command('demo')

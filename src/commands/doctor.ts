@@ -21,6 +21,7 @@ does it, which takes its time where it is large.
 
 Exit codes: 0, or what "docmirror sync" would end with.`;
 
+/** Registers `doctor`: tries everything that a run needs, and changes nothing. */
 export const registerDoctor: CommandRegistration = (program, context) => {
   const command = program
     .command('doctor')

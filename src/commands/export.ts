@@ -10,9 +10,10 @@ import { Turns } from '../store/file/turns.ts';
 import { exportTables } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
-import { asOfRunId } from './export-as-of.ts';
-import { exportChanges } from './export-changes.ts';
-import { type ExportFormat, exportFormats, writeTable } from './export-table.ts';
+import { asOfRunId } from './export/as-of.ts';
+import { exportChanges } from './export/changes.ts';
+import { type ExportFormat, exportFormats, writeTable } from './export/table.ts';
+import type { ExportTask, WrittenFile } from './export/task.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';
 import { resourceOption, runOf } from './run-flags.ts';
@@ -29,24 +30,6 @@ interface ExportFlags {
   readonly sinceRun?: string;
 }
 
-/** What all parts of one export share. */
-export interface ExportTask {
-  readonly reader: MirrorReader;
-  readonly format: ExportFormat;
-  readonly folder: string;
-  readonly isWanted: (resource: string) => boolean;
-  /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
-  readonly forSpreadsheet: boolean;
-  readonly turns: Turns;
-  readonly onProgress: (rowsDone: number, rowCount: number) => void;
-}
-
-/** A file that was written whole and waits for its name. */
-export interface WrittenFile {
-  readonly file: AtomicFile;
-  readonly rowCount: number;
-}
-
 const examples = `
 Examples:
   $ docmirror export --out lists                                    a file a list, in the service's own shape
@@ -57,6 +40,7 @@ Examples:
 
 Files appear under their names when all of them are whole; an older file of that name is replaced.`;
 
+/** Registers `export`: the lists, as they are or stood then, or the change feed, as files. */
 export const registerExport: CommandRegistration = (program, context) => {
   const command = program
     .command('export')

@@ -1,10 +1,10 @@
 import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
+import type { ListObserver } from '../sync/list-task.ts';
 import type { ListOutcome } from '../sync/ports.ts';
-import type { Progress } from './progress.ts';
 
 /** Shows a bar a list on a terminal. */
-export class BarObserver implements Progress {
+export class BarObserver implements ListObserver {
   readonly #bars: MultiBar;
   readonly #byResource = new Map<string, SingleBar>();
 

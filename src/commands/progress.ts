@@ -1,5 +1,5 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import type { ListObserver } from '../sync/list.ts';
+import type { ListObserver } from '../sync/list-task.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';

@@ -4,15 +4,7 @@ import type { SettingName } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
-
-/** The flags of `publish clickhouse` that are no settings. */
-export interface PublishFlags {
-  readonly again?: boolean;
-  readonly replaceTenant?: boolean;
-  readonly printDdl?: boolean;
-  readonly cluster?: string;
-  readonly json?: boolean;
-}
+import type { PublishFlags } from './publish/clickhouse.ts';
 
 const publishFlags: readonly SettingName[] = [
   'clickhouseUrl',
@@ -38,6 +30,7 @@ Only runs that have ended are published. What was cut off is completed by the ne
 Exit codes: 0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant,
 4 ClickHouse does not hold what the mirror holds.`;
 
+/** Registers `publish`: the mirror and its changes into tables that all tenants share. */
 export const registerPublish: CommandRegistration = (program, context) => {
   const publish = program
     .command('publish')
@@ -76,6 +69,6 @@ async function publishTo(command: Command, context: CommandContext): Promise<voi
     context.stdout.write(statements.map(statement => `${statement};\n`).join('\n'));
     return;
   }
-  const { publishToClickHouse } = await import('./publish-clickhouse.ts');
+  const { publishToClickHouse } = await import('./publish/clickhouse.ts');
   await publishToClickHouse(command, context);
 }

@@ -20,6 +20,7 @@ Examples:
 The file needs nothing else: no network, no scripts. It holds names and titles of the service's records, so share it with
 those who may see these.`;
 
+/** Registers `report`: one self-contained HTML file. */
 export const registerReport: CommandRegistration = (program, context) => {
   const command = program
     .command('report')

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { wholeNumber } from '../config/resolve.ts';
 import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
-import type { EndedRuns } from '../store/read/ended-runs.ts';
+import type { EndedRuns } from '../store/tables/ended-runs.ts';
 
 /** Everything whose changes are kept: the lists and the connections. */
 export const changingResources: readonly string[] = [...resourceNames, 'connections'];

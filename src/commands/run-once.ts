@@ -7,13 +7,14 @@ import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ChangeObserver } from '../store/write/row-writer.ts';
-import type { ListObserver } from '../sync/list.ts';
+import type { ListObserver } from '../sync/list-task.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
 import { readToken } from './token.ts';
 
+/** What one run is to do, for `sync` and for each tick of `watch`. */
 export interface RunRequest {
   readonly config: Config;
   readonly service: ServiceConfig;

@@ -7,6 +7,7 @@ import { addSettingFlags, mirrorFlags } from './flags.ts';
 
 const limitMax = 1_000_000;
 
+/** Registers `runs`: the run history, newest first. */
 export const registerRuns: CommandRegistration = (program, context) => {
   const command = program
     .command('runs')

@@ -38,6 +38,7 @@ The first line on standard output ends with the address. It serves until SIGINT 
 bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json
 hold no record and need none.`;
 
+/** Registers `serve`: the mirror over HTTP, read-only, until a signal. */
 export const registerServe: CommandRegistration = (program, context) => {
   const command = program
     .command('serve')

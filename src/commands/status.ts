@@ -7,6 +7,7 @@ import type { CommandContext, CommandRegistration } from './context.ts';
 import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { readWatchNote } from './watch-note.ts';
 
+/** Registers `status`: how fresh and how sure each list is. */
 export const registerStatus: CommandRegistration = (program, context) => {
   const command = program
     .command('status')

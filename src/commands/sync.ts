@@ -33,6 +33,7 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror,
 12 the service refused the token, 130 and 143 ended by a signal.`;
 
+/** Registers `sync`: one run over the lists. */
 export const registerSync: CommandRegistration = (program, context) => {
   const command = program
     .command('sync')

@@ -31,6 +31,7 @@ Nothing is written, and a run that is under way is not held up. --live reads eve
 Exit codes: 0 sound, 4 a difference was found; with --live also 3 not all could be compared,
 12 the service refused the token.`;
 
+/** Registers `verify`: the audit of the file and, with `--live`, its comparison with the service. */
 export const registerVerify: CommandRegistration = (program, context) => {
   const command = program
     .command('verify')

@@ -17,7 +17,7 @@ import { createLogger, type Logger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
-import { type Monitor, parseEndpoint, startMonitor } from './watch-monitor.ts';
+import { type Monitor, parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
 
 interface WatchFlags {
@@ -50,6 +50,7 @@ Runs never overlap: a tick during a run is left out, and logged. A failed run do
 SIGTERM and SIGINT end it cleanly, with 143 and 130; a run in progress is recorded as cancelled.
 All its runs are recorded with the trigger "schedule", the one of --run-now as well.`;
 
+/** Registers `watch`: a run at each tick of a schedule, until a signal. */
 export const registerWatch: CommandRegistration = (program, context) => {
   const command = program
     .command('watch')

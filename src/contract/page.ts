@@ -24,6 +24,7 @@ export interface Page {
   readonly content: PageContent | null;
 }
 
+/** What a page says: the exact text of its `items` as received, by which pages are compared, and the records in it. */
 export interface PageContent {
   readonly text: string;
   readonly items: readonly unknown[];

@@ -82,7 +82,9 @@ function makeReader(list: ListDefinition): PageReader {
       for (let at = 0; at < count; at++) {
         const position = only?.[at] ?? at;
         const item = page.items[position];
-        const record = isItem(item) ? readItem(shape, text, item, position, contents, at) : null;
+        const record = isItem(item)
+          ? readItem(shape, new ItemReading(text, position), item, contents, at)
+          : null;
         if (record !== null) {
           records.push(record);
           positions.push(position);
@@ -118,13 +120,11 @@ class Shape {
 /** The record that an item says; null where it is nested too deep. */
 function readItem(
   shape: Shape,
-  page: PageText,
+  reading: ItemReading,
   item: Item,
-  position: number,
   contents: Buffer,
   at: number,
 ): MirrorRecord | null {
-  const reading = new ItemReading(page, position);
   const scalars = shape.scalars.map(field => reading.scalar(field, item[field.name]));
   const arrays = shape.arrays.map(field => reading.array(field, item[field.name]));
   const extra = reading.extra(item, shape.known);

@@ -100,7 +100,9 @@ export function lay(answers: readonly Answer[], size: number, counting: Counting
       const shared = { from: Math.max(from, earlier.from), to: Math.min(to, earlier.to) };
       if (shared.from >= shared.to) continue;
       overlaps = true;
-      const alike = holdTheSame(answer, earlier.answer, shared, size, counting, itemsOf);
+      const itemsOfOne = itemsAt(answer, shared, size, counting);
+      const itemsOfOther = itemsAt(earlier.answer, shared, size, counting);
+      const alike = holdTheSame([answer.digest, itemsOfOne], [earlier.answer.digest, itemsOfOther], itemsOf);
       if (alike !== true) return { kind: alike === null ? 'unread' : 'conflict' };
     }
     const start = Math.max(from, covered);
@@ -126,20 +128,14 @@ function itemsAt(answer: Answer, { from, to }: Places, size: number, counting: C
     : { from: places.to - to, to: places.to - from };
 }
 
-/** Whether two answers hold the same contents at places that both cover; null where one of them was not read. */
-function holdTheSame(
-  one: Answer,
-  other: Answer,
-  shared: Places,
-  size: number,
-  counting: Counting,
-  itemsOf: ItemsOf,
-): boolean | null {
-  const ofOne = itemsAt(one, shared, size, counting);
-  const ofOther = itemsAt(other, shared, size, counting);
-  if (one.digest === other.digest && ofOne.from === ofOther.from) return true;
-  const left = itemsOf(one.digest);
-  const right = itemsOf(other.digest);
+/** Some items of a page. */
+type SomeItems = readonly [digest: string, items: Places];
+
+/** Whether items of two pages hold the same contents; null where one of the pages was not read. */
+function holdTheSame([one, ofOne]: SomeItems, [other, ofOther]: SomeItems, itemsOf: ItemsOf): boolean | null {
+  if (one === other && ofOne.from === ofOther.from) return true;
+  const left = itemsOf(one);
+  const right = itemsOf(other);
   if (left === null || right === null) return null;
   return slice(left.contents, ofOne).equals(slice(right.contents, ofOther));
 }

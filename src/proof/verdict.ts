@@ -76,8 +76,10 @@ function isSameStrip(one: Strip, other: Strip): boolean {
     one.counting === other.counting &&
     one.segments.length === other.segments.length &&
     one.segments.every(({ answer, from, to }, at) => {
-      const twin = other.segments[at];
-      return twin?.answer.digest === answer.digest && twin.from === from && twin.to === to;
+      const counterpart = other.segments[at];
+      return (
+        counterpart?.answer.digest === answer.digest && counterpart.from === from && counterpart.to === to
+      );
     })
   );
 }

@@ -3,7 +3,10 @@ import type { Change } from '../store/read/mirror-reader.ts';
 import { changesText } from './changes.ts';
 import { instant } from './numbers.ts';
 
+/** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', 'ndjson', 'csv'] as const;
+
+/** One of the formats that `changes` prints. */
 export type ChangeFormat = (typeof changeFormats)[number];
 
 /** How a stream of changes is to look. */

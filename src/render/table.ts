@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import { printable } from '../printable.ts';
 
+/** At which side the cells of a column stand. */
 export type Align = 'left' | 'right';
 
 const noBorders = {

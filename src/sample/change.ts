@@ -2,6 +2,7 @@ import { exportsAt } from './document-exports.ts';
 import { Random } from './random.ts';
 import type { ConnectionRef, DocumentExport, Sample } from './shapes.ts';
 
+/** When a sample is changed, and how one change differs from the next. */
 export interface ChangeOptions {
   /** The moment of the change; the new exports lie between the newest one before and this. */
   readonly now: Date;
@@ -49,9 +50,9 @@ function additions(random: Random, log: readonly DocumentExport[], nowMs: number
   return exportsAt(random, momentsMs).reverse();
 }
 
-/** The log with a few titles corrected and a few older exports gone; twins are left alone, so that they stay twins. */
+/** The log with a few titles corrected and a few older exports gone; duplicates are left alone, so that they stay duplicates. */
 function edited(random: Random, log: readonly DocumentExport[]): DocumentExport[] {
-  const single = log.filter((item, at) => !isTwin(item, log[at - 1]) && !isTwin(item, log[at + 1]));
+  const single = log.filter((item, at) => !isDuplicate(item, log[at - 1]) && !isDuplicate(item, log[at + 1]));
   const chosen = random.some(single, correctedTitleCount + removedExportCount);
   const corrected = new Set(chosen.slice(0, correctedTitleCount));
   const removed = new Set(chosen.slice(correctedTitleCount));
@@ -60,7 +61,7 @@ function edited(random: Random, log: readonly DocumentExport[]): DocumentExport[
     .map(item => (corrected.has(item) ? { ...item, sourceDocumentTitle: correctedTitle(item) } : item));
 }
 
-function isTwin(item: DocumentExport, other: DocumentExport | undefined): boolean {
+function isDuplicate(item: DocumentExport, other: DocumentExport | undefined): boolean {
   return JSON.stringify(item) === JSON.stringify(other);
 }
 

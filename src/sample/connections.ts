@@ -40,6 +40,9 @@ const destination = (id: number, name: string, reference: Destination['reference
   reference,
 });
 
+/**
+ * The systems that documents come from, by short names: each with its connection and how it titles and numbers documents.
+ */
 export const sources = {
   contracts: source(3, 'SharePoint – Contracts', 'contract', majorMinor, r => `CTR-${number(r, 6)}`),
   people: source(4, 'SharePoint – Human Resources', 'people', majorMinor, r => `HR-${number(r, 5)}`),
@@ -50,6 +53,7 @@ export const sources = {
   workday: source(21, 'Workday', 'people', String, r => `WD-${number(r, 7)}`),
 } as const;
 
+/** The systems that documents go to, by short names: each with its connection and how it refers to a document. */
 export const destinations = {
   archive: destination(2, 'Archive (S3)', (r, at) => `s3://acme-archive/${month(at)}/${r.hex(12)}.pdf`),
   opentext: destination(9, 'OpenText Content Server', r => `node/${number(r, 8)}`),
@@ -58,6 +62,7 @@ export const destinations = {
   dataRoom: destination(25, 'Datenraum Société Générale', r => `room-7/${number(r, 4)}`),
 } as const;
 
+/** Which source exports to which destination, and how often, as a weight among the others. */
 export const flows: readonly [Flow, ...Flow[]] = [
   { source: sources.sap, destination: destinations.archive, weight: 30 },
   { source: sources.contracts, destination: destinations.archive, weight: 16 },

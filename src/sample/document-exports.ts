@@ -13,20 +13,20 @@ const drawsMax = 1_000;
 
 /** Exports at these moments, in milliseconds, in the order of the moments; some documents come again as a new version. */
 export function exportsAt(random: Random, momentsMs: readonly number[]): DocumentExport[] {
-  const revisable: Draft[] = [];
+  const revisable: SourceDocument[] = [];
   return momentsMs.map(moment => {
     const earlier = random.chance(reexportShare)
       ? revisable[random.integer(0, revisable.length - 1)]
       : undefined;
-    const draft = earlier ?? newDraft(random);
-    draft.revision++;
-    if (earlier === undefined) revisable.push(draft);
+    const document = earlier ?? newDocument(random);
+    document.revision++;
+    if (earlier === undefined) revisable.push(document);
     if (revisable.length > revisableMax) revisable.shift();
-    return toExport(random, draft, new Date(moment));
+    return toExport(random, document, new Date(moment));
   });
 }
 
-interface Draft {
+interface SourceDocument {
   readonly flow: Flow;
   readonly reference: string;
   readonly title: string | null;
@@ -34,7 +34,7 @@ interface Draft {
   revision: number;
 }
 
-function newDraft(random: Random): Draft {
+function newDocument(random: Random): SourceDocument {
   const flow = random.weighted(flows);
   return {
     flow,
@@ -44,18 +44,18 @@ function newDraft(random: Random): Draft {
   };
 }
 
-function toExport(random: Random, draft: Draft, at: Date): DocumentExport {
-  const { source, destination } = draft.flow;
+function toExport(random: Random, document: SourceDocument, at: Date): DocumentExport {
+  const { source, destination } = document.flow;
   return {
     sourceConnection: source.connection,
-    sourceDocumentTitle: draft.title,
-    sourceDocumentReference: draft.reference,
-    sourceDocumentVersion: source.version?.(draft.revision) ?? null,
-    sourceDocumentKind: draft.kind,
+    sourceDocumentTitle: document.title,
+    sourceDocumentReference: document.reference,
+    sourceDocumentVersion: source.version?.(document.revision) ?? null,
+    sourceDocumentKind: document.kind,
     destinationConnection: destination.connection,
     destinationReference: random.chance(unansweredShare)
       ? null
-      : destination.reference(random, at, draft.reference),
+      : destination.reference(random, at, document.reference),
     exportedAt: at.toISOString(),
   };
 }

@@ -3,6 +3,7 @@ import { exportsAt, moments } from './document-exports.ts';
 import { Random } from './random.ts';
 import type { Collection, ConnectionRef, DocumentExport, Sample, Webhook } from './shapes.ts';
 
+/** How large a sample is; equal options make equal samples. */
 export interface SampleOptions {
   /** The moment up to which the sample reaches. */
   readonly now: Date;
@@ -12,8 +13,8 @@ export interface SampleOptions {
 
 const daysBack = 120;
 const collectionCount = 24;
-/** Where the second of the identical twins stands; both are on one page of any usual size. */
-const twinAt = 11;
+/** Where the second of the duplicates stands; both are on one page of any usual size. */
+const duplicateAt = 11;
 
 /** Generates what a service might list; the same options always give the same sample. */
 export function generateSample({ now, documentExports = 4_000, seed = 1 }: SampleOptions): Sample {
@@ -25,11 +26,11 @@ export function generateSample({ now, documentExports = 4_000, seed = 1 }: Sampl
   };
 }
 
-/** Newest first, with one pair of identical twins: the same export, logged twice. */
+/** Newest first, with one pair of duplicates: the same export, logged twice. */
 function exportLog(random: Random, nowMs: number, count: number): DocumentExport[] {
   const log = exportsAt(random, moments(random, nowMs, daysBack, count)).reverse();
-  const twin = log[twinAt - 1];
-  return twin === undefined || count <= twinAt ? log : log.with(twinAt, { ...twin });
+  const original = log[duplicateAt - 1];
+  return original === undefined || count <= duplicateAt ? log : log.with(duplicateAt, { ...original });
 }
 
 /** A name for each flow, in the order of the flows. */

@@ -6,6 +6,7 @@ export interface ConnectionRef {
   readonly name: string;
 }
 
+/** A document export, in the shape in which the service sends it. */
 export interface DocumentExport {
   readonly sourceConnection: ConnectionRef;
   readonly sourceDocumentTitle: string | null;
@@ -17,6 +18,7 @@ export interface DocumentExport {
   readonly exportedAt: string;
 }
 
+/** A collection, in the shape in which the service sends it. */
 export interface Collection {
   readonly id: number;
   readonly name: string;
@@ -24,6 +26,7 @@ export interface Collection {
   readonly destinationConnection: ConnectionRef | null;
 }
 
+/** A webhook, in the shape in which the service sends it. */
 export interface Webhook {
   readonly id: number;
   readonly endpoint: string;

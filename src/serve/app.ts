@@ -28,6 +28,7 @@ export interface ServedReport {
   page(): Promise<{ readonly html: string; readonly contentSecurityPolicy: string }>;
 }
 
+/** What is served, and to whom. */
 export interface AppOptions extends MonitorOptions {
   readonly source: RecordSource;
   /** What clients must send as their bearer token. */

@@ -18,6 +18,7 @@ export interface ServerLimits {
   readonly compressedBytesMin: number;
 }
 
+/** The limits of `serve` and of the monitor; tests use narrower ones. */
 export const defaultLimits: ServerLimits = {
   headerBytesMax: 16 * 1024,
   connectionsMax: 256,

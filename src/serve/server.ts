@@ -11,8 +11,10 @@ export interface Listening {
   readonly port: number;
 }
 
+/** What is served, and where. */
 export type ServerOptions = AppOptions & Listening;
 
+/** A server that takes requests until it is closed. */
 export interface RunningServer {
   /** Where it can be reached, without a slash at the end. */
   readonly url: string;

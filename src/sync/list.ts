@@ -1,50 +1,14 @@
-import type { ListDefinition } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
 import { GateError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
-import { type RemovalGuard, removalsAllowed } from '../proof/removal-guard.ts';
+import { removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
 import type { Changed } from '../proof/verdict.ts';
-import type {
-  Applied,
-  ApplyOrder,
-  Clock,
-  ListMirror,
-  ListOutcome,
-  Mirror,
-  PageSource,
-  RunStatus,
-  Traffic,
-} from './ports.ts';
+import type { ListTask } from './list-task.ts';
+import type { Applied, ApplyOrder, ListMirror, ListOutcome, RunStatus, Traffic } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
 import { type Proof, type Reading, type ReadWalk, readList } from './read-list.ts';
-
-/** Told how a list's part of a run goes on; for progress bars and logs. */
-export interface ListObserver {
-  listStarted(list: ListDefinition): void;
-  walkStarted(list: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void;
-  pageDone(list: ListDefinition, pageNo: number, pageCount: number): void;
-  walkAgain(list: ListDefinition, reason: string): void;
-  listEnded(list: ListDefinition, outcome: ListOutcome): void;
-}
-
-/** One list's part of a run, and the world it runs in. */
-export interface ListTask {
-  readonly list: ListDefinition;
-  readonly source: PageSource;
-  readonly mirror: Mirror;
-  readonly clock: Clock;
-  readonly observer: ListObserver;
-  readonly signal: AbortSignal;
-  /** What to ask for as `pageSize`; null finds the largest by itself. */
-  readonly pageSize: number | null;
-  /** Most pages of the list. */
-  readonly pagesMax: number;
-  readonly removals: RemovalGuard;
-  /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
-  readonly fullEveryMs: number;
-}
 
 /** What was found out before a list ended, well or not. */
 interface Progress extends Reading {

@@ -25,6 +25,7 @@ export interface Traffic {
   readonly waitedMs: number;
 }
 
+/** The service, as a run sees it: pages of lists, and what they cost. `service/` implements it. */
 export interface PageSource {
   readonly baseUrl: string;
   readonly traffic: Traffic;
@@ -100,9 +101,9 @@ export interface Applied {
 export interface ListMirror {
   readonly standing: Standing;
   /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
-  readonly edges: ListEdges | null;
+  edges(): ListEdges | null;
   /** The page size of the last run that read the list; null where there was none. */
-  readonly pageSizeThatWorked: number | null;
+  pageSizeThatWorked(): number | null;
   /** Finds what was read of a page of this run, by the digest of its items. */
   readonly itemsOf: ItemsOf;
   /**
@@ -135,11 +136,15 @@ export interface ListMirror {
   ): Promise<ListOutcome>;
 }
 
+/** How a run or a list of it stands; `interrupted` is one whose process died. */
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 /** How sure a run is of a list; runs of 0.1.0 also say `count_matched`. */
 export type Completeness = 'proven' | 'incremental' | 'unproven';
+
+/** What started a run: a person or script (`sync`), or `watch`. */
 export type Trigger = 'manual' | 'schedule';
 
+/** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
 export interface RunError {
   readonly code: string;
   readonly message: string;
@@ -176,6 +181,7 @@ export interface ListOutcome {
   readonly checksum: string | null;
 }
 
+/** What is recorded of a run as it begins; `startedAt` is ISO 8601, UTC. */
 export interface RunStart {
   readonly trigger: Trigger;
   readonly startedAt: string;
@@ -210,4 +216,5 @@ export interface Mirror {
   endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null>;
 }
 
+/** Tells the time; tests hand in one of their own. */
 export type Clock = () => Date;

@@ -3,7 +3,7 @@ import { contentText } from '../contract/sum.ts';
 import type { Answer } from '../proof/answer.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
 import type { Envelope } from '../proof/walk-account.ts';
-import type { ListTask } from './list.ts';
+import type { ListTask } from './list-task.ts';
 import { getFirstPage } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { getOrMissing, type PageRequests } from './walk.ts';
@@ -21,7 +21,7 @@ export interface IncrementalReport {
  * forgotten.
  */
 export async function readEdges(task: ListTask, listMirror: ListMirror): Promise<IncrementalReport | null> {
-  const { edges } = listMirror;
+  const edges = listMirror.edges();
   if (edges === null || isSweepDue(task, listMirror, edges)) return null;
   const { list, source, signal } = task;
   const { page: firstPage, envelope, asked } = await getFirstPage(source, list, edges.pageSize, signal);

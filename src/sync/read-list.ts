@@ -5,7 +5,7 @@ import type { Answer } from '../proof/answer.ts';
 import { confirmGrowth, type Growth } from '../proof/growth.ts';
 import { type FinishedWalk, finishWalk, judge, type NextWalk, type Verdict } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
-import type { ListTask } from './list.ts';
+import type { ListTask } from './list-task.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { type PageRequests, walkPages } from './walk.ts';
@@ -42,7 +42,11 @@ export async function readList(
   let isSizeFixed = false;
   for (;;) {
     const first = await firstPageOf(task, listMirror, walks, next);
-    const walk = await readWalk(task, listMirror, reading, first, next, walks);
+    reading.walksBegun++;
+    const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
+    const { account, pages, isTakenUp } = await readWalk(task, listMirror, first, next.isTrusting, numbers);
+    const manner = { isTrusting: next.isTrusting, isTakenUp };
+    const walk = { ...finishWalk(account, manner, walks, listMirror.itemsOf), pages };
     isSizeFixed ||= next.pageSize !== null && walks.some(before => sizeOf(before) === sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
@@ -71,19 +75,18 @@ function firstPageOf(
   { pageSize }: NextWalk,
 ): Promise<FirstPage> {
   const first = walks[0] === undefined ? null : sizeOf(walks[0]);
-  const usual = first ?? task.pageSize ?? listMirror.pageSizeThatWorked ?? pageSizeAtFirst;
+  const usual = first ?? task.pageSize ?? listMirror.pageSizeThatWorked() ?? pageSizeAtFirst;
   return getFirstPage(task.source, task.list, pageSize ?? usual, task.signal);
 }
 
+/** One walk, from its first page to the proof of its end; it has a number among those that may agree, and one in the whole run. */
 async function readWalk(
   task: ListTask,
   listMirror: ListMirror,
-  reading: Reading,
   first: FirstPage,
-  { isTrusting }: NextWalk,
-  walks: readonly ReadWalk[],
-): Promise<ReadWalk> {
-  const number = walks.length + 1;
+  isTrusting: boolean,
+  { number, numberInRun }: { number: number; numberInRun: number },
+): Promise<{ account: WalkAccount; pages: readonly Answer[]; isTakenUp: boolean }> {
   const { list, observer, pagesMax } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
@@ -91,8 +94,7 @@ async function readWalk(
   const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
   for (const answer of taken) account.take(answer);
   pages.push(...taken);
-  reading.walksBegun++;
-  observer.walkStarted(list, reading.walksBegun, account.pageCount, taken.length);
+  observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
   const enter = (asked: Asked, page: Page | null) => {
     const answer = enterPage(account, listMirror, asked, page, isTrusting);
     if (answer === null) return;
@@ -107,8 +109,7 @@ async function readWalk(
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
   }
-  const manner = { isTrusting, isTakenUp: taken.length > 0 };
-  return { ...finishWalk(account, manner, walks, listMirror.itemsOf), pages };
+  return { account, pages, isTakenUp: taken.length > 0 };
 }
 
 function requestsOf(

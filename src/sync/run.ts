@@ -1,7 +1,8 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
 import type { RemovalGuard } from '../proof/removal-guard.ts';
-import { type ListObserver, syncList } from './list.ts';
+import { syncList } from './list.ts';
+import type { ListObserver } from './list-task.ts';
 import type {
   Clock,
   ListOutcome,
@@ -13,6 +14,7 @@ import type {
   Trigger,
 } from './ports.ts';
 
+/** What a run is to do. */
 export interface RunOptions {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
@@ -30,6 +32,7 @@ export interface RunOptions {
   readonly keepHistoryMs?: number | null;
 }
 
+/** What a run works with: all of it is handed in, so that the run itself knows neither HTTP nor SQLite. */
 export interface RunWorld {
   readonly source: PageSource;
   readonly mirror: Mirror;

@@ -3,7 +3,7 @@ import { readPage } from '../../src/contract/page.ts';
 import { CancelledError, ServiceError } from '../../src/errors.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import type { ListObserver } from '../../src/sync/list.ts';
+import type { ListObserver } from '../../src/sync/list-task.ts';
 import type { PageSource } from '../../src/sync/ports.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import type { Answer, Ask } from './answers.ts';

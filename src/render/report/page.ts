@@ -9,6 +9,7 @@ import { runSection } from './run-section.ts';
 import { styleSheet } from './style-sheet.ts';
 import { concernsOf, type Freshness } from './verdict.ts';
 
+/** What a report says of itself besides the data: the docmirror that made it, and what it takes for too old. */
 export interface ReportOptions extends Freshness {
   readonly version: string;
 }

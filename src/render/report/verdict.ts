@@ -4,6 +4,7 @@ import { count, duration } from '../numbers.ts';
 /** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 
+/** A judgement in a few words, and how it is coloured. */
 export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
@@ -48,6 +49,7 @@ export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
   return { tone: 'warn', text: `Last run was ${last.status}` };
 }
 
+/** True where a list has had no completed run within the allowed age, or never had one; never where no age is given. */
 export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Freshness): boolean {
   if (maxAgeMs === null) return false;
   return lastCompletedAt === null || nowMs - Date.parse(lastCompletedAt) > maxAgeMs;

@@ -11,6 +11,7 @@ import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '.
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import { assertNothingBeside, type CopyOptions, copyMirror } from './copy.ts';
 
+/** How a backup is made and checked. */
 export interface BackupOptions extends CopyOptions {
   /** The most differences that are listed where the copy is not sound. */
   readonly limit: number;

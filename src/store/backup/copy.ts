@@ -4,6 +4,7 @@ import { RefusedFileError } from '../../errors.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { makePrivateFile } from '../file/private-file.ts';
 
+/** How a copy may be ended and followed; progress is told in pages of the SQLite file. */
 export interface CopyOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (pagesDone: number, pageCount: number) => void;

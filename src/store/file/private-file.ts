@@ -2,6 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 
 /** Who may read what docmirror writes: its owner alone. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
+
+/** The rights of folders that docmirror makes: for their owner only. */
 export const privateFolderMode = 0o700;
 
 /**

@@ -7,11 +7,13 @@ import type { MirrorState } from './mirror-state.ts';
  */
 export type ColumnKind = 'integer' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
+/** A column of an exported file; the kind says which type it gets where the format has types. */
 export interface ExportColumn {
   readonly name: string;
   readonly kind: ColumnKind;
 }
 
+/** A value of an exported row; an array where a field holds several. */
 export type ExportValue = Scalar | readonly Scalar[];
 
 /** One file of an export: its name without an ending, its columns, and where its rows come from. */

@@ -4,14 +4,18 @@ import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import { type Change, selectChange } from './change.ts';
-import { EndedRuns } from './ended-runs.ts';
 import { MirrorState } from './mirror-state.ts';
 
 export type { Change };
+
+/** A row of `sync_runs`, with its fields as Drizzle names them. */
 export type RunRow = typeof syncRuns.$inferSelect;
+
+/** A row of `sync_run_resources`: how one list of a run ended. */
 export type RunResourceRow = typeof syncRunResources.$inferSelect;
 
 /** A run as it stands in the record, with its lists in the order of their definition. */

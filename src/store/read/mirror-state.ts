@@ -1,5 +1,4 @@
 import type Database from 'better-sqlite3';
-import type { RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import {
   readWireConnection,
@@ -10,17 +9,11 @@ import {
 } from '../../contract/wire.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { versionsAfterRun } from './record-lives.ts';
-import { restoredVersions } from './restored-versions.ts';
+import { versionsAfterRun } from '../tables/record-lives.ts';
+import { restoredVersions } from '../tables/restored-versions.ts';
+import type { StandingRecord } from '../tables/standing-record.ts';
 
-/** A record as it stood at one time, and the runs that first saw and last changed it until then. */
-export interface StandingRecord {
-  readonly id: number;
-  readonly record: RecordValues;
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
-}
-
+/** A connection as its row says it, with the runs that first saw it and last changed it. */
 export interface StandingConnection extends StoredConnection {
   readonly firstSeenRunId: number;
   readonly changedRunId: number;

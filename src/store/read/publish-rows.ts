@@ -5,10 +5,10 @@ import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../publish/source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import { restoredVersions } from '../tables/restored-versions.ts';
 import { type MirrorIdReader, mirrorIdOfReceipts } from './mirror-id.ts';
 import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
-import { type StoredVersion, versionColumns } from './record-lives.ts';
-import { restoredVersions } from './restored-versions.ts';
 
 /** What a record of a list says, in 16 bytes, by its JSON text in the service's shape. */
 export type ContentOf = (resource: string, recordJson: string) => Buffer;

@@ -4,8 +4,8 @@ import { connectionContent, contentOf } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
-import type { StoredVersion } from '../read/record-lives.ts';
-import { restoredVersions } from '../read/restored-versions.ts';
+import type { StoredVersion } from '../tables/record-lives.ts';
+import { restoredVersions } from '../tables/restored-versions.ts';
 
 /** What one run did to one list, or to the connections. */
 export interface RunChanges {

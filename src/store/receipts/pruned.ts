@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { EndedRuns } from '../read/ended-runs.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 
 /** Up to when ended versions were deleted. */
 export interface Pruned {

@@ -13,6 +13,7 @@ export const fingerprintedTables = [
   'sync_runs',
 ] as const;
 
+/** A table whose rows each carry a hash over all that they say. */
 export type FingerprintedTable = (typeof fingerprintedTables)[number];
 
 /** Under what the sum of a table's fingerprints is kept, beside the sums of contents. */

@@ -16,6 +16,7 @@ const content = () => blob('_content', { mode: 'buffer' });
 /** 16 bytes over all other columns of the row, where no receipt speaks of each; null only while a mirror is upgraded. */
 const fingerprint = () => blob('_fingerprint', { mode: 'buffer' });
 
+/** The systems that documents come from and go to, one row each, under the newest name. */
 export const connections = sqliteTable(
   'connections',
   {
@@ -34,6 +35,7 @@ export const connections = sqliteTable(
 
 const connectionId = (name: string) => integer(name).references(() => connections.id);
 
+/** The document exports that the service lists now. */
 export const documentExports = sqliteTable(
   'document_exports',
   {
@@ -58,6 +60,7 @@ export const documentExports = sqliteTable(
   ],
 );
 
+/** The collections that the service lists now. */
 export const collections = sqliteTable(
   'collections',
   {
@@ -75,6 +78,7 @@ export const collections = sqliteTable(
   ],
 );
 
+/** The webhooks that the service lists now; their events and connections have tables of their own. */
 export const webhooks = sqliteTable(
   'webhooks',
   {
@@ -92,6 +96,7 @@ const webhookId = () =>
     .notNull()
     .references(() => webhooks.id, { onDelete: 'cascade' });
 
+/** The events of each webhook, in the order in which the service sends them. */
 export const webhookEvents = sqliteTable(
   'webhook_events',
   { webhookId: webhookId(), position: integer('position').notNull(), event: text('event').notNull() },
@@ -101,6 +106,7 @@ export const webhookEvents = sqliteTable(
   ],
 );
 
+/** The connections of each webhook, in the order in which the service sends them. */
 export const webhookConnections = sqliteTable(
   'webhook_connections',
   {
@@ -114,6 +120,7 @@ export const webhookConnections = sqliteTable(
   ],
 );
 
+/** One row a run. What is under way has no `completed_at` yet. */
 export const syncRuns = sqliteTable('sync_runs', {
   id: integer('id').primaryKey({ autoIncrement: true }),
   status: text('status').notNull(),
@@ -136,6 +143,7 @@ const runId = () =>
 
 const count = (name: string) => integer(name).notNull().default(0);
 
+/** How each list of a run ended: what was counted, and how sure the run is. */
 export const syncRunResources = sqliteTable(
   'sync_run_resources',
   {
@@ -183,6 +191,7 @@ export const syncRunResources = sqliteTable(
   ],
 );
 
+/** Records that were set aside because they could not be read, as received. */
 export const rejectedRecords = sqliteTable(
   'rejected_records',
   {
@@ -225,6 +234,7 @@ export const mirror = sqliteTable('_mirror', {
   mirrorId: text('mirror_id').primaryKey(),
 });
 
+/** Each version that ended, in the shape of the service. A version that stands is the row of its list. */
 export const recordHistory = sqliteTable(
   'record_history',
   {

@@ -23,8 +23,6 @@ import { fieldDifferences, keyOf, type LiveDifference } from './live-differences
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
 export class LiveList implements ListMirror {
   readonly standing: Standing;
-  readonly edges = null;
-  readonly pageSizeThatWorked: number | null;
   /** What the last walk says of connections. */
   claims = new ConnectionClaims();
   readonly #list: ListDefinition;
@@ -32,6 +30,7 @@ export class LiveList implements ListMirror {
   readonly #comparison: PageComparison;
   readonly #staging = Staging.openTemporary();
   readonly #readings = new Map<string, PageReading>();
+  readonly #pageSize: number | null;
   readonly #report: (difference: LiveDifference) => void;
 
   constructor(
@@ -44,10 +43,18 @@ export class LiveList implements ListMirror {
     this.#report = report;
     this.#table = new ListTable(sqlite, list);
     this.#comparison = new PageComparison(this.#table);
-    this.pageSizeThatWorked = pageSize;
+    this.#pageSize = pageSize;
     // An audit believes nothing that it has not read: the mirror is no reading, and no page is known.
     const sum = new ContentSum(sqlite, list.table, list.resource).stored();
     this.standing = { sum, isReading: false, mayRepeat: true, counting: null, pageDigests: null };
+  }
+
+  edges(): null {
+    return null;
+  }
+
+  pageSizeThatWorked(): number | null {
+    return this.#pageSize;
   }
 
   readonly itemsOf = (digest: string): ReadItems | null => {
@@ -60,9 +67,12 @@ export class LiveList implements ListMirror {
   }
 
   read(page: Page): PageReading {
-    const { reading, staged, news } = this.#comparison.compare(page, true);
+    const { reading, staged, newRecords } = this.#comparison.compare(page, true);
     // What is extra or different is shown with its fields, so the page of each new record is kept.
-    this.#staging.addPage(this.#list.resource, news.length > 0 ? { ...staged, bytes: page.bytes } : staged);
+    this.#staging.addPage(
+      this.#list.resource,
+      newRecords.length > 0 ? { ...staged, bytes: page.bytes } : staged,
+    );
     this.#readings.set(reading.digest, reading);
     return reading;
   }

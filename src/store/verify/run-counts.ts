@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { RecordLife } from '../read/record-lives.ts';
+import type { RecordLife } from '../tables/record-lives.ts';
 import type { LivingRow } from './verify-life.ts';
 
 interface Counts {

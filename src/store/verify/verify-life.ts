@@ -1,5 +1,5 @@
-import type { RecordLife, StoredVersion } from '../read/record-lives.ts';
 import { versionFingerprint } from '../tables/content-sums.ts';
+import type { RecordLife, StoredVersion } from '../tables/record-lives.ts';
 import type { Differences } from './differences.ts';
 
 /** A row whose past is held against the history. */

@@ -33,6 +33,7 @@ export interface Verification {
   readonly differences: readonly Difference[];
 }
 
+/** How far an audit lists what it finds, and how it may be ended. */
 export interface VerifyOptions {
   /** The most differences that are listed. */
   readonly limit: number;

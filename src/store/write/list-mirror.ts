@@ -34,7 +34,7 @@ export class SqliteListMirror implements ListMirror {
   #knownPages: KnownPages;
   #state: ListState;
   #standing: Standing;
-  #early: ListRows | null = null;
+  #rowsOnArrival: ListRows | null = null;
 
   /** Opens a list; where its rows are not as many as docmirror wrote, its shortcuts are dropped first. */
   static async open(options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>): Promise<SqliteListMirror> {
@@ -63,13 +63,13 @@ export class SqliteListMirror implements ListMirror {
     return this.#standing;
   }
 
-  get edges(): ListEdges | null {
+  edges(): ListEdges | null {
     // A walk that was interrupted is taken up again first.
     const { staging, list } = this.#context;
     return staging.interruptedWalk(list.resource) === null ? this.#state.edges : null;
   }
 
-  get pageSizeThatWorked(): number | null {
+  pageSizeThatWorked(): number | null {
     return this.#context.records.written(this.#context.list.resource, 1)[0]?.pageSize ?? null;
   }
 
@@ -98,15 +98,15 @@ export class SqliteListMirror implements ListMirror {
       // What the first walk brings into an empty list is written at once; later walks are held against that.
       const {
         reading,
-        news,
+        newRecords,
         staged: compared,
       } = inOneRead(file.sqlite, () =>
         this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
       );
       // Where the transaction is given up, the page is all that is left of what was written as it arrived.
-      const staged = this.#early === null ? compared : { ...compared, bytes: page.bytes };
-      const isFirst = this.#early !== null && this.#walk === 1;
-      if (isFirst) this.#early?.insertEarly(staged, news);
+      const staged = this.#rowsOnArrival === null ? compared : { ...compared, bytes: page.bytes };
+      const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
+      if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
       staging.addPage(list.resource, staged);
       this.#atHand.delete(reading.digest);
       this.#readings.set(reading.digest, reading);
@@ -119,11 +119,11 @@ export class SqliteListMirror implements ListMirror {
   beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
     this.#walk = walk;
     if (walk > 1) {
-      this.#early?.buildIndexes();
+      this.#rowsOnArrival?.buildIndexes();
       return [];
     }
     const { staging, list, run } = this.#context;
-    this.#giveUpEarly();
+    this.#giveUpOnArrival();
     this.#readings.clear();
     this.#atHand.clear();
     const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
@@ -137,7 +137,7 @@ export class SqliteListMirror implements ListMirror {
     }
     const origin = { ...envelope, baseUrl: run.baseUrl, runId: run.id, runStartedAt: run.startedAt };
     staging.beginWalk(list.resource, origin, Date.now());
-    this.#beginEarly();
+    this.#beginOnArrival();
     return [];
   }
 
@@ -147,7 +147,7 @@ export class SqliteListMirror implements ListMirror {
 
   async distrust(): Promise<void> {
     const { shortcuts, transactions, staging, list, run, table, sum } = this.#context;
-    this.#giveUpEarly();
+    this.#giveUpOnArrival();
     this.#readings.clear();
     this.#atHand.clear();
     staging.clear(list.resource);
@@ -169,8 +169,8 @@ export class SqliteListMirror implements ListMirror {
   ): Promise<ListOutcome> {
     const { file, run, staging, list, transactions } = this.#context;
     try {
-      if (order.kind !== 'list') this.#giveUpEarly();
-      const rows = this.#early ?? (await this.#beginRows(signal));
+      if (order.kind !== 'list') this.#giveUpOnArrival();
+      const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
       rows.buildIndexes();
       const application = new ListApplication(
         this.#context,
@@ -182,11 +182,11 @@ export class SqliteListMirror implements ListMirror {
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
-      this.#early = null;
+      this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;
     } catch (error) {
-      this.#early = null;
+      this.#rowsOnArrival = null;
       transactions.rollBack();
       throw explainSqliteError(error, file.path);
     }
@@ -196,20 +196,20 @@ export class SqliteListMirror implements ListMirror {
    * Begins to write a list that is empty as its pages arrive, in the one transaction that is committed when it is proven: a first
    * sync then need not read every page twice, and writes while it waits for the service.
    */
-  #beginEarly(): void {
+  #beginOnArrival(): void {
     const { transactions, run } = this.#context;
     if (this.#standing.sum.count > 0 || run.isDry) return;
     const transaction = transactions.tryBegin();
     if (transaction === null) return;
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
     transaction.sqlite.pragma('defer_foreign_keys = ON');
-    this.#early = new ListRows(transaction, this.#context, true);
+    this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
   }
 
-  #giveUpEarly(): void {
-    if (this.#early === null) return;
+  #giveUpOnArrival(): void {
+    if (this.#rowsOnArrival === null) return;
     this.#context.transactions.rollBack();
-    this.#early = null;
+    this.#rowsOnArrival = null;
     this.#context.staging.forgetRows(this.#context.list.resource);
     this.#atHand.clear();
   }

@@ -34,16 +34,16 @@ export class ListRows {
   }
 
   /** Inserts the new records of a page that has just arrived, and notes their rows on the staged page. */
-  insertEarly({ rows }: StagedPage, news: readonly PlacedRecord[]): void {
+  insertOnArrival({ rows }: StagedPage, newRecords: readonly PlacedRecord[]): void {
     const { table } = this.#context;
     const note = (position: number, row: number) =>
       rows.writeDoubleLE(row, position * Float64Array.BYTES_PER_ELEMENT);
     if (table.list.identity.by === 'content') {
-      const ids = this.writer.insertAll(news.map(({ record }) => record));
-      for (const [at, { position }] of news.entries()) note(position, ids[at] as number);
+      const ids = this.writer.insertAll(newRecords.map(({ record }) => record));
+      for (const [at, { position }] of newRecords.entries()) note(position, ids[at] as number);
       return;
     }
-    for (const { position, record } of news) {
+    for (const { position, record } of newRecords) {
       // An id that came before stays as it came: the list grew, or it contradicts itself, which the proof finds out.
       const isKnown = record.id !== null && table.has(record.id);
       note(position, (isKnown ? table.find(record) : this.writer.insert(record)) ?? Number.NaN);

@@ -21,7 +21,7 @@ export interface ComparedPage {
   readonly reading: PageReading;
   readonly staged: StagedPage;
   /** The records that no row of the mirror holds as they are, with their places on the page. */
-  readonly news: readonly PlacedRecord[];
+  readonly newRecords: readonly PlacedRecord[];
 }
 
 /** A record with its place on its page, from 0. */
@@ -56,7 +56,7 @@ export class PageComparison {
     const items = new PageItems(count, this.#list.identity.by === 'id');
     const sum = new Sum();
     const claims = new ConnectionClaims();
-    const news: PlacedRecord[] = [];
+    const newRecords: PlacedRecord[] = [];
     let changed = 0;
     for (const [at, record] of records.entries()) {
       const position = positions[at] as number;
@@ -64,16 +64,20 @@ export class PageComparison {
       this.#note(record, claims);
       const row = hasRows ? this.#table.find(record) : undefined;
       if (row === undefined) {
-        news.push({ position, record });
+        newRecords.push({ position, record });
         if (hasRows && record.id !== null && this.#table.has(record.id)) changed++;
       }
       items.set(position, record.content, record.id, row);
     }
     const rejected = this.#addRejections(rejections, items, sum);
-    const found = { ...placesOf(news), changed };
+    const found = { ...placesOf(newRecords), changed };
     const reading = { count, digest: page.itemsDigest, sum, rejected, found };
-    const isWanted = news.length + rejections.length > 0;
-    return { reading, staged: items.stage(reading, claimsJson(claims), isWanted ? page.bytes : null), news };
+    const isWanted = newRecords.length + rejections.length > 0;
+    return {
+      reading,
+      staged: items.stage(reading, claimsJson(claims), isWanted ? page.bytes : null),
+      newRecords,
+    };
   }
 
   #addRejections(rejections: readonly Rejection[], items: PageItems, sum: Sum): Sum | null {
@@ -129,11 +133,11 @@ class PageItems {
   }
 }
 
-function placesOf(news: readonly PlacedRecord[]): Omit<FoundOnPage, 'changed'> {
+function placesOf(newRecords: readonly PlacedRecord[]): Omit<FoundOnPage, 'changed'> {
   return {
-    newCount: news.length,
-    firstNew: news[0]?.position ?? -1,
-    lastNew: news.at(-1)?.position ?? -1,
+    newCount: newRecords.length,
+    firstNew: newRecords[0]?.position ?? -1,
+    lastNew: newRecords.at(-1)?.position ?? -1,
   };
 }
 

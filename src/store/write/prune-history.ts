@@ -1,9 +1,9 @@
 import { lists } from '../../contract/lists.ts';
-import { EndedRuns } from '../read/ended-runs.ts';
 import { sumOfBegun, sumOfEnded } from '../receipts/kept-provenance.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ContentSum } from '../tables/content-sums.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** Versions deleted in one transaction. */

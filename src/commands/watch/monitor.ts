@@ -1,10 +1,10 @@
-import { wholeNumber } from '../config/resolve.ts';
-import { resourceNames } from '../contract/lists.ts';
-import { UsageError } from '../errors.ts';
-import type { RunFigures } from '../store/read/run-figures.ts';
-import { version } from '../version.ts';
-import type { Logger } from './logging.ts';
-import { remembered } from './remembered.ts';
+import { wholeNumber } from '../../config/resolve.ts';
+import { resourceNames } from '../../contract/lists.ts';
+import { UsageError } from '../../errors.ts';
+import type { RunFigures } from '../../store/read/run-figures.ts';
+import { version } from '../../version.ts';
+import type { Logger } from '../logging.ts';
+import { remembered } from '../remembered.ts';
 
 /** Answers `/healthz` and `/metrics` for a watch. */
 export interface Monitor {
@@ -14,6 +14,7 @@ export interface Monitor {
   close(): Promise<void>;
 }
 
+/** Where `watch` answers `/healthz` and `/metrics`, and about what. */
 export interface MonitorPlan {
   readonly host: string;
   readonly port: number;
@@ -32,8 +33,8 @@ const figuresKeptMs = 1_000;
  * @throws DocmirrorError where it can't listen there.
  */
 export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
-  const { startMonitorServer } = await import('../serve/server.ts');
-  const { watchMetrics } = await import('../serve/metrics.ts');
+  const { startMonitorServer } = await import('../../serve/server.ts');
+  const { watchMetrics } = await import('../../serve/metrics.ts');
   const { host, port, config, maxAgeMs, logger } = plan;
   const read = await figuresReader(config.database);
   const metrics = watchMetrics(version, read);
@@ -69,7 +70,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 
 /** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
 async function figuresReader(database: string): Promise<() => RunFigures | null> {
-  const { ReportReader } = await import('../store/read/report-reader.ts');
+  const { ReportReader } = await import('../../store/read/report-reader.ts');
   return remembered(figuresKeptMs, () => {
     try {
       const reader = ReportReader.open(database);

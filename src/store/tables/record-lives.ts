@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { EndedVersion } from '../tables/content-sums.ts';
+import type { EndedVersion } from './content-sums.ts';
 
 /** A version that ended, with its row's own id. */
 export interface StoredVersion extends EndedVersion {

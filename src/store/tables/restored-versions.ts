@@ -2,8 +2,8 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { readContent } from '../../contract/page.ts';
 import { type MirrorRecord, type PageReader, pageReader } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
-import type { StandingRecord } from './mirror-state.ts';
 import type { StoredVersion } from './record-lives.ts';
+import type { StandingRecord } from './standing-record.ts';
 
 /** Versions are read together up to this number: reading a page has its costs, however short it is. */
 const versionsPerPage = 200;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { ndjsonLine } from '../render/change-feed.ts';
-import { AtomicFile } from '../store/file/atomic-file.ts';
-import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
-import type { Change } from '../store/read/mirror-reader.ts';
-import type { ExportTask, WrittenFile } from './export.ts';
-import { writeTable } from './export-table.ts';
+import { ndjsonLine } from '../../render/change-feed.ts';
+import { AtomicFile } from '../../store/file/atomic-file.ts';
+import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
+import type { Change } from '../../store/read/mirror-reader.ts';
+import { writeTable } from './table.ts';
+import type { ExportTask, WrittenFile } from './task.ts';
 
 /** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
 const columns: readonly ExportColumn[] = [

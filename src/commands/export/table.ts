@@ -1,10 +1,13 @@
-import { CsvEncoder, type TableEncoder } from '../render/export-formats.ts';
-import { ParquetEncoder } from '../render/parquet.ts';
-import type { AtomicFile } from '../store/file/atomic-file.ts';
-import type { Turns } from '../store/file/turns.ts';
-import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
+import { CsvEncoder, type TableEncoder } from '../../render/export-formats.ts';
+import { ParquetEncoder } from '../../render/parquet.ts';
+import type { AtomicFile } from '../../store/file/atomic-file.ts';
+import type { Turns } from '../../store/file/turns.ts';
+import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 
+/** The formats that `export` writes, in the order in which its help names them. */
 export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
+
+/** One of the formats that `export` writes. */
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** The rows of one file, in both of the ways in which they may be written. */

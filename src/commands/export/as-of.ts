@@ -1,8 +1,8 @@
-import { UsageError } from '../errors.ts';
-import type { EndedRuns, ListInRun } from '../store/read/ended-runs.ts';
-import { exportTables } from '../store/read/export-tables.ts';
-import type { Pruned } from '../store/receipts/pruned.ts';
-import { instantOf, runOf } from './run-flags.ts';
+import { UsageError } from '../../errors.ts';
+import { exportTables } from '../../store/read/export-tables.ts';
+import type { Pruned } from '../../store/receipts/pruned.ts';
+import type { EndedRuns, ListInRun } from '../../store/tables/ended-runs.ts';
+import { instantOf, runOf } from '../run-flags.ts';
 
 interface AsOfFlags {
   readonly resource?: readonly string[];

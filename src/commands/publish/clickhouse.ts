@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type PublishConfig, resolvePublish } from '../config/publish-settings.ts';
-import { resolveConfig } from '../config/resolve.ts';
-import { contentOfJson } from '../contract/record-content.ts';
-import { UsageError } from '../errors.ts';
-import { ClickHouse } from '../publish/clickhouse.ts';
-import { type Publication, publish } from '../publish/publish.ts';
-import { count } from '../render/numbers.ts';
-import { PublishRows } from '../store/read/publish-rows.ts';
-import type { CommandContext } from './context.ts';
-import { OneBar } from './one-bar.ts';
-import type { PublishFlags } from './publish.ts';
+import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
+import { resolveConfig } from '../../config/resolve.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
+import { UsageError } from '../../errors.ts';
+import { ClickHouse } from '../../publish/clickhouse.ts';
+import { type Publication, publish } from '../../publish/publish.ts';
+import { count } from '../../render/numbers.ts';
+import { PublishRows } from '../../store/read/publish-rows.ts';
+import type { CommandContext } from '../context.ts';
+import { OneBar } from '../one-bar.ts';
+
+/** The flags of `publish clickhouse` that are no settings. */
+export interface PublishFlags {
+  readonly again?: boolean;
+  readonly replaceTenant?: boolean;
+  readonly printDdl?: boolean;
+  readonly cluster?: string;
+  readonly json?: boolean;
+}
 
 /** Publishes the mirror, and says what came of it. */
 export async function publishToClickHouse(command: Command, context: CommandContext): Promise<void> {

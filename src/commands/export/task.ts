@@ -1,0 +1,22 @@
+import type { AtomicFile } from '../../store/file/atomic-file.ts';
+import type { Turns } from '../../store/file/turns.ts';
+import type { MirrorReader } from '../../store/read/mirror-reader.ts';
+import type { ExportFormat } from './table.ts';
+
+/** What all parts of one export share. */
+export interface ExportTask {
+  readonly reader: MirrorReader;
+  readonly format: ExportFormat;
+  readonly folder: string;
+  readonly isWanted: (resource: string) => boolean;
+  /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
+  readonly forSpreadsheet: boolean;
+  readonly turns: Turns;
+  readonly onProgress: (rowsDone: number, rowCount: number) => void;
+}
+
+/** A file that was written whole and waits for its name. */
+export interface WrittenFile {
+  readonly file: AtomicFile;
+  readonly rowCount: number;
+}
