@@ -35,10 +35,16 @@ interface Service {
 interface Container {
   readonly name: string;
   readonly image: string;
+  /** A shell's; missing where the image's own program runs with the arguments. */
+  readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly securityContext: unknown;
   readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
 }
 
 interface PodSpec {
@@ -126,7 +132,9 @@ function manifestArguments(): (readonly string[])[] {
   return kubernetesFiles
     .flatMap(manifests)
     .filter(({ kind }) => kind === 'Deployment' || kind === 'CronJob')
-    .flatMap(manifest => podOf(manifest).containers.map(({ args }) => args));
+    .flatMap(manifest => podOf(manifest).containers)
+    .filter(({ command }) => command === undefined)
+    .map(({ args }) => args);
 }
 
 function words(text = ''): string[] {
@@ -163,11 +171,12 @@ describe('the Kubernetes manifests', () => {
           readOnlyRootFilesystem: true,
           capabilities: { drop: ['ALL'] },
         });
-        expect(volumeMounts.map(({ mountPath }) => mountPath).sort()).toEqual([
-          '/data',
-          '/run/docmirror',
-          '/tmp',
-        ]);
+        const pathsOf = (isReadOnly: boolean) =>
+          volumeMounts
+            .filter(({ readOnly }) => (readOnly ?? false) === isReadOnly)
+            .map(({ mountPath }) => mountPath);
+        expect(pathsOf(false).sort()).toEqual(['/data', '/tmp']);
+        expect(pathsOf(true)).toContain('/run/docmirror');
         const names = pod.volumes.map(({ name }) => name);
         expect(volumeMounts.filter(({ name }) => !names.includes(name))).toEqual([]);
       }
@@ -268,19 +277,38 @@ test.skipIf(!hasSystemd)(
     for (const name of units) {
       // The program is not installed where the test runs, nor is its README.
       const text = read('systemd', name)
-        .replaceAll('/usr/local/bin/docmirror', '/bin/true')
+        .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant)?/g, '/bin/true')
         .replace(/^Documentation=.*\n/m, '');
-      writeFileSync(join(folder.path, name), text);
+      writeFileSync(join(folder.path, name.replace('@', '@acme')), text);
     }
     const { stdout, stderr } = await run('systemd-analyze', [
       'verify',
       '--man=no',
-      ...units.map(name => join(folder.path, name)),
+      ...units.map(name => join(folder.path, name.replace('@', '@acme'))),
     ]);
     const complaints = `${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path));
     expect(complaints).toEqual([]);
   },
 );
+
+describe("a tenant's unit", () => {
+  const single = read('systemd', 'docmirror.service');
+  const template = read('systemd', 'docmirror@.service');
+  const hardening = (text: string) => text.slice(text.indexOf('NoNewPrivileges=')).split('\n');
+
+  test('is as hardened as the one of a single mirror', () => {
+    expect(hardening(template)).toEqual(hardening(single));
+    expect(hardening(single).length).toBeGreaterThan(12);
+  });
+
+  test('reads its own file alone, writes to its own folder alone, and is started by its own timer', () => {
+    expect(template).toMatch(/^LoadCredential=%i\.env:\/etc\/docmirror\/%i\.env$/m);
+    expect(template).toMatch(/^StateDirectory=docmirror\/%i$/m);
+    expect(template).toMatch(/^ExecStart=\S+ %d\/%i\.env \/var\/lib\/docmirror\/%i /m);
+    expect(template).not.toMatch(/^(EnvironmentFile|ReadWritePaths)=/m);
+    expect(read('systemd', 'docmirror@.timer')).not.toContain('Unit=');
+  });
+});
 
 describe('the Dockerfile', () => {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8');

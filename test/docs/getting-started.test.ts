@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { docmirrorShell } from '../docmirror-shell.ts';
+import { setScene } from '../scene.ts';
+
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'getting-started.md'), 'utf8');
+const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
+
+test('what docs/getting-started.md has one type works, from nothing to a backup', async () => {
+  await using scene = await setScene({}, { exports: 30 });
+  const shell = docmirrorShell(scene.folder);
+  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
+  expect(blocks).toHaveLength(6);
+  for (const block of blocks) {
+    if (block.startsWith('sqlite3 ') && !hasSqliteCli) continue;
+    const script = block
+      .replace('https://service.example', scene.service.url)
+      .replace('the-token', scene.service.options.token)
+      // It would go on for ever.
+      .replace('docmirror watch --run-now', 'docmirror sync');
+    expect(await shell(`set -e\n${script}`), block).toMatchObject({ code: 0 });
+  }
+  expect(statSync(join(scene.folder, 'docmirror.env')).mode & 0o777).toBe(0o600);
+  expect(existsSync(join(scene.folder, 'report.html'))).toBe(true);
+});

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { referencePath, referenceText } from '../../docs/reference.ts';
+
+test('docs/reference.md is what "npm run docs:reference" writes', () => {
+  const shown = readFileSync(referencePath, 'utf8');
+  expect(shown).toBe(referenceText());
+  expect(shown).toContain('### `docmirror publish clickhouse`');
+  expect(shown).toContain('| `11` | another run holds this mirror |');
+});
