@@ -9,6 +9,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
  */
 export function quickStart(): void {
   enableCompileCache();
+  // What is built has Drizzle in it, taken from the build that is good for that.
+  if (!import.meta.filename.endsWith('.ts')) return;
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier.startsWith('drizzle-orm')

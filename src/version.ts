@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const manifest: { version: string } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'),
-);
+/** The folder of the package, which holds the program in `src` or, built, in `dist`, and the migrations. */
+export const packageFolder = join(import.meta.dirname, '..');
+
+const manifest: { version: string } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));
 
 /** This docmirror's version, as its package says. */
 export const version = manifest.version;

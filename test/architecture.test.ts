@@ -11,7 +11,7 @@ const source = join(import.meta.dirname, '..', 'src');
  * all of these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
-  cli: ['commands', 'config', 'errors', 'printable', 'quick-start', 'service', 'version'],
+  cli: ['errors', 'quick-start', 'version'],
   'quick-start': [],
   printable: [],
   version: [],
@@ -96,7 +96,8 @@ const packageRooms: Record<string, readonly string[]> = {
   'node-cron': ['commands'],
   pino: ['commands'],
   'pino-pretty': ['commands'],
-  commander: ['cli', 'commands'],
+  commander: ['commands'],
+  leven: ['commands'],
   'cli-progress': ['commands'],
   'cli-table3': ['render'],
   'csv-stringify': ['render'],

@@ -172,7 +172,7 @@ describe.concurrent('changes', () => {
       [['--since', '2026-02-31T25:00'], 'expected a date or time'],
       [['--since', '2026-01-01', '--since-run', '1'], 'cannot be used with'],
       [['--resource', 'files'], 'Expected one of document-exports, collections, webhooks, connections'],
-      [['--format', 'xml'], 'Allowed choices are table, ndjson, csv'],
+      [['--format', 'xml'], 'Expected one of table, ndjson, csv'],
     ] as const) {
       expect(await scene.run('changes', ...flags)).toMatchObject({
         code: 2,

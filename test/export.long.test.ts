@@ -228,7 +228,7 @@ describe.concurrent('export', () => {
     for (const [flags, words] of [
       [[], "required option '--out <DIR>' not specified"],
       [['--out', file], 'is a file'],
-      [['--out', 'x', '--format', 'xml'], 'Allowed choices are ndjson, csv, parquet'],
+      [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet'],
       [['--out', 'x', '--since-run', '1'], '--since-run goes with --changes'],
       [['--out', 'x', '--changes', '--format', 'csv'], 'as ndjson or parquet'],
       [['--out', 'x', '--changes', '--as-of-run', '1'], 'cannot be used with'],

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { registerCommands } from '../src/commands/index.ts';
+import { registerCommands } from '../src/commands/register.ts';
 import { Secrets } from '../src/service/secrets.ts';
 import { addContents } from './mirror-contents.ts';
 import { spawnCli, sqlite } from './run-cli.ts';
@@ -246,7 +246,7 @@ async function allFlags(): Promise<string[]> {
     signal: new AbortController().signal,
     setExitCode: () => undefined,
   };
-  await registerCommands(program, context, undefined);
+  registerCommands(program, context);
   const optionsOf = (command: Command): string[] => [
     ...command.options.map(({ long }) => long ?? ''),
     ...command.commands.flatMap(optionsOf),

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { registerServe } from '../src/commands/serve.ts';
+import { registerCommands } from '../src/commands/register.ts';
 import { lists } from '../src/contract/lists.ts';
 import { CancelledError, DocmirrorError, UsageError } from '../src/errors.ts';
 import { generateSample } from '../src/sample/generate.ts';
@@ -431,7 +431,7 @@ describe('docmirror serve', () => {
     const exitCodes: number[] = [];
     let written = '';
     const program = new Command().exitOverride();
-    registerServe(program, {
+    registerCommands(program, {
       environment,
       secrets: new Secrets(),
       stdout: asTerminalStream(stdout),

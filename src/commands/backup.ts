@@ -9,8 +9,7 @@ import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-r
 import { restore } from '../store/backup/restore.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { signedCheckpointOf, verifyWithCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { OneBar } from './one-bar.ts';
 
 interface BackupFlags {
@@ -22,41 +21,9 @@ interface BackupFlags {
 const keepMax = 100_000;
 const differencesMax = 100;
 
-const examples = `
-Examples:
-  $ docmirror backup /backups/mirror.sqlite        one file, replaced when the new copy is proven
-  $ docmirror backup /backups --keep 14            docmirror-20261120T020000Z.sqlite and so on, the newest 14
-  $ docmirror backup --check /backups/mirror.sqlite
-  $ docmirror backup --restore /backups/mirror.sqlite
-
-A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only.
-Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it.
---restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by
-hand, for what SQLite left beside the old mirror would damage it.
-
-Exit codes: 0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was
-to be restored, is not sound, 11 a run holds the mirror that was to be restored.`;
-
-/** Registers `backup`: a copy of the mirror that is checked, an old one checked again, or an old one restored. */
-export const registerBackup: CommandRegistration = (program, context) => {
-  const command = program
-    .command('backup')
-    .description('Copy the mirror while it is in use, and prove the copy before it gets its name.')
-    .argument('[DEST]', 'the file to write, or with --keep the folder')
-    .option('--keep <N>', 'write into the folder DEST under the time of now, and keep the newest N')
-    .option('--check <FILE>', 'make no backup, but verify an old one')
-    .option('--restore <FILE>', 'make no backup, but put an old one in the place of the mirror')
-    .addHelpText('after', examples);
-  addSettingFlags(command, ['signingKeyFile', ...mirrorFlags]).action((destination: string | undefined) =>
-    backup(destination, command, context),
-  );
-};
-
-async function backup(
-  destination: string | undefined,
-  command: Command,
-  context: CommandContext,
-): Promise<void> {
+/** `docmirror backup`; its flags stand in the table of commands. */
+export async function backup(command: Command, context: CommandContext): Promise<void> {
+  const [destination] = command.args;
   const flags = command.opts<BackupFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   if (flags.check !== undefined || flags.restore !== undefined) {

@@ -1,11 +1,10 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
-import { type ChangeFormat, changeFeed, changeFormats } from '../render/change-feed.ts';
+import { type ChangeFormat, changeFeed } from '../render/change-feed.ts';
 import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags } from './flags.ts';
-import { instantOf, resourceOption, runOf } from './run-flags.ts';
-import { isForSpreadsheet, spreadsheetOption } from './spreadsheet.ts';
+import type { CommandContext } from './context.ts';
+import { instantOf, runOf } from './run-flags.ts';
+import { isForSpreadsheet } from './spreadsheet.ts';
 import { streamOut } from './stream-out.ts';
 
 interface ChangesFlags {
@@ -18,29 +17,11 @@ interface ChangesFlags {
 
 const widthWithoutTerminal = 120;
 
-const examples = `
-Examples:
-  $ docmirror changes                                     what the last run changed
-  $ docmirror changes --since-run 7 --format ndjson       all that later runs changed, for a program
-  $ docmirror changes --since 2026-11-20 --resource webhooks
-
-Only runs that have ended count. --since-run 0 tells everything from the beginning.`;
-
-/** Registers `changes`: what was inserted, updated and removed since a run or a time. */
-export const registerChanges: CommandRegistration = (program, context) => {
-  const command = program
-    .command('changes')
-    .description('Show what was inserted, updated and removed: by the last run, or since a run or a time.')
-    .addOption(new Option('--since-run <N>', 'changes of later runs than this one').conflicts('since'))
-    .option('--since <TIME>', 'changes of runs that ended after this date or time; UTC where it has no zone')
-    .addOption(resourceOption())
-    .addOption(new Option('--format <FORMAT>', 'how to print them').choices(changeFormats).default('table'))
-    .addOption(spreadsheetOption())
-    .addHelpText('after', examples);
-  addSettingFlags(command, mirrorFlags).action(() => changes(command, context));
-};
-
-async function changes(command: Command, { environment, stdout, signal }: CommandContext): Promise<void> {
+/** `docmirror changes`; its flags stand in the table of commands. */
+export async function changes(
+  command: Command,
+  { environment, stdout, signal }: CommandContext,
+): Promise<void> {
   const flags = command.opts<ChangesFlags>();
   const config = resolveConfig(command.opts(), environment);
   const reader = MirrorReader.open(config.database);

@@ -17,5 +17,5 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** Adds a command, with its flags and help, to the program. */
-export type CommandRegistration = (program: Command, context: CommandContext) => void;
+/** What a command does; `command` holds the flags and words that were given. */
+export type CommandBody = (command: Command, context: CommandContext) => Promise<void> | void;

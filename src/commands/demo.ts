@@ -12,8 +12,7 @@ import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { holdLock } from '../store/file/staging-file.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { exitCodeOf, type RunSummary } from '../sync/run.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
@@ -26,15 +25,8 @@ const afternoon = new Date('2026-11-01T18:00:00Z');
 const shownChangesMax = 12;
 const widthWithoutTerminal = 120;
 
-/** Registers `demo`: everything once over generated data, with nothing set up. */
-export const registerDemo: CommandRegistration = (program, context) => {
-  const command = program
-    .command('demo')
-    .description(`Show it all with nothing set up: mirror a sample service into ${demoFile}, twice.`);
-  addSettingFlags(command, ['logLevel']).action(() => demo(command, context));
-};
-
-async function demo(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror demo`; its flags stand in the table of commands. */
+export async function demo(command: Command, context: CommandContext): Promise<void> {
   const { stdout } = context;
   removeOldDemo();
   let sample = generateSample({ now: sampleEnd });

@@ -2,36 +2,16 @@ import type { Command } from 'commander';
 import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
+import type { CommandContext } from './context.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
 import { failed, ok, skipped, type Verdict } from './doctor/verdict.ts';
-import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { readExtraCa } from './run-once.ts';
 import { readToken } from './token.ts';
 
-const examples = `
-Examples:
-  $ docmirror doctor                 a line a check: what was tried, what was found, what to do
-  $ docmirror doctor --json | jq .checks
-
-Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify"
-does it, which takes its time where it is large.
-
-Exit codes: 0, or what "docmirror sync" would end with.`;
-
-/** Registers `doctor`: tries everything that a run needs, and changes nothing. */
-export const registerDoctor: CommandRegistration = (program, context) => {
-  const command = program
-    .command('doctor')
-    .description('Try everything that a run needs, in order, and say what was found and what to do.')
-    .option('--json', 'print it as one JSON object')
-    .addHelpText('after', examples);
-  addSettingFlags(command, [...runFlags, ...mirrorFlags]).action(() => doctor(command, context));
-};
-
-async function doctor(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror doctor`; its flags stand in the table of commands. */
+export async function doctor(command: Command, context: CommandContext): Promise<void> {
   const { json } = command.opts<{ json?: boolean }>();
   const verdicts: Verdict[] = [];
   for await (const verdict of examine(command, context)) {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
@@ -9,15 +9,14 @@ import { AtomicFile } from '../store/file/atomic-file.ts';
 import { Turns } from '../store/file/turns.ts';
 import { exportTables } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
+import type { CommandContext } from './context.ts';
 import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
-import { type ExportFormat, exportFormats, writeTable } from './export/table.ts';
+import { type ExportFormat, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
-import { addSettingFlags, mirrorFlags } from './flags.ts';
 import { OneBar } from './one-bar.ts';
-import { resourceOption, runOf } from './run-flags.ts';
-import { isForSpreadsheet, spreadsheetOption } from './spreadsheet.ts';
+import { runOf } from './run-flags.ts';
+import { isForSpreadsheet } from './spreadsheet.ts';
 
 interface ExportFlags {
   readonly format: ExportFormat;
@@ -30,38 +29,8 @@ interface ExportFlags {
   readonly sinceRun?: string;
 }
 
-const examples = `
-Examples:
-  $ docmirror export --out lists                                    a file a list, in the service's own shape
-  $ docmirror export --format parquet --out lists --as-of-run 7     as the lists stood after run 7
-  $ docmirror export --format csv --out lists --as-of 2026-11-20 --resource webhooks
-  $ docmirror export --format parquet --out feed --changes --since-run 7
-                                                                    feed/changes/run_id=8/changes.parquet and so on
-
-Files appear under their names when all of them are whole; an older file of that name is replaced.`;
-
-/** Registers `export`: the lists, as they are or stood then, or the change feed, as files. */
-export const registerExport: CommandRegistration = (program, context) => {
-  const command = program
-    .command('export')
-    .description('Write the lists, as they stand or stood, or the change feed into files for other tools.')
-    .addOption(new Option('--format <FORMAT>', 'how to write them').choices(exportFormats).default('ndjson'))
-    .addOption(spreadsheetOption())
-    .requiredOption('--out <DIR>', 'the folder to write into; it is made where there is none')
-    .addOption(resourceOption())
-    .addOption(
-      new Option('--as-of-run <N>', 'the lists as they stood after this run').conflicts(['asOf', 'changes']),
-    )
-    .addOption(
-      new Option('--as-of <TIME>', 'the lists as the last run until then had left them').conflicts('changes'),
-    )
-    .option('--changes', 'the change feed, a folder a run, instead of the lists')
-    .option('--since-run <N>', 'with --changes: only of later runs than this one')
-    .addHelpText('after', examples);
-  addSettingFlags(command, mirrorFlags).action(() => exportMirror(command, context));
-};
-
-async function exportMirror(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror export`; its flags stand in the table of commands. */
+export async function exportMirror(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ExportFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   assertFlagsFit(flags);

@@ -1,22 +1,6 @@
-import { InvalidArgumentError, Option } from 'commander';
 import { wholeNumber } from '../config/resolve.ts';
-import { resourceNames } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
-
-/** Everything whose changes are kept: the lists and the connections. */
-export const changingResources: readonly string[] = [...resourceNames, 'connections'];
-
-/** `--resource` for one or, repeated, several of the lists and connections. */
-export function resourceOption(): Option {
-  const help = `only this; repeat it for more (${changingResources.join(', ')})`;
-  return new Option('--resource <NAME>', help).argParser((name: string, names: string[] | undefined) => {
-    if (!changingResources.includes(name)) {
-      throw new InvalidArgumentError(`Expected one of ${changingResources.join(', ')}.`);
-    }
-    return [...(names ?? []), name];
-  });
-}
 
 /**
  * The run that a flag names, 0 for the time before the first.

@@ -8,8 +8,7 @@ import { type ServerOptions, startServer } from '../serve/server.ts';
 import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { remembered } from './remembered.ts';
 import { servedReport } from './served-report.ts';
@@ -28,34 +27,8 @@ const tokenBytes = 24;
 /** However often it is asked how things stand, the mirror is looked at no more often than this, in milliseconds. */
 const figuresKeptMs = 1_000;
 
-const examples = `
-Examples:
-  $ docmirror serve                          with a token made for this time
-  $ docmirror serve --port 0 --token "$KEY"   on any free port
-  $ docmirror serve --host 0.0.0.0 --max-age 26h --token-file /run/secrets/serve-token
-
-The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as
-bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json
-hold no record and need none.`;
-
-/** Registers `serve`: the mirror over HTTP, read-only, until a signal. */
-export const registerServe: CommandRegistration = (program, context) => {
-  const command = program
-    .command('serve')
-    .description("Serve the mirror over HTTP, read-only, in the service's own shape, with a report at /.")
-    .option('--host <HOST>', 'the address to listen on', '127.0.0.1')
-    .option('--port <PORT>', 'the port to listen on; 0 for any that is free', '8080')
-    .option(
-      '--token <TOKEN>',
-      'what clients must send as bearer token (default: made anew and shown at each start)',
-    )
-    .option('--token-file <FILE>', 'a file that holds what clients must send')
-    .option('--max-age <TIME>', '/healthz answers 503 where a list has had no completed run for longer')
-    .addHelpText('after', examples);
-  addSettingFlags(command, mirrorFlags).action(() => serve(command, context));
-};
-
-async function serve(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror serve`; its flags stand in the table of commands. */
+export async function serve(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ServeFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const port = wholeNumber('--port', flags.port, 0, portMax);

@@ -1,15 +1,10 @@
-import { Option } from 'commander';
 import { UsageError } from '../errors.ts';
 
-/** The flag of the commands that write CSV. */
-export function spreadsheetOption(): Option {
-  return new Option(
-    '--spreadsheet',
-    'with --format csv: an apostrophe before texts that a spreadsheet would run as formulas; not for programs, which read it as part of the text',
-  );
-}
-
-/** @throws UsageError where it stands beside another format. */
+/**
+ * True where texts that a spreadsheet would run are to be made harmless.
+ *
+ * @throws UsageError where it stands beside another format.
+ */
 export function isForSpreadsheet(flags: {
   readonly format: string;
   readonly spreadsheet?: boolean;

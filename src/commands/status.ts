@@ -2,34 +2,17 @@ import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
 import { isInFuture, statusJson, statusText } from '../render/run-list.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags } from './flags.ts';
+import { RunReader } from '../store/read/run-reader.ts';
+import type { CommandContext } from './context.ts';
 import { readWatchNote } from './watch-note.ts';
 
-/** Registers `status`: how fresh and how sure each list is. */
-export const registerStatus: CommandRegistration = (program, context) => {
-  const command = program
-    .command('status')
-    .description('Show how fresh each list is, its last run, its record count and how complete it is.')
-    .option('--json', 'print it as one JSON object')
-    .option(
-      '--max-age <TIME>',
-      'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ docmirror status\n  $ docmirror status --max-age 26h   a health check',
-    );
-  addSettingFlags(command, mirrorFlags).action(() => status(command, context));
-};
-
-function status(command: Command, { environment, stdout, setExitCode }: CommandContext): void {
+/** `docmirror status`; its flags stand in the table of commands. */
+export function status(command: Command, { environment, stdout, setExitCode }: CommandContext): void {
   const flags = command.opts<{ json?: boolean; maxAge?: string }>();
   const config = resolveConfig(command.opts(), environment);
   const maxAgeMs =
     flags.maxAge === undefined ? Number.POSITIVE_INFINITY : durationMs('--max-age', flags.maxAge);
-  const reader = MirrorReader.open(config.database);
+  const reader = RunReader.open(config.database);
   try {
     const lists = reader.status();
     const nowMs = Date.now();

@@ -1,11 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
-import { lists, resourceNames } from '../contract/lists.ts';
+import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';
 import { exitCodeOf } from '../sync/run.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { runOnce } from './run-once.ts';
@@ -23,41 +22,8 @@ interface SyncFlags {
 const shownChangesMax = 200;
 const widthWithoutTerminal = 120;
 
-const examples = `
-Examples:
-  $ docmirror sync                              all three lists
-  $ docmirror sync --resource webhooks --full   one list, in full
-  $ docmirror sync --dry-run                    what would change
-  $ docmirror sync --json | jq .status          for scripts
-
-Exit codes: 0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror,
-12 the service refused the token, 130 and 143 ended by a signal.`;
-
-/** Registers `sync`: one run over the lists. */
-export const registerSync: CommandRegistration = (program, context) => {
-  const command = program
-    .command('sync')
-    .description('Walk the lists of the service and bring the mirror up to date: one run.')
-    .addOption(
-      new Option(
-        '--resource <NAME>',
-        `only this list; repeat it for more (${resourceNames.join(', ')})`,
-      ).argParser((name: string, names: string[] | undefined) => [...(names ?? []), checked(name)]),
-    )
-    .option('--full', 'walk the lists in full, also where an incremental sync would do')
-    .option('--prove', 'accepted as before: every full sweep proves what it found now')
-    .option('--dry-run', 'walk and compare, change nothing, and print what would change')
-    .option('--allow-mass-removal', 'remove records even where they are more than --max-removals allows')
-    .option(
-      '--accept-new-base-url',
-      'go on where the mirror is of another base address: the service has moved',
-    )
-    .option('--json', "print the run's summary as one JSON object")
-    .addHelpText('after', examples);
-  addSettingFlags(command, [...runFlags, ...mirrorFlags]).action(() => sync(command, context));
-};
-
-async function sync(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror sync`; its flags stand in the table of commands. */
+export async function sync(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment);
@@ -83,13 +49,6 @@ async function sync(command: Command, context: CommandContext): Promise<void> {
   }).finally(() => observer.close());
   context.stdout.write(flags.json ? summaryJson(summary) : `${planned.text(context)}${summaryText(summary)}`);
   context.setExitCode(exitCodeOf(summary, context.signal));
-}
-
-function checked(name: string): string {
-  if (!(resourceNames as readonly string[]).includes(name)) {
-    throw new InvalidArgumentError(`Expected one of ${resourceNames.join(', ')}.`);
-  }
-  return name;
 }
 
 /** The changes that a dry run would make: all counted, the first ones kept to be shown. */

@@ -4,8 +4,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoint } from './checkpoint-file.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags, serviceFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { verifyLive } from './verify-live.ts';
 
@@ -19,41 +18,8 @@ interface VerifyFlags {
 
 const limitMax = 1_000_000;
 
-const examples = `
-Examples:
-  $ docmirror verify                      is the file what docmirror wrote?
-  $ docmirror verify --live               is it also what the service lists now?
-  $ docmirror verify --checkpoint last-week --public-key key.pub
-  $ docmirror verify --json | jq .ok      for scripts
-
-Nothing is written, and a run that is under way is not held up. --live reads every list at least twice.
-
-Exit codes: 0 sound, 4 a difference was found; with --live also 3 not all could be compared,
-12 the service refused the token.`;
-
-/** Registers `verify`: the audit of the file and, with `--live`, its comparison with the service. */
-export const registerVerify: CommandRegistration = (program, context) => {
-  const command = program
-    .command('verify')
-    .description(
-      "Audit the mirror: SQLite's own checks, every row, the history and the runs' records; with --live also the service.",
-    )
-    .option('--live', 'walk the service, and name what the mirror lacks, has too much or has otherwise')
-    .option('--limit <N>', 'how many differences to show', '100')
-    .option('--checkpoint <FILE>', 'the history up to that checkpoint must be unaltered')
-    .option('--public-key <FILE>', 'the key that must have signed the checkpoint')
-    .option('--json', 'print it as one JSON object')
-    .addHelpText('after', examples);
-  addSettingFlags(command, [...serviceFlags.filter(isForReading), 'signingKeyFile', ...mirrorFlags]).action(
-    () => verify(command, context),
-  );
-};
-
-function isForReading(name: string): boolean {
-  return !['fullEveryMs', 'maxRemovals', 'actor', 'keepHistoryMs'].includes(name);
-}
-
-async function verify(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror verify`; its flags stand in the table of commands. */
+export async function verify(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout, stderr, signal, setExitCode } = context;
   const flags = command.opts<VerifyFlags>();
   const config = resolveConfig(command.opts(), environment);

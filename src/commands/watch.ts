@@ -11,8 +11,7 @@ import {
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Secrets } from '../service/secrets.ts';
-import type { CommandContext, CommandRegistration } from './context.ts';
-import { addSettingFlags, mirrorFlags, runFlags } from './flags.ts';
+import type { CommandContext } from './context.ts';
 import { createLogger, type Logger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
@@ -40,31 +39,8 @@ interface WatchPlan {
 
 const dayMs = 86_400_000;
 
-const examples = `
-Examples:
-  $ docmirror watch                                              every full hour
-  $ docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now
-  $ docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h
-
-Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch.
-SIGTERM and SIGINT end it cleanly, with 143 and 130; a run in progress is recorded as cancelled.
-All its runs are recorded with the trigger "schedule", the one of --run-now as well.`;
-
-/** Registers `watch`: a run at each tick of a schedule, until a signal. */
-export const registerWatch: CommandRegistration = (program, context) => {
-  const command = program
-    .command('watch')
-    .description('Sync on a cron schedule, never two runs at once, until SIGTERM or SIGINT.')
-    .option('--run-now', 'also sync once at the start')
-    .option('--jitter <TIME>', 'start each run up to this much later, by chance', '0')
-    .option('--http <HOST:PORT>', 'answer /healthz and /metrics there')
-    .option('--max-age <TIME>', '/healthz answers 503 where a list has had no completed run for longer')
-    .addHelpText('after', examples);
-  const flags = [...runFlags, 'schedule', 'timezone', ...mirrorFlags] as const;
-  addSettingFlags(command, flags).action(() => watch(command, context));
-};
-
-async function watch(command: Command, context: CommandContext): Promise<void> {
+/** `docmirror watch`; its flags stand in the table of commands. */
+export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
   const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });

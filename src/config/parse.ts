@@ -96,6 +96,8 @@ export function parseShare(text: string): number {
 
 /** The name of a time zone that this machine knows. */
 export function parseTimezone(text: string): string {
+  // Known everywhere; to load the table of all zones takes as long as all other settings together.
+  if (text === 'UTC') return text;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text;
   } catch {

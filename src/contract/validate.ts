@@ -1,8 +1,15 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from './lists.ts';
 
-// Unions such as `["string", "null"]` are how this contract says that anything may be null.
-const ajv = new Ajv({ allowUnionTypes: true });
+/** Made when the first schema is compiled. */
+let compiler: Ajv | undefined;
+
+function ajv(): Ajv {
+  // Unions such as `["string", "null"]` are how this contract says that anything may be null. The schemas are this program's own:
+  // to check them by the schema of schemas each time takes longer than to compile them.
+  compiler ??= new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false });
+  return compiler;
+}
 
 /** A schema, compiled: says whether a value fits it and, where it does not, in words why. */
 export interface Check<T> {
@@ -11,11 +18,14 @@ export interface Check<T> {
   why(): { readonly path: readonly string[]; readonly message: string };
 }
 
-/** Compiles a schema. It costs milliseconds, so each is compiled once. */
+/** Compiles a schema when the first value is checked: that costs milliseconds, and not all that is loaded is used. */
 export function compile<T>(schema: JsonSchema): Check<T> {
-  const validate = ajv.compile<T>(schema);
-  const check = (value: unknown): value is T => validate(value);
-  return Object.assign(check, { why: () => explain(validate.errors?.[0]) });
+  let validate: ValidateFunction<T> | undefined;
+  const check = (value: unknown): value is T => {
+    validate ??= ajv().compile<T>(schema);
+    return validate(value);
+  };
+  return Object.assign(check, { why: () => explain(validate?.errors?.[0]) });
 }
 
 function explain(error: ErrorObject | undefined) {

@@ -1,4 +1,4 @@
-import type { ListStatus, RecordedRun, RunResourceRow } from '../store/read/mirror-reader.ts';
+import type { ListStatus, RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 

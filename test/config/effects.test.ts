@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { registerCommands } from '../../src/commands/index.ts';
+import { registerCommands } from '../../src/commands/register.ts';
 import { Secrets } from '../../src/service/secrets.ts';
 import { runCli, spawnCli } from '../run-cli.ts';
 import { setScene } from '../scene.ts';
@@ -109,7 +109,7 @@ describe.concurrent('--env-file', () => {
       signal,
       setExitCode: () => undefined,
     };
-    await registerCommands(program, context, undefined);
+    registerCommands(program, context);
     const leaves = (command: Command): Command[] =>
       command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
     const without = leaves(program).filter(

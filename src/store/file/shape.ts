@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
+import { packageFolder } from '../../version.ts';
 import { applicationIds } from './file-kind.ts';
 
-const migrationsFolder = join(import.meta.dirname, '..', '..', '..', 'migrations');
+const migrationsFolder = join(packageFolder, 'migrations');
 
 /** One step from a shape to the next, as drizzle-kit generated it. */
 export interface Migration {

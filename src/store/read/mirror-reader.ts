@@ -1,4 +1,3 @@
-import { desc, eq, inArray } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
@@ -6,34 +5,10 @@ import { type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import { type Change, selectChange } from './change.ts';
 import { MirrorState } from './mirror-state.ts';
 
 export type { Change };
-
-/** A row of `sync_runs`, with its fields as Drizzle names them. */
-export type RunRow = typeof syncRuns.$inferSelect;
-
-/** A row of `sync_run_resources`: how one list of a run ended. */
-export type RunResourceRow = typeof syncRunResources.$inferSelect;
-
-/** A run as it stands in the record, with its lists in the order of their definition. */
-export interface RecordedRun extends RunRow {
-  readonly resources: readonly RunResourceRow[];
-}
-
-/** How one list of the mirror stands. */
-export interface ListStatus {
-  readonly resource: string;
-  readonly recordCount: number;
-  /** The newest run that worked on the list, however it ended; null where none has. */
-  readonly lastRun: (RunResourceRow & { readonly baseUrl: string }) | null;
-  /** When the last completed run of the list ended; null where none has. */
-  readonly lastCompletedAt: string | null;
-  readonly lastFullAt: string | null;
-}
-
 /** Records of a list, each as JSON text in the service's shape, and how many there are in all. */
 export interface RecordPage {
   readonly records: readonly string[];
@@ -99,36 +74,6 @@ export class MirrorReader {
     }))();
   }
 
-  /** The newest run that is recorded, running or not; 0 where there is none. */
-  newestRunId(): number {
-    return (
-      this.#file.orm.select({ id: syncRuns.id }).from(syncRuns).orderBy(desc(syncRuns.id)).limit(1).get()
-        ?.id ?? 0
-    );
-  }
-
-  /** The newest runs, the newest first. */
-  runs(limit: number): RecordedRun[] {
-    const { orm } = this.#file;
-    const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
-    const resources = orm
-      .select()
-      .from(syncRunResources)
-      .where(
-        inArray(
-          syncRunResources.runId,
-          runs.map(run => run.id),
-        ),
-      )
-      .all();
-    return runs.map(run => ({
-      ...run,
-      resources: lists.flatMap(list =>
-        resources.filter(row => row.runId === run.id && row.resource === list.resource),
-      ),
-    }));
-  }
-
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
   *changes({ sinceRunId, resource }: ChangeQuery): Generator<Change> {
     for (const runId of this.endedRuns.since(sinceRunId)) yield* this.changesOfRun(runId, resource);
@@ -144,38 +89,6 @@ export class MirrorReader {
   /** The mirror as it stood after a run or, for null, as it stands. */
   state(asOfRunId: number | null): MirrorState {
     return new MirrorState(this.#file.sqlite, asOfRunId);
-  }
-
-  /** How each list stands, in the order of their definition. */
-  status(): ListStatus[] {
-    return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list)))();
-  }
-
-  #statusOf(list: ListDefinition): ListStatus {
-    const ended = this.#file.orm
-      .select({ resource: syncRunResources, baseUrl: syncRuns.baseUrl })
-      .from(syncRunResources)
-      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(eq(syncRunResources.resource, list.resource))
-      .orderBy(desc(syncRunResources.runId));
-    const last = ended.limit(1).get();
-    return {
-      resource: list.resource,
-      recordCount: this.#tableOf(list).table.count(),
-      lastRun: last === undefined ? null : { ...last.resource, baseUrl: last.baseUrl },
-      lastCompletedAt: this.#lastCompleted(list, "status = 'completed'"),
-      lastFullAt: this.#lastCompleted(list, "status = 'completed' AND mode = 'full'"),
-    };
-  }
-
-  #lastCompleted(list: ListDefinition, condition: string): string | null {
-    const newest = this.#file.sqlite
-      .prepare<[string], string>(
-        `SELECT completed_at FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
-      )
-      .pluck()
-      .get(list.resource);
-    return newest ?? null;
   }
 
   #tableOf(list: ListDefinition): { table: ListTable; write: WireWriter } {

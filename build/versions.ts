@@ -1,0 +1,24 @@
+/** The texts of the files that name the version. */
+export interface VersionedFiles {
+  readonly manifest: string;
+  readonly lock: string;
+  readonly changelog: string;
+  readonly manual: string;
+}
+
+/** What speaks against releasing these files, a line each; nothing where all name one version, and the changelog its day. */
+export function versionFaults({ manifest, lock, changelog, manual }: VersionedFiles): string[] {
+  const { version } = JSON.parse(manifest);
+  const locked = JSON.parse(lock);
+  const heading = /^## (.*)$/m.exec(changelog)?.[1] ?? 'nothing';
+  const isDated = heading.startsWith(`${version} (`) && /\(\d{4}-\d\d-\d\d\)$/.test(heading);
+  return [
+    ...(locked.version === version && locked.packages[''].version === version
+      ? []
+      : [`package-lock.json names ${locked.version}, package.json ${version}: npm install`]),
+    ...(isDated ? [] : [`CHANGELOG.md begins with "${heading}", not with "${version} (YYYY-MM-DD)"`]),
+    ...(manual.includes(`"docmirror ${version}"`)
+      ? []
+      : [`man/docmirror.1 is of another version than ${version}: npm run docs:man`]),
+  ];
+}

@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CommandEntry, FlagEntry } from '../src/commands/table/entry.ts';
+import { settingHelp } from '../src/commands/table/help.ts';
+import { envFileFlag } from '../src/commands/table/shared-flags.ts';
+import { commandTable, purpose } from '../src/commands/table/table.ts';
+import { settings } from '../src/config/settings.ts';
+import { version } from '../src/version.ts';
+
+// Writes man/docmirror.1: npm run docs:man
+
+/** Where the manual page lies. */
+export const manPath = join(import.meta.dirname, '..', 'man', 'docmirror.1');
+
+/** The exit codes, as people read them; what they mean in one command stands there. */
+export const exitStatus: readonly (readonly [string, string])[] = [
+  ['0', 'Done.'],
+  ['1', 'Failed.'],
+  ['2', 'A flag or a setting is unknown or unusable.'],
+  ['3', 'Partial: something failed or was withheld while the rest was done, or completeness is unproven.'],
+  ['4', 'A difference or an unhealthy state was found.'],
+  ['11', 'Another run holds the mirror.'],
+  ['12', 'The service refused the token.'],
+  ['130, 143', 'Ended by SIGINT, by SIGTERM.'],
+];
+
+/** The manual page in the macros of man(7), made from the table of commands and that of settings. */
+export function manText(): string {
+  const lines = [
+    `.\\" Written by "npm run docs:man" from the tables of commands and settings; a test holds it current.`,
+    `.TH DOCMIRROR 1 "" "docmirror ${version}" "User Commands"`,
+    '.SH NAME',
+    `docmirror \\- ${escaped(purpose.replace(/^K/, 'k').replace(/\.$/, ''))}`,
+    '.SH SYNOPSIS',
+    '.B docmirror',
+    '.I COMMAND',
+    '[\\fIflags\\fR]',
+    '.SH DESCRIPTION',
+    'Alone, docmirror says how the mirror stands or, where there is none yet, what to set.',
+    'Data goes to standard output, logs and progress to standard error.',
+    '.SH COMMANDS',
+    ...commandTable.flatMap(commandLines),
+    '.SH ENVIRONMENT',
+    'Flags go before variables, variables before an env file, and that before defaults.',
+    ...Object.values(settings).flatMap(({ variable, flag, default: fallback, help }) =>
+      item(variable, `${help} (${flag}${fallback === null ? '' : `, default ${fallback}`}).`),
+    ),
+    '.SH EXIT STATUS',
+    ...exitStatus.flatMap(([code, meaning]) => item(code, meaning)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function commandLines(entry: CommandEntry): string[] {
+  const words = (entry.arguments ?? []).map(({ name, isRequired, isRepeatable }) => {
+    const word = isRepeatable ? `${name}...` : name;
+    return isRequired ? word : `[${word}]`;
+  });
+  return [
+    `.SS "${[`docmirror ${entry.name}`, ...words].join(' ')}"`,
+    escaped(entry.description),
+    ...(entry.arguments ?? []).flatMap(({ name, help }) => item(name, `${help}.`)),
+    ...[...entry.flags, ...(entry.settings.length === 0 ? [] : [envFileFlag])].flatMap(flagLines),
+    ...entry.settings.flatMap(name => {
+      const { flag, valueName } = settings[name];
+      return item(valueName === null ? flag : `${flag} ${valueName}`, settingHelp(name));
+    }),
+    ...entry.notes.flatMap(note => ['.PP', escaped(note)]),
+    ...(entry.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${entry.exitCodes}`)]),
+    '.PP',
+    'Examples:',
+    ...entry.examples.flatMap(({ line, meaning }) => item(line, meaning)),
+  ];
+}
+
+function flagLines({ flag, valueName, help, choices, default: fallback }: FlagEntry): string[] {
+  const notes = [
+    ...(choices === undefined || help.includes(choices.join(', ')) ? [] : [choices.join(', ')]),
+    ...(fallback === undefined ? [] : [`default ${fallback}`]),
+  ];
+  const text = notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
+  return item(valueName === undefined ? flag : `${flag} ${valueName}`, text);
+}
+
+function item(term: string, text: string): string[] {
+  return ['.TP', `\\fB${escaped(term)}\\fR`, escaped(text)];
+}
+
+/** A text as troff takes it literally: its own signs are hidden, and no line begins with one. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1')
+    .replaceAll("'", '\\(aq');
+}
+
+if (import.meta.main) {
+  mkdirSync(dirname(manPath), { recursive: true });
+  writeFileSync(manPath, manText());
+}

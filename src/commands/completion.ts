@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { resolveConfig } from '../config/resolve.ts';
+import { UsageError } from '../errors.ts';
+import { candidates } from './completion/candidates.ts';
+import { scriptFor } from './completion/scripts.ts';
+import type { CommandContext } from './context.ts';
+import { shells } from './table/start.ts';
+
+/** The newest runs that are offered; more would only be scrolled past. */
+const runsMax = 50;
+
+/**
+ * `docmirror completion`; its arguments stand in the table of commands. The script that it prints asks it, with `words` in the
+ * shell's place, what may stand at the end of the words behind: a line each, and in the first line `files`, `folders` or nothing.
+ */
+export async function completion(command: Command, context: CommandContext): Promise<void> {
+  const [shell = '', ...words] = command.args;
+  if (shell === 'words') {
+    const { offered, values } = candidates(words);
+    const runs = offered === 'runs' ? await runIds(words, context) : [];
+    const place = offered === 'files' || offered === 'folders' ? offered : '';
+    context.stdout.write([place, ...values, ...runs].map(line => `${line}\n`).join(''));
+    return;
+  }
+  const known = shells.find(name => name === shell);
+  if (known === undefined || words.length > 0) {
+    throw new UsageError(`completion: name one shell, ${shells.join(', ')}.`);
+  }
+  context.stdout.write(scriptFor(known));
+}
+
+/** The newest runs of the mirror that the words or the environment name; where it can't be read there is none to offer. */
+async function runIds(words: readonly string[], { environment }: CommandContext): Promise<string[]> {
+  try {
+    const named = words.lastIndexOf('--database');
+    const flags = named === -1 ? {} : { database: words[named + 1] };
+    const { database } = resolveConfig(flags, environment);
+    if (!existsSync(database)) return [];
+    const { RunReader } = await import('../store/read/run-reader.ts');
+    const reader = RunReader.open(database);
+    try {
+      return reader.runs(runsMax).map(({ id }) => String(id));
+    } finally {
+      reader.close();
+    }
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,86 @@
+import { Command, CommanderError } from 'commander';
+import { withEnvFile } from '../config/env-file.ts';
+import type { Environment } from '../config/resolve.ts';
+import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { Secrets } from '../service/secrets.ts';
+import { version } from '../version.ts';
+import type { CommandContext } from './context.ts';
+import { registerCommands } from './register.ts';
+import { purpose } from './table/table.ts';
+
+/** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
+export async function main(words: readonly string[]): Promise<void> {
+  let environment: Environment = process.env;
+  const context: CommandContext = {
+    get environment() {
+      return environment;
+    },
+    secrets: new Secrets(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    signal: stopSignal(),
+    setExitCode: code => {
+      process.exitCode = code;
+    },
+  };
+  try {
+    if (words.length === 0) {
+      const { whereYouAre } = await import('./where-you-are.ts');
+      return await whereYouAre(context);
+    }
+    const program = makeProgram(async file => {
+      environment = await withEnvFile(file, process.env);
+    });
+    registerCommands(program, context, words);
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    process.exitCode = report(error, context.secrets);
+  }
+}
+
+function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
+  return new Command('docmirror')
+    .description(purpose)
+    .version(version)
+    .configureOutput({
+      outputError: (text, write) => write(withoutValues(text.replace(/^error: /, 'docmirror: '))),
+    })
+    .configureHelp({ subcommandTerm: command => command.name() })
+    .exitOverride()
+    .hook('preAction', async (_program, command) => {
+      const { envFile } = command.opts<{ envFile?: string }>();
+      if (envFile !== undefined) await readEnvFile(envFile);
+    });
+}
+
+/** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */
+function stopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      const error = new CancelledError(signal);
+      if (stopping.signal.aborted) process.exit(error.exitCode);
+      stopping.abort(error);
+    });
+  }
+  return stopping.signal;
+}
+
+/** What the argument parser says of a flag that it does not know, without its value: `--tokn=…` may hold a token. */
+function withoutValues(text: string): string {
+  return text.replace(/(--[\w-]+)=[^'\n]*/g, '$1=…');
+}
+
+/** Says what went wrong, where commander has not said it already, and returns the exit code. */
+function report(error: unknown, secrets: Secrets): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  if (error instanceof DocmirrorError) {
+    process.stderr.write(`docmirror: ${printable(secrets.redact(error.message))}\n`);
+    return error.exitCode;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const shown = secrets.redact(detail).split('\n').map(printable).join('\n');
+  process.stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown}\n`);
+  return exitCodes.failed;
+}

@@ -1,0 +1,83 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import leven from 'leven';
+import { settings } from '../config/settings.ts';
+import type { CommandContext } from './context.ts';
+import { bodies } from './index.ts';
+import type { ArgumentEntry, FlagEntry } from './table/entry.ts';
+import { helpAfterFlags, settingHelp } from './table/help.ts';
+import { envFileFlag } from './table/shared-flags.ts';
+import { commandTable, groups, type NamedCommand } from './table/table.ts';
+
+/**
+ * Adds all commands of the table to the program; what one does is loaded when it is run.
+ *
+ * @param words those of the command line: only commands that they may name get their flags. All do where it is left out.
+ */
+export function registerCommands(program: Command, context: CommandContext, words?: readonly string[]): void {
+  for (const entry of commandTable) {
+    const [head = '', inner] = entry.name.split(' ');
+    const parent = inner === undefined ? program : groupIn(program, head);
+    const command = parent.command(inner ?? head).description(entry.description);
+    if (words?.includes(head) !== false) complete(command, entry, context);
+  }
+}
+
+/** The command that only holds others; it stands in the help where its first one stands in the table. */
+function groupIn(program: Command, name: string): Command {
+  const there = program.commands.find(command => command.name() === name);
+  return there ?? program.command(name).description(groups[name] ?? '');
+}
+
+/** Gives a command its arguments, flags, help and body. */
+function complete(command: Command, entry: NamedCommand, context: CommandContext): void {
+  for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument));
+  for (const flag of entry.flags) command.addOption(optionOf(flag));
+  for (const name of entry.settings) {
+    const { flag, valueName } = settings[name];
+    command.addOption(new Option(withValue(flag, valueName), settingHelp(name)));
+  }
+  command
+    .addOption(optionOf(envFileFlag))
+    .addHelpText('after', helpAfterFlags(entry))
+    .action(async () => (await bodies[entry.name]())(command, context));
+}
+
+function argumentOf({ name, help, isRequired, isRepeatable }: ArgumentEntry): Argument {
+  const word = isRepeatable ? `${name}...` : name;
+  return new Argument(isRequired ? `<${word}>` : `[${word}]`, help);
+}
+
+function optionOf(entry: FlagEntry): Option {
+  const { flag, valueName, help, choices, isRepeatable, isRequired, conflicts } = entry;
+  const option = new Option(withValue(flag, valueName ?? null), choicesIn(entry) ?? help);
+  if (entry.default !== undefined) option.default(entry.default);
+  if (isRequired) option.makeOptionMandatory();
+  option.conflicts((conflicts ?? []).map(other => new Option(other).attributeName()));
+  if (choices === undefined) return option;
+  return option.argParser((value: string, before: unknown) => {
+    assertChosen(value, choices);
+    return isRepeatable ? [...(Array.isArray(before) ? before : []), value] : value;
+  });
+}
+
+function choicesIn({ help, choices, isRepeatable }: FlagEntry): string | null {
+  // The help of a repeatable one names them itself.
+  return choices === undefined || isRepeatable ? null : `${help} (${choices.join(', ')})`;
+}
+
+function withValue(flag: string, valueName: string | null): string {
+  return valueName === null ? flag : `${flag} <${valueName}>`;
+}
+
+/** A word that is this much like another may be a slip for it, in letters to change. */
+const slipLettersMax = 3;
+
+function assertChosen(value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return;
+  const [nearest] = choices
+    .map(choice => ({ choice, letters: leven(value, choice, { maxDistance: slipLettersMax + 1 }) }))
+    .filter(({ letters }) => letters <= slipLettersMax)
+    .toSorted((a, b) => a.letters - b.letters);
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest.choice}?`;
+  throw new InvalidArgumentError(`Expected one of ${choices.join(', ')}.${hint}`);
+}

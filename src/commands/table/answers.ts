@@ -1,0 +1,147 @@
+import type { CommandEntry } from './entry.ts';
+import { mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+
+/** The commands that answer a question about the mirror. */
+export const answerCommands = [
+  {
+    name: 'status',
+    description: 'Show how fresh each list is, its last run, its record count and how complete it is.',
+    flags: [
+      { flag: '--json', help: 'print it as one JSON object' },
+      {
+        flag: '--max-age',
+        valueName: 'TIME',
+        help: 'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
+      },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror status', meaning: 'how the lists stand' },
+      { line: 'docmirror status --max-age 26h', meaning: 'a health check' },
+    ],
+    notes: [],
+    exitCodes: '4 a list is older than --max-age.',
+  },
+  {
+    name: 'runs',
+    description: 'Show the run history, the newest run first.',
+    flags: [
+      { flag: '--limit', valueName: 'N', help: 'how many runs', default: '20' },
+      { flag: '--json', help: 'print it as one JSON array, with how each list ended' },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror runs', meaning: 'the newest twenty' },
+      { line: 'docmirror runs --limit 1 --json', meaning: 'the last one, for scripts' },
+    ],
+    notes: [],
+  },
+  {
+    name: 'changes',
+    description: 'Show what was inserted, updated and removed: by the last run, or since a run or a time.',
+    flags: [
+      {
+        flag: '--since-run',
+        valueName: 'N',
+        help: 'changes of later runs than this one',
+        conflicts: ['--since'],
+        offers: 'runs',
+      },
+      {
+        flag: '--since',
+        valueName: 'TIME',
+        help: 'changes of runs that ended after this date or time; UTC where it has no zone',
+      },
+      resourceFlag,
+      {
+        flag: '--format',
+        valueName: 'FORMAT',
+        help: 'how to print them',
+        choices: ['table', 'ndjson', 'csv'],
+        default: 'table',
+      },
+      spreadsheetFlag,
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror changes', meaning: 'what the last run changed' },
+      {
+        line: 'docmirror changes --since-run 1 --format ndjson',
+        meaning: 'all that later runs changed, for a program',
+      },
+      {
+        line: 'docmirror changes --since 2026-11-20 --resource webhooks',
+        meaning: 'of one list, since a day',
+      },
+    ],
+    notes: ['Only runs that have ended count. --since-run 0 tells everything from the beginning.'],
+  },
+  {
+    name: 'report',
+    description: 'Write one HTML file that shows it all: freshness, volumes, flows, runs, latest changes.',
+    flags: [
+      {
+        flag: '--out',
+        valueName: 'FILE',
+        help: 'the file to write; it is replaced in one step',
+        default: 'docmirror-report.html',
+        offers: 'files',
+      },
+      {
+        flag: '--max-age',
+        valueName: 'TIME',
+        help: 'point out lists that have had no completed run for longer, such as 26h',
+      },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror report', meaning: 'docmirror-report.html' },
+      { line: 'docmirror report --out today.html --max-age 26h', meaning: 'with stale lists pointed out' },
+    ],
+    notes: [
+      "The file needs nothing else: no network, no scripts. It holds names and titles of the service's records, so share it with those who may see these.",
+    ],
+  },
+  {
+    name: 'serve',
+    description: "Serve the mirror over HTTP, read-only, in the service's own shape, with a report at /.",
+    flags: [
+      { flag: '--host', valueName: 'HOST', help: 'the address to listen on', default: '127.0.0.1' },
+      {
+        flag: '--port',
+        valueName: 'PORT',
+        help: 'the port to listen on; 0 for any that is free',
+        default: '8080',
+      },
+      {
+        flag: '--token',
+        valueName: 'TOKEN',
+        help: 'what clients must send as bearer token (default: made anew and shown at each start)',
+      },
+      {
+        flag: '--token-file',
+        valueName: 'FILE',
+        help: 'a file that holds what clients must send',
+        offers: 'files',
+      },
+      {
+        flag: '--max-age',
+        valueName: 'TIME',
+        help: '/healthz answers 503 where a list has had no completed run for longer',
+      },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror serve', meaning: 'with a token made for this time' },
+      { line: 'docmirror serve --port 0 --token "$KEY"', meaning: 'on any free port' },
+      {
+        line: 'docmirror serve --host 0.0.0.0 --max-age 26h --token-file serve-token',
+        meaning: 'for other machines',
+      },
+    ],
+    notes: [
+      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
+    ],
+    exitCodes: '130 and 143 ended by SIGINT and SIGTERM.',
+  },
+] as const satisfies readonly CommandEntry[];

@@ -1,0 +1,182 @@
+import type { CommandEntry } from './entry.ts';
+import { mirrorFlags, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+
+/** The commands that audit the mirror, and those that bring it elsewhere. */
+export const copyCommands = [
+  {
+    name: 'verify',
+    description:
+      "Audit the mirror: SQLite's own checks, every row, the history and the runs' records; with --live also the service.",
+    flags: [
+      {
+        flag: '--live',
+        help: 'walk the service, and name what the mirror lacks, has too much or has otherwise',
+      },
+      { flag: '--limit', valueName: 'N', help: 'how many differences to show', default: '100' },
+      {
+        flag: '--checkpoint',
+        valueName: 'FILE',
+        help: 'the history up to that checkpoint must be unaltered',
+        offers: 'files',
+      },
+      {
+        flag: '--public-key',
+        valueName: 'FILE',
+        help: 'the key that must have signed the checkpoint',
+        offers: 'files',
+      },
+      { flag: '--json', help: 'print it as one JSON object' },
+    ],
+    settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],
+    examples: [
+      { line: 'docmirror verify', meaning: 'is the file what docmirror wrote?' },
+      { line: 'docmirror verify --live', meaning: 'is it also what the service lists now?' },
+      { line: 'docmirror verify --json > audit.json', meaning: 'for scripts' },
+    ],
+    notes: [
+      'Nothing is written, and a run that is under way is not held up. --live reads every list at least twice.',
+    ],
+    exitCodes:
+      '0 sound, 4 a difference was found; with --live also 3 not all could be compared, 12 the service refused the token.',
+  },
+  {
+    name: 'backup',
+    description: 'Copy the mirror while it is in use, and prove the copy before it gets its name.',
+    arguments: [{ name: 'DEST', help: 'the file to write, or with --keep the folder', offers: 'files' }],
+    flags: [
+      {
+        flag: '--keep',
+        valueName: 'N',
+        help: 'write into the folder DEST under the time of now, and keep the newest N',
+      },
+      { flag: '--check', valueName: 'FILE', help: 'make no backup, but verify an old one', offers: 'files' },
+      {
+        flag: '--restore',
+        valueName: 'FILE',
+        help: 'make no backup, but put an old one in the place of the mirror',
+        offers: 'files',
+      },
+    ],
+    settings: ['signingKeyFile', ...mirrorFlags],
+    examples: [
+      { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
+      { line: 'docmirror backup backups --keep 14', meaning: 'a file named by the time, the newest 14' },
+      { line: 'docmirror backup --check copy.sqlite', meaning: 'is that backup sound?' },
+      { line: 'docmirror backup --restore copy.sqlite', meaning: 'put it in the place of the mirror' },
+    ],
+    notes: [
+      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
+    ],
+    exitCodes:
+      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
+  },
+  {
+    name: 'export',
+    description: 'Write the lists, as they stand or stood, or the change feed into files for other tools.',
+    flags: [
+      {
+        flag: '--format',
+        valueName: 'FORMAT',
+        help: 'how to write them',
+        choices: ['ndjson', 'csv', 'parquet'],
+        default: 'ndjson',
+      },
+      spreadsheetFlag,
+      {
+        flag: '--out',
+        valueName: 'DIR',
+        help: 'the folder to write into; it is made where there is none',
+        isRequired: true,
+        offers: 'folders',
+      },
+      resourceFlag,
+      {
+        flag: '--as-of-run',
+        valueName: 'N',
+        help: 'the lists as they stood after this run',
+        conflicts: ['--as-of', '--changes'],
+        offers: 'runs',
+      },
+      {
+        flag: '--as-of',
+        valueName: 'TIME',
+        help: 'the lists as the last run until then had left them',
+        conflicts: ['--changes'],
+      },
+      { flag: '--changes', help: 'the change feed, a folder a run, instead of the lists' },
+      {
+        flag: '--since-run',
+        valueName: 'N',
+        help: 'with --changes: only of later runs than this one',
+        offers: 'runs',
+      },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror export --out lists', meaning: "a file a list, in the service's own shape" },
+      {
+        line: 'docmirror export --format parquet --out lists --as-of-run 1',
+        meaning: 'as the lists stood after run 1',
+      },
+      {
+        line: 'docmirror export --format parquet --out feed --changes --since-run 1',
+        meaning: 'feed/changes/run_id=2/changes.parquet and so on',
+      },
+    ],
+    notes: [
+      'Files appear under their names when all of them are whole; an older file of that name is replaced.',
+    ],
+  },
+  {
+    name: 'publish clickhouse',
+    description: 'Insert the new runs into ClickHouse, and compare what arrived with the mirror.',
+    flags: [
+      { flag: '--again', help: 'send everything once more, also what is there already' },
+      {
+        flag: '--replace-tenant',
+        help: "with --again: delete the tenant's rows before, whichever mirror they came from",
+      },
+      {
+        flag: '--print-ddl',
+        help: 'print the statements that make database, tables and views, and connect to nothing',
+      },
+      {
+        flag: '--cluster',
+        valueName: 'NAME',
+        help: 'with --print-ddl: replicated tables, distributed over this cluster by tenant',
+      },
+      { flag: '--json', help: 'print what was done as one JSON object' },
+    ],
+    settings: [
+      'clickhouseUrl',
+      'clickhouseUser',
+      'clickhousePassword',
+      'clickhousePasswordFile',
+      'clickhouseDatabase',
+      'tenant',
+      'allowHttp',
+      'timeoutMs',
+      'retries',
+      ...mirrorFlags,
+    ],
+    examples: [
+      {
+        line: 'docmirror publish clickhouse --print-ddl > tables.sql',
+        meaning: 'once a server: its tables, for clickhouse-client --multiquery',
+      },
+      {
+        line: 'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme',
+        meaning: 'the runs that are not there yet; as often as you like',
+      },
+      {
+        line: 'docmirror publish clickhouse --again',
+        meaning: 'everything once more, where rows there were lost or changed',
+      },
+    ],
+    notes: [
+      'Only runs that have ended are published. What was cut off is completed by the next time, and nothing is there twice.',
+    ],
+    exitCodes:
+      "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not hold what the mirror holds.",
+  },
+] as const satisfies readonly CommandEntry[];

@@ -1,0 +1,84 @@
+import type { CommandEntry } from './entry.ts';
+import { listFlag, mirrorFlags, runFlags } from './shared-flags.ts';
+
+/** The commands that bring the mirror up to date, and the one that finds out why they can't. */
+export const runCommands = [
+  {
+    name: 'sync',
+    description: 'Walk the lists of the service and bring the mirror up to date: one run.',
+    flags: [
+      listFlag,
+      { flag: '--full', help: 'walk the lists in full, also where an incremental sync would do' },
+      { flag: '--prove', help: 'accepted as before: every full sweep proves what it found now' },
+      { flag: '--dry-run', help: 'walk and compare, change nothing, and print what would change' },
+      {
+        flag: '--allow-mass-removal',
+        help: 'remove records even where they are more than --max-removals allows',
+      },
+      {
+        flag: '--accept-new-base-url',
+        help: 'go on where the mirror is of another base address: the service has moved',
+      },
+      { flag: '--json', help: "print the run's summary as one JSON object" },
+    ],
+    settings: [...runFlags, ...mirrorFlags],
+    examples: [
+      { line: 'docmirror sync', meaning: 'all three lists' },
+      { line: 'docmirror sync --resource webhooks --full', meaning: 'one list, in full' },
+      { line: 'docmirror sync --dry-run', meaning: 'what would change' },
+      { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
+    ],
+    notes: [],
+    exitCodes:
+      '0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror, 12 the service refused the token, 130 and 143 ended by a signal.',
+  },
+  {
+    name: 'watch',
+    description: 'Sync on a cron schedule, never two runs at once, until SIGTERM or SIGINT.',
+    flags: [
+      { flag: '--run-now', help: 'also sync once at the start' },
+      {
+        flag: '--jitter',
+        valueName: 'TIME',
+        help: 'start each run up to this much later, by chance',
+        default: '0',
+      },
+      { flag: '--http', valueName: 'HOST:PORT', help: 'answer /healthz and /metrics there' },
+      {
+        flag: '--max-age',
+        valueName: 'TIME',
+        help: '/healthz answers 503 where a list has had no completed run for longer',
+      },
+    ],
+    settings: [...runFlags, 'schedule', 'timezone', ...mirrorFlags],
+    examples: [
+      { line: 'docmirror watch', meaning: 'every full hour' },
+      {
+        line: "docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now",
+        meaning: 'in working hours, and now',
+      },
+      {
+        line: 'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h',
+        meaning: 'one of many, looked after',
+      },
+    ],
+    notes: [
+      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch. SIGTERM and SIGINT end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well.',
+    ],
+    exitCodes: '130 and 143 ended by SIGINT and SIGTERM.',
+  },
+  {
+    name: 'doctor',
+    description: 'Try everything that a run needs, in order, and say what was found and what to do.',
+    flags: [{ flag: '--json', help: 'print it as one JSON object' }],
+    settings: [...runFlags, ...mirrorFlags],
+    examples: [
+      { line: 'docmirror doctor', meaning: 'a line a check: what was tried, what was found, what to do' },
+      { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },
+    ],
+    notes: [
+      'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which takes its time where it is large.',
+    ],
+    exitCodes: '0, or what "docmirror sync" would end with.',
+  },
+] as const satisfies readonly CommandEntry[];

@@ -1,0 +1,65 @@
+import type { SettingName } from '../../config/settings.ts';
+import { resourceNames } from '../../contract/lists.ts';
+import type { FlagEntry } from './entry.ts';
+
+/** Everything whose changes are kept: the lists and the connections. */
+export const changingResources: readonly string[] = [...resourceNames, 'connections'];
+
+/** The flag that every command has: a file of settings, which lies below the environment. */
+export const envFileFlag: FlagEntry = {
+  flag: '--env-file',
+  valueName: 'FILE',
+  help: 'settings as lines NAME=value; the environment goes before it',
+  offers: 'files',
+};
+
+/** One or, repeated, several of the lists. */
+export const listFlag: FlagEntry = {
+  flag: '--resource',
+  valueName: 'NAME',
+  help: `only this list; repeat it for more (${resourceNames.join(', ')})`,
+  choices: resourceNames,
+  isRepeatable: true,
+};
+
+/** One or, repeated, several of the lists and connections. */
+export const resourceFlag: FlagEntry = {
+  flag: '--resource',
+  valueName: 'NAME',
+  help: `only this; repeat it for more (${changingResources.join(', ')})`,
+  choices: changingResources,
+  isRepeatable: true,
+};
+
+/** The flag of the commands that write CSV. */
+export const spreadsheetFlag: FlagEntry = {
+  flag: '--spreadsheet',
+  help: 'with --format csv: an apostrophe before texts that a spreadsheet would run as formulas; not for programs, which read it as part of the text',
+};
+
+/** The settings that every command has. */
+export const mirrorFlags: readonly SettingName[] = ['database', 'logLevel'];
+
+/** The settings of commands that read the service. */
+export const serviceFlags: readonly SettingName[] = [
+  'baseUrl',
+  'allowHttp',
+  'token',
+  'tokenFile',
+  'tokenCommand',
+  'pageSize',
+  'concurrency',
+  'timeoutMs',
+  'retries',
+  'maxPages',
+];
+
+/** The settings of commands that bring the mirror up to date. */
+export const runFlags: readonly SettingName[] = [
+  ...serviceFlags,
+  'fullEveryMs',
+  'maxRemovals',
+  'keepHistoryMs',
+  'actor',
+  'signingKeyFile',
+];

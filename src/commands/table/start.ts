@@ -1,0 +1,36 @@
+import type { CommandEntry } from './entry.ts';
+
+/** The shells that there is a completion for. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** The commands by which one gets to know docmirror. */
+export const startCommands = [
+  {
+    name: 'completion',
+    description: 'Print a script that completes commands, flags, lists and runs in a shell.',
+    arguments: [
+      { name: 'SHELL', help: shells.join(', '), isRequired: true, offers: shells },
+      { name: 'WORDS', help: 'what the script itself asks with', isRepeatable: true },
+    ],
+    flags: [],
+    settings: [],
+    examples: [
+      { line: 'eval "$(docmirror completion bash)"', meaning: 'in ~/.bashrc' },
+      { line: 'eval "$(docmirror completion zsh)"', meaning: 'in ~/.zshrc, after compinit' },
+      { line: 'docmirror completion fish | source', meaning: 'in ~/.config/fish/config.fish' },
+    ],
+    notes: [],
+  },
+  {
+    name: 'demo',
+    description:
+      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, twice.',
+    flags: [],
+    settings: ['logLevel'],
+    examples: [
+      { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite anew' },
+      { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
+    ],
+    notes: [],
+  },
+] as const satisfies readonly CommandEntry[];

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { resolveConfig, resolveService } from '../config/resolve.ts';
+import { UsageError } from '../errors.ts';
+import type { CommandContext } from './context.ts';
+
+/** `docmirror` alone: how the mirror stands or, where there is none yet, what to set and to do. */
+export async function whereYouAre({ environment, stdout }: CommandContext): Promise<void> {
+  const { database } = resolveConfig({}, environment);
+  if (!existsSync(database)) {
+    stdout.write(howToBegin(database, whatIsMissing(environment)));
+    return;
+  }
+  const { statusText } = await import('../render/run-list.ts');
+  const { RunReader } = await import('../store/read/run-reader.ts');
+  const reader = RunReader.open(database);
+  try {
+    const lists = reader.status();
+    const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
+    stdout.write(`${database} mirrors ${baseUrl ?? 'nothing yet'}\n${statusText(lists, Date.now())}`);
+  } finally {
+    reader.close();
+  }
+}
+
+/** What a run still lacks, in words; null where the settings are complete. */
+function whatIsMissing(environment: CommandContext['environment']): string | null {
+  try {
+    resolveService({}, environment);
+    return null;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+}
+
+function howToBegin(database: string, missing: string | null): string {
+  const lines = [
+    `There is no mirror here yet: ${database} does not exist.`,
+    ...(missing === null
+      ? ['The settings are complete.']
+      : [
+          'A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.',
+          missing,
+        ]),
+    'Then "docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.',
+    'With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.',
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,99 @@
+import { desc, eq, inArray } from 'drizzle-orm';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import { type MirrorFile, openForReading } from '../file/open.ts';
+import { syncRunResources, syncRuns } from '../tables/schema.ts';
+
+export type RunRow = typeof syncRuns.$inferSelect;
+export type RunResourceRow = typeof syncRunResources.$inferSelect;
+
+/** A run as it stands in the record, with its lists in the order of their definition. */
+export interface RecordedRun extends RunRow {
+  readonly resources: readonly RunResourceRow[];
+}
+
+/** How one list of the mirror stands. */
+export interface ListStatus {
+  readonly resource: string;
+  readonly recordCount: number;
+  /** The newest run that worked on the list, however it ended; null where none has. */
+  readonly lastRun: (RunResourceRow & { readonly baseUrl: string }) | null;
+  /** When the last completed run of the list ended; null where none has. */
+  readonly lastCompletedAt: string | null;
+  readonly lastFullAt: string | null;
+}
+
+/** Reads how the lists of a mirror stand, and its runs; it needs little of the program, so it is there at once. */
+export class RunReader {
+  readonly #file: MirrorFile;
+
+  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  static open(path: string): RunReader {
+    return new RunReader(openForReading(path));
+  }
+
+  private constructor(file: MirrorFile) {
+    this.#file = file;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** The newest runs, the newest first. */
+  runs(limit: number): RecordedRun[] {
+    const { orm } = this.#file;
+    const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
+    const resources = orm
+      .select()
+      .from(syncRunResources)
+      .where(
+        inArray(
+          syncRunResources.runId,
+          runs.map(run => run.id),
+        ),
+      )
+      .all();
+    return runs.map(run => ({
+      ...run,
+      resources: lists.flatMap(list =>
+        resources.filter(row => row.runId === run.id && row.resource === list.resource),
+      ),
+    }));
+  }
+
+  /** How each list stands, in the order of their definition. */
+  status(): ListStatus[] {
+    return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list)))();
+  }
+
+  #statusOf(list: ListDefinition): ListStatus {
+    const ended = this.#file.orm
+      .select({ resource: syncRunResources, baseUrl: syncRuns.baseUrl })
+      .from(syncRunResources)
+      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
+      .where(eq(syncRunResources.resource, list.resource))
+      .orderBy(desc(syncRunResources.runId));
+    const last = ended.limit(1).get();
+    return {
+      resource: list.resource,
+      recordCount: this.#count(list),
+      lastRun: last === undefined ? null : { ...last.resource, baseUrl: last.baseUrl },
+      lastCompletedAt: this.#lastCompleted(list, "status = 'completed'"),
+      lastFullAt: this.#lastCompleted(list, "status = 'completed' AND mode = 'full'"),
+    };
+  }
+
+  #lastCompleted(list: ListDefinition, condition: string): string | null {
+    const newest = this.#file.sqlite
+      .prepare<[string], string>(
+        `SELECT completed_at FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
+      )
+      .pluck()
+      .get(list.resource);
+    return newest ?? null;
+  }
+
+  #count({ table }: ListDefinition): number {
+    return Number(this.#file.sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+  }
+}

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { candidates } from '../../src/commands/completion/candidates.ts';
+import { commandTable } from '../../src/commands/table/table.ts';
+import { runCli } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { pathWithDocmirror } from './installed.ts';
+
+describe('what may stand at the cursor', () => {
+  const values = (...words: string[]) => candidates(words).values;
+
+  test('first is a command, or what every program has', () => {
+    const heads = [...new Set(commandTable.map(({ name }) => name.split(' ')[0]))];
+    expect(values('')).toEqual([...heads, '--help', '--version']);
+    expect(values('re')).toEqual(['report']);
+    expect(values('publish', '')).toEqual(['clickhouse']);
+    expect(values('unknown', '')).toEqual([]);
+  });
+
+  test('after a command is each of its flags, those of its settings with them', () => {
+    expect(values('status', '--')).toEqual([
+      '--json',
+      '--max-age',
+      '--database',
+      '--log-level',
+      '--env-file',
+      '--help',
+    ]);
+    expect(values('publish', 'clickhouse', '--pr')).toEqual(['--print-ddl']);
+    expect(values('publish', 'clickhouse', '--ten')).toEqual(['--tenant']);
+  });
+
+  test('after a flag is what it takes', () => {
+    expect(values('sync', '--resource', '')).toEqual(['document-exports', 'collections', 'webhooks']);
+    expect(values('changes', '--resource', 'con')).toEqual(['connections']);
+    expect(values('export', '--format', '')).toEqual(['ndjson', 'csv', 'parquet']);
+    expect(candidates(['changes', '--since-run', '']).offered).toBe('runs');
+    expect(candidates(['export', '--out', '']).offered).toBe('folders');
+    expect(candidates(['status', '--database', '']).offered).toBe('files');
+    expect(candidates(['runs', '--limit', ''])).toEqual({ offered: null, values: [] });
+  });
+
+  test('is an argument where one may stand, and no second one', () => {
+    expect(candidates(['backup', '']).offered).toBe('files');
+    expect(candidates(['backup', '--keep', '14', '']).offered).toBe('files');
+    expect(candidates(['backup', 'copy.sqlite', '']).offered).toBeNull();
+    expect(values('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  });
+});
+
+describe('docmirror completion', () => {
+  test.each([[[]], [['tcsh']], [['bash', 'more']]])('refuses %j, and names the shells', async words => {
+    const { code, stdout, stderr } = await runCli(['completion', ...words]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/bash|SHELL/);
+  });
+
+  test('offers no run, and says nothing, where there is no mirror or it can not be read', async () => {
+    for (const database of ['/nowhere/mirror.sqlite', import.meta.filename]) {
+      const env = { DOCMIRROR_DATABASE: database };
+      const result = await runCli(['completion', 'words', '--', 'changes', '--since-run', ''], { env });
+      expect(result).toMatchObject({ code: 0, stdout: '\n', stderr: '' });
+    }
+  });
+});
+
+/** How each shell is asked what it would offer for a line: it prints that, one a line. */
+const shells = {
+  bash: (words: readonly string[]) => [
+    'bash',
+    '--norc',
+    '-c',
+    `eval "$(docmirror completion bash)"
+     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+     compopt() { :; }
+     $(complete -p docmirror | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+     printf '%s\\n' "\${COMPREPLY[@]}"`,
+    'bash',
+    ...words,
+  ],
+  // What zsh would add is caught: the line editor itself runs on a terminal only.
+  zsh: (words: readonly string[]) => [
+    'zsh',
+    '-f',
+    '-c',
+    `autoload -Uz compinit; compinit -D -u
+     eval "$(docmirror completion zsh)"
+     compadd() { shift; print -rl -- "$@" }
+     _files() { if [[ $1 == -/ ]]; then print -rl -- \${words[CURRENT]}*(N/); else print -rl -- \${words[CURRENT]}*(N); fi }
+     words=("$@") CURRENT=$#
+     \${_comps[docmirror]}`,
+    'zsh',
+    ...words,
+  ],
+  fish: (words: readonly string[]) => [
+    'fish',
+    '--no-config',
+    '-c',
+    `docmirror completion fish | source; complete -C '${words.join(' ')}' | string replace -r '\\t.*' ''`,
+  ],
+};
+
+describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
+  let scene: Scene;
+  const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
+
+  beforeAll(async () => {
+    if (!isThere) return;
+    scene = await setScene({}, { exports: 3 });
+    await scene.sync();
+    await scene.sync();
+    mkdirSync(join(scene.folder, 'lists'));
+    writeFileSync(join(scene.folder, 'list.txt'), '');
+  });
+  afterAll(() => scene?.[Symbol.asyncDispose]());
+
+  function offered(...words: string[]): string[] {
+    const [program = '', ...args] = lineFor(['docmirror', ...words]);
+    const env = {
+      PATH: pathWithDocmirror(scene.folder),
+      HOME: scene.folder,
+      DOCMIRROR_DATABASE: scene.database,
+    };
+    const result = spawnSync(program, args, { cwd: scene.folder, env, encoding: 'utf8', timeout: 30_000 });
+    expect(result.stderr).toBe('');
+    return result.stdout
+      .split('\n')
+      .filter(line => line !== '')
+      .map(name => name.replace(/\/$/, ''))
+      .sort();
+  }
+
+  test.skipIf(!isThere)('Tab completes commands, flags, lists and runs of the mirror', () => {
+    expect(offered('ver')).toEqual(['verify']);
+    expect(offered('sync', '--dr')).toEqual(['--dry-run']);
+    expect(offered('sync', '--resource', '')).toEqual(['collections', 'document-exports', 'webhooks']);
+    expect(offered('changes', '--since-run', '')).toEqual(['1', '2']);
+    expect(offered('publish', '')).toEqual(['clickhouse']);
+  });
+
+  test.skipIf(!isThere)('Tab completes names of files and folders where a flag takes one', () => {
+    expect(offered('backup', '--check', 'li')).toEqual(['list.txt', 'lists']);
+    expect(offered('export', '--out', 'li')).toEqual(['lists']);
+  });
+});

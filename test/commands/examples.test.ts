@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandTable } from '../../src/commands/table/table.ts';
+import { temporaryFolder } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { webhook } from '../stand-in.ts';
+import { pathWithDocmirror } from './installed.ts';
+
+const readyMsMax = 20_000;
+const sigterm = 143;
+const failed = 1;
+
+/** What a command that runs until it is told to end says when it is ready. */
+const readyWords: Readonly<Record<string, RegExp>> = { serve: /docmirror serves /, watch: /next run/ };
+
+let scene: Scene;
+
+beforeAll(async () => {
+  scene = await setScene();
+  await scene.sync();
+  scene.service.lists.webhooks.push(webhook(4));
+  await scene.sync();
+});
+
+afterAll(() => scene[Symbol.asyncDispose]());
+
+describe.concurrent('the examples of the help do what they say', () => {
+  test.each(commandTable)('of docmirror $name', async ({ name, examples }) => {
+    await using folder = temporaryFolder();
+    copyFileSync(scene.database, join(folder.path, 'docmirror.sqlite'));
+    writeFileSync(join(folder.path, 'serve-token'), 'a-token-for-clients\n');
+    const env = environment(folder.path);
+    for (const { line } of examples) {
+      const shell = shellOf(line);
+      if (shell === null) continue;
+      const result = await typed(
+        [...shell, withFreePorts(line)],
+        { cwd: folder.path, env },
+        readyWords[name],
+      );
+      const isClickHouse = name.startsWith('publish') && !line.includes('--print-ddl');
+      // There is no ClickHouse here: that the line is understood shows in that nothing but the server is missing.
+      if (isClickHouse) expect(result.stderr, line).toContain('ClickHouse');
+      const code = isClickHouse ? failed : name in readyWords ? sigterm : 0;
+      expect(result, line).toMatchObject({ code });
+    }
+  });
+});
+
+function environment(folder: string): Record<string, string> {
+  return {
+    PATH: pathWithDocmirror(folder),
+    HOME: folder,
+    DOCMIRROR_BASE_URL: scene.service.url,
+    DOCMIRROR_TOKEN: scene.service.options.token,
+    DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+    DOCMIRROR_TENANT: 'acme',
+    DOCMIRROR_RETRIES: '0',
+    KEY: 'another-token-for-clients',
+  };
+}
+
+/** On a machine with other work, the ports of the examples may be taken; and no name leads to another machine. */
+function withFreePorts(line: string): string {
+  const free = line.replace(':9464', ':0').replace('https://clickhouse.example:8443', 'http://127.0.0.1:9');
+  return free.includes('docmirror serve') && !free.includes('--port') ? `${free} --port 0` : free;
+}
+
+/** What runs a line: the shell that it is for; null where this machine has not got that shell. */
+function shellOf(line: string): string[] | null {
+  if (line.includes('completion zsh'))
+    return has('zsh')
+      ? ['zsh', '-f', '-o', 'errexit', '-c', `autoload -Uz compinit; compinit -D -u; eval "$1"`, 'zsh']
+      : null;
+  if (line.includes('completion fish')) return has('fish') ? ['fish', '-c'] : null;
+  return ['bash', '-e', '-c'];
+}
+
+function has(shell: string): boolean {
+  return spawnSync(shell, ['-c', 'true']).status === 0;
+}
+
+/** Runs a line to its end, or until it is ready, when it is told to end. */
+async function typed(
+  [program = '', ...args]: string[],
+  options: { cwd: string; env: Record<string, string> },
+  ready: RegExp | undefined,
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'close');
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', part => (said += String(part)));
+  const stderr = text(child.stderr);
+  if (ready !== undefined) {
+    for (let waitedMs = 0; !ready.test(said) && child.exitCode === null; waitedMs += 20) {
+      if (waitedMs > readyMsMax) break;
+      await wait(20);
+    }
+    child.kill('SIGTERM');
+  }
+  const [code] = await ended;
+  return { code: Number(code), stderr: await stderr };
+}

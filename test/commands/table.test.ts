@@ -1,0 +1,88 @@
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { exportFormats } from '../../src/commands/export/table.ts';
+import { bodies } from '../../src/commands/index.ts';
+import { registerCommands } from '../../src/commands/register.ts';
+import { commandTable, groups } from '../../src/commands/table/table.ts';
+import { settings } from '../../src/config/settings.ts';
+import { changeFormats } from '../../src/render/change-feed.ts';
+import { Secrets } from '../../src/service/secrets.ts';
+import { runCli } from '../run-cli.ts';
+
+const program = new Command();
+registerCommands(program, {
+  environment: {},
+  secrets: new Secrets(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: new AbortController().signal,
+  setExitCode: () => undefined,
+});
+
+describe('the table of commands', () => {
+  test('names what there is to run, and nothing else', () => {
+    const names = commandTable.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(Object.keys(bodies).sort());
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('has a body for each command, which loads', async () => {
+    for (const load of Object.values(bodies)) expect(await load()).toBeTypeOf('function');
+  });
+
+  test('describes each group, and no other', () => {
+    const heads = commandTable.flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0]] : []));
+    expect([...new Set(heads)]).toEqual(Object.keys(groups));
+  });
+
+  test.each(commandTable)('gives $name every flag that it lists, once, and --env-file', entry => {
+    const [head, inner] = entry.name.split(' ');
+    const top = program.commands.find(command => command.name() === head);
+    const command = inner === undefined ? top : top?.commands.find(each => each.name() === inner);
+    const listed = [
+      ...entry.flags.map(({ flag }) => flag),
+      ...entry.settings.map(name => settings[name].flag),
+      '--env-file',
+    ];
+    expect(command?.options.map(({ long }) => long)).toEqual(listed);
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+
+  test.each(commandTable)(
+    'shows two to four examples of $name, each of that command',
+    ({ name, examples }) => {
+      expect(examples.length).toBeGreaterThanOrEqual(2);
+      expect(examples.length).toBeLessThanOrEqual(4);
+      expect(examples.filter(({ line }) => !line.includes(`docmirror ${name}`))).toEqual([]);
+    },
+  );
+
+  test('offers the formats that there are', () => {
+    const choicesOf = (name: string) =>
+      commandTable.find(entry => entry.name === name)?.flags.find(({ flag }) => flag === '--format')?.choices;
+    expect(choicesOf('changes')).toEqual(changeFormats);
+    expect(choicesOf('export')).toEqual(exportFormats);
+  });
+});
+
+describe('a slip is met with the word that was meant', () => {
+  test.each([
+    [['snyc'], 'Did you mean sync?'],
+    [['sync', '--dryrun'], 'Did you mean --dry-run?'],
+    [['sync', '--resource', 'webhoks'], 'Did you mean webhooks?'],
+    [['changes', '--resource', 'conections'], 'Did you mean connections?'],
+    [['export', '--out', 'x', '--format', 'parkett'], 'Did you mean parquet?'],
+    [['publish', 'clickhose'], 'Did you mean clickhouse?'],
+  ])('%j', async (args, said) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(said);
+  });
+
+  test('but not where nothing is near', async () => {
+    const { code, stderr } = await runCli(['sync', '--resource', 'invoices']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Expected one of document-exports, collections, webhooks.');
+    expect(stderr).not.toContain('Did you mean');
+  });
+});

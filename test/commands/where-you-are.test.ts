@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { runCli, temporaryFolder } from '../run-cli.ts';
+import { setScene } from '../scene.ts';
+
+describe('docmirror alone', () => {
+  test('says what to set where nothing is set, and makes nothing', async () => {
+    await using folder = temporaryFolder();
+    const { code, stdout, stderr } = await runCli([], { cwd: folder.path });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('docmirror.sqlite does not exist');
+    expect(stdout).toContain('DOCMIRROR_BASE_URL is not set');
+    expect(stdout).toContain('"docmirror doctor"');
+  });
+
+  test('says what is still missing', async () => {
+    await using folder = temporaryFolder();
+    const env = { DOCMIRROR_BASE_URL: 'https://service.example' };
+    const { stdout } = await runCli([], { cwd: folder.path, env });
+    expect(stdout).toContain('DOCMIRROR_TOKEN is not set');
+  });
+
+  test('says what comes next where the settings are complete, and shows no token', async () => {
+    await using scene = await setScene();
+    const { code, stdout } = await scene.run();
+    expect(code).toBe(0);
+    expect(stdout).toContain('The settings are complete.');
+    expect(stdout).toContain('"docmirror sync" makes the mirror');
+    expect(stdout).not.toContain(scene.service.options.token);
+    expect(scene.service.requests).toEqual([]);
+  });
+
+  test('shows how a mirror stands, in five lines', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const { code, stdout, stderr } = await scene.run();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toBe(`${scene.database} mirrors ${scene.service.url}`);
+    expect(lines.slice(2).map(line => line.split(/ {2,}/).slice(0, 3))).toEqual([
+      ['document-exports', '130', 'complete, proven'],
+      ['collections', '7', 'complete, proven'],
+      ['webhooks', '3', 'complete, proven'],
+    ]);
+  });
+
+  test('refuses a setting that it does not know, and a file that is no mirror', async () => {
+    await using folder = temporaryFolder();
+    const unknown = await runCli([], { cwd: folder.path, env: { DOCMIRROR_TOKN: 'x' } });
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('DOCMIRROR_TOKN is no setting'),
+    });
+    writeFileSync(`${folder.path}/docmirror.sqlite`, 'something else\n');
+    const foreign = await runCli([], { cwd: folder.path });
+    expect(foreign).toMatchObject({ code: 2, stdout: '' });
+    expect(foreign.stderr).toMatch(/^docmirror: [^\n]+\n$/);
+  });
+});
