@@ -9,7 +9,12 @@ import { type Served, servedToken, serveScene } from './served.ts';
 interface Parameter {
   readonly name: string;
   readonly in: string;
-  readonly schema: { readonly type: string; readonly minimum?: number; readonly maximum?: number };
+  readonly schema: {
+    readonly type: string;
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly maxLength?: number;
+  };
 }
 
 interface Operation {
@@ -31,6 +36,13 @@ interface Document {
 }
 
 const requestCount = 400;
+
+const recordPath = '/records/{resource}/{id}';
+
+/** A path with its parameters filled in. */
+function filledIn(path: string): string {
+  return path.replace('{resource}', 'collections').replace('{id}', '1');
+}
 
 let scene: Scene;
 let served: Served;
@@ -55,9 +67,11 @@ describe('the OpenAPI document', () => {
   });
 
   test('names everything that is served, and nothing else', async () => {
-    const paths = [...lists.map(({ path }) => path), '/', '/healthz', '/livez', '/metrics', '/openapi.json'];
+    const pages = ['/', recordPath, '/search'];
+    const others = ['/healthz', '/livez', '/metrics', '/openapi.json'];
+    const paths = [...lists.map(({ path }) => path), ...pages, ...others];
     expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
-    for (const path of paths) expect((await served.get(path)).status).toBe(200);
+    for (const path of paths) expect((await served.get(filledIn(path))).status).toBe(200);
   });
 
   test('holds the very schemas by which the answers of the service are checked', () => {
@@ -89,7 +103,7 @@ test('every answer to any request that the document allows, or does not, is one 
   };
   const etags = new Map<string, string>();
   for (const path of Object.keys(document.paths)) {
-    etags.set(path, (await served.get(path)).headers.get('etag') ?? '');
+    etags.set(path, (await served.get(filledIn(path))).headers.get('etag') ?? '');
   }
   await fc.assert(
     fc.asyncProperty(requestFrom(document), async asked => {
@@ -135,7 +149,11 @@ const junk = fc.tuple(
 );
 
 function valuesOf({ name, schema }: Parameter): fc.Arbitrary<[string, string]> {
-  const { minimum = 0, maximum = 0 } = schema;
+  const { minimum = 0, maximum = 0, maxLength } = schema;
+  if (maxLength !== undefined) {
+    const text = fc.string({ unit: 'grapheme', maxLength: maxLength + 20 });
+    return fc.tuple(fc.constant(name), text);
+  }
   const right = fc.oneof(
     fc.integer({ min: minimum, max: maximum }),
     fc.constantFrom(minimum, maximum, minimum + 1),
@@ -151,7 +169,7 @@ function valuesOf({ name, schema }: Parameter): fc.Arbitrary<[string, string]> {
 }
 
 function send({ path, query, authorization, ifNoneMatch }: Asked, etag: string): Promise<Response> {
-  const url = new URL(path, served.url);
+  const url = new URL(filledIn(path), served.url);
   // A null character is refused as a malformed address; that is another test's matter.
   for (const [name, value] of query) url.searchParams.append(name, value.replaceAll('\0', '0'));
   const authorizations = {
@@ -187,6 +205,7 @@ function isServed({ name, schema }: Parameter, query: Asked['query']): boolean {
   const given = query.filter(([other]) => other === name).map(([, value]) => value.replaceAll('\0', '0'));
   const [value] = given;
   if (value === undefined) return true;
+  if (schema.maxLength !== undefined) return given.length === 1 && value.length <= schema.maxLength;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   return given.length === 1 && number >= (schema.minimum ?? 0) && number <= (schema.maximum ?? 0);
 }

@@ -1,42 +1,51 @@
-import { MultiBar, Presets, type SingleBar } from 'cli-progress';
+import { MultiBar, Presets } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { ListObserver } from '../sync/list-task.ts';
+import { progressLine } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
+import type { Progress } from './progress.ts';
+import { Reading } from './reading.ts';
 
-/** Shows a bar a list on a terminal. */
-export class BarObserver implements ListObserver {
+const widthUnknown = 80;
+
+/** Shows a bar a list on a terminal: how far it is, how fast, how long it still takes, and what it waits for. */
+export class BarObserver implements Progress {
   readonly #bars: MultiBar;
-  readonly #byResource = new Map<string, SingleBar>();
+  readonly #readings = new Map<string, Reading>();
 
   constructor(stream: NodeJS.WriteStream) {
-    const format = '{resource} {bar} {value}/{total} pages  {note}';
+    // The last column stays free: some terminals break the line there.
+    const format = (_options: unknown, _params: unknown, { reading }: { reading: Reading }) => {
+      const nowMs = Date.now();
+      return progressLine(reading.state(nowMs), nowMs, (stream.columns ?? widthUnknown) - 1);
+    };
     this.#bars = new MultiBar(
-      { stream, format, barsize: 16, hideCursor: true, clearOnComplete: false, gracefulExit: false },
+      { stream, format, hideCursor: true, clearOnComplete: false, gracefulExit: false },
       Presets.shades_classic,
     );
   }
 
   listStarted({ resource }: ListDefinition): void {
-    const bar = this.#bars.create(1, 0, { resource: resource.padEnd(16), note: '' });
-    this.#byResource.set(resource, bar);
+    const reading = new Reading(resource);
+    this.#readings.set(resource, reading);
+    this.#bars.create(1, 0, { reading });
   }
 
   walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
-    const bar = this.#byResource.get(resource);
-    bar?.setTotal(pageCount);
-    bar?.update(pagesKnown, { note: walk === 1 ? '' : `walk ${walk}` });
+    this.#readings.get(resource)?.walkStarted(walk, pageCount, pagesKnown, Date.now());
   }
 
   pageDone({ resource }: ListDefinition, _pageNo: number, pageCount: number): void {
-    const bar = this.#byResource.get(resource);
-    bar?.setTotal(pageCount);
-    bar?.increment();
+    this.#readings.get(resource)?.pageDone(pageCount, Date.now());
   }
 
   walkAgain(): void {}
 
-  listEnded({ resource }: ListDefinition, outcome: ListOutcome): void {
-    this.#byResource.get(resource)?.update({ note: outcome.status });
+  waiting(untilMs: number): void {
+    for (const reading of this.#readings.values()) reading.waits(untilMs);
+  }
+
+  listEnded({ resource }: ListDefinition, { status, completeness }: ListOutcome): void {
+    this.#readings.get(resource)?.ended(status === 'completed' ? (completeness ?? status) : status);
   }
 
   close(): void {

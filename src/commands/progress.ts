@@ -1,15 +1,32 @@
 import type { ListDefinition } from '../contract/lists.ts';
+import { shareOf } from '../render/progress-line.ts';
 import type { ListObserver } from '../sync/list-task.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
+import { Reading } from './reading.ts';
 
 /** Something that shows how a run goes on until it is closed. */
-export type Progress = ListObserver & { close(): void };
+export type Progress = ListObserver & {
+  /** The service asked to be left alone until then, in milliseconds since 1970. */
+  waiting(untilMs: number): void;
+  close(): void;
+};
 
-/** Shows how a run goes on: by bars on a terminal, by log lines elsewhere. */
-export async function showProgress({ stderr }: CommandContext, logger: Logger): Promise<Progress> {
-  if (!stderr.isTTY || !logger.isLevelEnabled('info')) return new LogObserver(logger);
+/** How often the log tells how far a list is, in milliseconds. */
+const logEveryMs = 10_000;
+/** Waits that are shorter than this, or end no later than this after the one that was told, are not told; in milliseconds. */
+const sameWaitMs = 1_000;
+
+/** Shows how a run goes on: by bars on a terminal, by log lines elsewhere; in CI, whose log is kept, not while it goes on. */
+export async function showProgress(
+  { stderr, environment }: Pick<CommandContext, 'stderr' | 'environment'>,
+  logger: Logger,
+): Promise<Progress> {
+  const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
+  if (isCi || !stderr.isTTY || !logger.isLevelEnabled('info')) {
+    return new LogObserver(logger, isCi ? null : logEveryMs);
+  }
   const { BarObserver } = await import('./progress-bars.ts');
   return new BarObserver(stderr);
 }
@@ -17,28 +34,48 @@ export async function showProgress({ stderr }: CommandContext, logger: Logger): 
 /** Writes how a run goes on to the log. */
 export class LogObserver implements Progress {
   readonly #logger: Logger;
+  readonly #everyMs: number | null;
+  #reading: Reading | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #toldUntilMs = 0;
 
-  constructor(logger: Logger) {
+  /** @param everyMs how often it tells how far a list is, in milliseconds; null for never. */
+  constructor(logger: Logger, everyMs: number | null = logEveryMs) {
     this.#logger = logger;
+    this.#everyMs = everyMs;
   }
 
   listStarted({ resource }: ListDefinition): void {
     this.#logger.debug({ resource }, 'list started');
+    this.close();
+    this.#reading = new Reading(resource);
+    if (this.#everyMs !== null) this.#timer = setInterval(() => this.#tell(), this.#everyMs).unref();
   }
 
   walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
     this.#logger.debug({ resource, walk, pageCount, pagesKnown }, 'walk started');
+    this.#reading?.walkStarted(walk, pageCount, pagesKnown, Date.now());
   }
 
-  pageDone({ resource }: ListDefinition, pageNo: number): void {
+  pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {
     this.#logger.trace({ resource, pageNo }, 'page done');
+    this.#reading?.pageDone(pageCount, Date.now());
   }
 
   walkAgain({ resource }: ListDefinition, reason: string): void {
     this.#logger.info({ resource, reason }, 'the walk proves nothing yet; walking again');
   }
 
+  waiting(untilMs: number): void {
+    this.#reading?.waits(untilMs);
+    if (untilMs <= Math.max(this.#toldUntilMs, Date.now()) + sameWaitMs) return;
+    this.#toldUntilMs = untilMs;
+    const until = new Date(untilMs).toISOString();
+    this.#logger.info({ until }, 'the service asked to be left alone; waiting');
+  }
+
   listEnded(_list: ListDefinition, outcome: ListOutcome): void {
+    this.close();
     const { resource, status, completeness, recordsSeen, inserted, updated, removed, unchanged } = outcome;
     const { rejected, removalsWithheld, requests, retries, reason, error } = outcome;
     const counts = { recordsSeen, inserted, updated, removed, unchanged, rejected, removalsWithheld };
@@ -47,5 +84,27 @@ export class LogObserver implements Progress {
     else this.#logger[status === 'failed' ? 'error' : 'warn'](entry, `list ${status}`);
   }
 
-  close(): void {}
+  close(): void {
+    clearInterval(this.#timer);
+    this.#reading = null;
+  }
+
+  #tell(): void {
+    if (this.#reading === null) return;
+    const state = this.#reading.state(Date.now());
+    const { resource, walk, pages, pageCount, pagesPerS, leftMs, waitsUntilMs } = state;
+    this.#logger.info(
+      {
+        resource,
+        walk,
+        pages,
+        pageCount,
+        percent: Math.floor(shareOf(state) * 100),
+        pagesPerSecond: pagesPerS === null ? null : Number(pagesPerS.toFixed(1)),
+        secondsLeft: leftMs === null ? null : Math.ceil(leftMs / 1000),
+        ...(waitsUntilMs !== null && { waitsUntil: new Date(waitsUntilMs).toISOString() }),
+      },
+      waitsUntilMs === null ? 'reading' : 'waiting, as the service asked',
+    );
+  }
 }

@@ -18,7 +18,7 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   const data = await readData(config.database);
   const { reportPage } = await import('../render/report/page.ts');
-  const { html } = await reportPage(data, { nowMs: Date.now(), maxAgeMs, version });
+  const { html } = await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root: null });
   replace(flags.out, html);
   stdout.write(`Wrote ${flags.out} (${count(Math.ceil(Buffer.byteLength(html) / 1024))} KiB).\n`);
 }

@@ -7,11 +7,11 @@ import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ChangeObserver } from '../store/write/row-writer.ts';
-import type { ListObserver } from '../sync/list-task.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
+import type { Progress } from './progress.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
@@ -30,7 +30,7 @@ export interface RunRequest {
   readonly logger: Logger;
   /** Learns the token. */
   readonly secrets: Secrets;
-  readonly observer: ListObserver;
+  readonly observer: Progress;
   readonly signal: AbortSignal;
 }
 
@@ -77,6 +77,15 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
+/** What a service has to do with while it is open. */
+interface Opening {
+  readonly logger: Logger;
+  readonly secrets: Secrets;
+  readonly signal: AbortSignal;
+  /** Told until when the service asked to be left alone. */
+  readonly observer?: Pick<Progress, 'waiting'>;
+}
+
 /**
  * The service as a source of pages.
  *
@@ -85,7 +94,7 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
 export async function openService(
   service: ServiceConfig,
   config: Config,
-  { logger, secrets, signal }: { logger: Logger; secrets: Secrets; signal: AbortSignal },
+  { logger, secrets, signal, observer }: Opening,
 ): Promise<Service> {
   const { token, proxy } = service;
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
@@ -104,6 +113,7 @@ export async function openService(
     }),
     userAgent: `docmirror/${version}`,
     onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
+    onWait: untilMs => observer?.waiting(untilMs),
   });
 }
 

@@ -11,6 +11,7 @@ import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { remembered } from './remembered.ts';
+import { servedPages } from './served-pages.ts';
 import { servedReport } from './served-report.ts';
 import { readTokenFile } from './token.ts';
 
@@ -57,7 +58,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
 }
 
-type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'report'> & { close(): void };
+type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'pages'> & { close(): void };
 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
@@ -74,7 +75,11 @@ async function whatIsServed(
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
     health: { maxAgeMs, ages: () => figures().lists },
     metrics: mirrorMetrics(version, figures),
-    report: servedReport(database, { revision, figures, maxAgeMs }),
+    pages: await servedPages(database, {
+      report: servedReport(database, { revision, figures, maxAgeMs }),
+      revision,
+      reader: () => records.current(),
+    }),
     close: () => reader.close(),
   };
 }

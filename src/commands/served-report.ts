@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ServedReport } from '../serve/app.ts';
+import type { ServedReport } from '../serve/pages.ts';
 import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
 
@@ -51,7 +51,7 @@ async function makePage(database: string, maxAgeMs: number | null): Promise<Page
     const reading = reader.report();
     for (;;) {
       const { done, value } = reading.next();
-      if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version });
+      if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version, root: './' });
       await nextTurn();
     }
   } finally {

@@ -21,6 +21,7 @@ interface SyncFlags {
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 const widthWithoutTerminal = 120;
+const summaryWidthMax = 76;
 
 /** `docmirror sync`; its flags stand in the table of commands. */
 export async function sync(command: Command, context: CommandContext): Promise<void> {
@@ -47,8 +48,14 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     observer,
     signal: context.signal,
   }).finally(() => observer.close());
-  context.stdout.write(flags.json ? summaryJson(summary) : `${planned.text(context)}${summaryText(summary)}`);
+  const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context))}`;
+  context.stdout.write(flags.json ? summaryJson(summary) : text());
   context.setExitCode(exitCodeOf(summary, context.signal));
+}
+
+/** On a terminal no wider than is read at a glance; elsewhere, where lines are searched, they are not broken. */
+function summaryWidth({ stdout }: CommandContext): number {
+  return stdout.columns === undefined ? Number.POSITIVE_INFINITY : Math.min(stdout.columns, summaryWidthMax);
 }
 
 /** The changes that a dry run would make: all counted, the first ones kept to be shown. */

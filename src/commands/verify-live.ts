@@ -20,9 +20,9 @@ export async function verifyLive(
   assertIsMirrorOf(config.database, service.baseUrl);
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
-  const source = await openService(service, config, { ...context, logger });
   const { signal } = context;
   const observer = await showProgress(context, logger);
+  const source = await openService(service, config, { ...context, logger, observer });
   const mirror = LiveMirror.open(config.database, difference => {
     differenceCount++;
     if (differences.length < limit) differences.push(difference);

@@ -14,51 +14,99 @@ export function summaryJson(summary: RunSummary): string {
   return `${JSON.stringify({ runId, status, trigger, startedAt, completedAt, durationMs, error, resources, receipt })}\n`;
 }
 
-/** The summary for people: a row a list, then what needs attention and what to do about it. */
-export function summaryText(summary: RunSummary): string {
+/** The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible. */
+export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINITY): string {
+  const { runId, status, durationMs, resources } = summary;
+  const name = runId === null ? 'Dry run' : `Run ${runId}`;
+  const end = runId === null ? '; nothing was changed' : '';
+  const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
+  const notes = resources.flatMap(notesOn).map(printable);
+  const advice = [...new Set(resources.flatMap(adviceOn))];
+  return [
+    listsText(resources, width),
+    '\n',
+    wrapped(headline, width),
+    ...notes.map(note => `\n${wrapped(note, width)}`),
+    ...(advice.length === 0 ? [] : ['\nWhat to do:\n', ...advice.map(text => wrapped(`- ${text}`, width))]),
+    receiptLine(summary),
+  ].join('');
+}
+
+/** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
+function receiptLine({ receipt }: RunSummary): string {
+  return receipt === null ? '' : `Receipt ${receipt.leafIndex}; the root of all is\n${receipt.rootHash}.\n`;
+}
+
+/** A row a list or, where a row would be too long, two lines a list. */
+function listsText(resources: readonly ListOutcome[], width: number): string {
   const table = renderTable(
     [
       { name: 'List' },
-      { name: 'Status' },
       { name: 'Seen', align: 'right' },
       { name: 'New', align: 'right' },
       { name: 'Changed', align: 'right' },
       { name: 'Removed', align: 'right' },
-      { name: 'Completeness' },
+      { name: 'Result' },
     ],
-    summary.resources.map(outcome => [
+    resources.map(outcome => [
       outcome.resource,
-      outcome.status,
       count(outcome.recordsSeen),
       count(outcome.inserted),
       count(outcome.updated),
       count(outcome.removed),
-      outcome.completeness ?? '–',
+      resultOf(outcome),
     ]),
   );
-  const name = summary.runId === null ? 'Dry run' : `Run ${summary.runId}`;
-  const headline = `${name} ${summary.status} in ${duration(summary.durationMs)}${summary.runId === null ? '; nothing was changed' : ''}.`;
-  const notes = summary.resources.flatMap(notesOn);
-  return `${table}\n${[headline, ...notes.map(printable), ...receiptLine(summary)].join('\n')}\n`;
+  if (table.split('\n').every(line => line.length <= width)) return table;
+  return resources
+    .map(outcome => {
+      const { resource, recordsSeen } = outcome;
+      const head = `${resource}: ${resultOf(outcome)}`;
+      return `${head}\n  ${count(recordsSeen)} seen: ${totalsOf([outcome])}\n`;
+    })
+    .join('');
 }
 
-/** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
-function receiptLine({ receipt }: RunSummary): string[] {
-  return receipt === null ? [] : [`Receipt ${receipt.leafIndex}; the root of all is ${receipt.rootHash}.`];
+/** How a list ended, in few words. */
+function resultOf({ status, completeness, rejected, removalsWithheld }: ListOutcome): string {
+  if (status === 'completed') return completeness ?? status;
+  if (status !== 'partial') return status;
+  if (completeness === 'unproven') return 'partial: unproven';
+  if (rejected > 0) return `partial: ${count(rejected)} rejected`;
+  return removalsWithheld > 0 ? `partial: ${count(removalsWithheld)} withheld` : status;
 }
 
-/** What a person should know of how a list ended, a line each. */
-export function notesOn(outcome: ListOutcome): string[] {
+function totalsOf(resources: readonly ListOutcome[]): string {
+  const sum = (field: 'inserted' | 'updated' | 'removed') =>
+    resources.reduce((total, outcome) => total + outcome[field], 0);
+  const [inserted, updated, removed] = [sum('inserted'), sum('updated'), sum('removed')];
+  const parts = [
+    ...(inserted > 0 ? [`${count(inserted)} new`] : []),
+    ...(updated > 0 ? [`${count(updated)} changed`] : []),
+    ...(removed > 0 ? [`${count(removed)} removed`] : []),
+  ];
+  return parts.length === 0 ? 'Nothing new' : parts.join(', ');
+}
+
+function proofOf(resources: readonly ListOutcome[]): string {
+  const open = resources.filter(({ status }) => status !== 'completed').length;
+  if (open > 0) return `${open} of ${resources.length} lists ${open === 1 ? 'is' : 'are'} not complete`;
+  return resources.every(({ completeness }) => completeness === 'proven')
+    ? 'all proven'
+    : 'all complete, what is incremental since its last proof';
+}
+
+/** Why a list is not complete, a line each. */
+function notesOn(outcome: ListOutcome): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
   if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
   if (completeness === 'unproven') {
-    notes.push(`${resource}: unproven, so nothing was removed: ${reason}. The next run tries again.`);
+    notes.push(`${resource}: unproven, so nothing was removed: ${reason}.`);
   }
   if (rejected > 0) {
-    notes.push(
-      `${resource}: ${count(rejected)} records could not be read; they stand whole in rejected_records.`,
-    );
+    const records = rejected === 1 ? '1 record' : `${count(rejected)} records`;
+    notes.push(`${resource}: ${records} could not be read, kept whole in rejected_records.`);
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
   return notes;
@@ -68,5 +116,49 @@ function withheldNote({ resource, removalsWithheld, completeness, rejected }: Li
   const what = `${resource}: ${count(removalsWithheld)} records were not seen, but their removal was withheld`;
   if (completeness === 'unproven') return `${what}, for the list is unproven.`;
   if (rejected > 0) return `${what}, for records were rejected.`;
-  return `${what}, for they are more than DOCMIRROR_MAX_REMOVALS allows. If this is right, run "docmirror sync --resource ${resource} --allow-mass-removal".`;
+  return `${what}, for they are more than DOCMIRROR_MAX_REMOVALS allows.`;
+}
+
+/** Faults between this machine and the service, which `doctor` looks into. */
+const onTheWay = /^(network|proxy|certificate|tls|timeout|not_found|redirected)$/;
+
+/** What a person can do about a list that is not complete; a command stands on a line of its own. */
+function adviceOn({ resource, error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
+  if (error !== null) return adviceOnError(error.code);
+  if (completeness === 'unproven') {
+    return [
+      `The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync --resource ${resource} --full`,
+    ];
+  }
+  if (rejected > 0) {
+    return ['Look at rejected_records, and tell those who run the service. Until then nothing is removed.'];
+  }
+  if (removalsWithheld === 0) return [];
+  return [`If they are really gone:\n    docmirror sync --resource ${resource} --allow-mass-removal`];
+}
+
+function adviceOnError(code: string): string[] {
+  if (code === 'cancelled') return [];
+  if (code === 'unauthorized' || code === 'forbidden') {
+    return ['Give a valid token, see docmirror sync --help. What the mirror holds is untouched.'];
+  }
+  if (onTheWay.test(code)) {
+    return ['To find out what is in the way (what the mirror holds is untouched):\n    docmirror doctor'];
+  }
+  return ['What the mirror holds is untouched, and the next run tries again.'];
+}
+
+/** A text in lines of at most `width`; further lines are indented. A line after the first one, and a long word, stay whole. */
+function wrapped(text: string, width: number): string {
+  const [first = '', ...whole] = text.split('\n');
+  const lines: string[] = [];
+  let line = '';
+  for (const word of first.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = ' ';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line, ...whole].map(each => `${each}\n`).join('');
 }

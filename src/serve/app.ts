@@ -1,14 +1,15 @@
 import compress from '@fastify/compress';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { lists } from '../contract/lists.ts';
-import { etagOf, isKnown } from './etag.ts';
-import { basicOrBearerCheck, bearerCheck, checkRequest } from './guards.ts';
+import { isKnownTo } from './etag.ts';
+import { bearerCheck, checkRequest } from './guards.ts';
 import { type HealthSource, healthOf } from './health.ts';
 import { HttpError, sendError, toHttpError } from './http-error.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import { listPage, type Query, turnTo } from './list-page.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
+import { addPageRoutes, type ServedPages } from './pages.ts';
 import type { RecordSource } from './record-source.ts';
 
 /** What holds no record data, and so needs no token. */
@@ -20,35 +21,26 @@ export interface MonitorOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** A page for people, complete in itself. */
-export interface ServedReport {
-  /** Changes whenever the page does. */
-  revision(): string;
-  /** The page and the content security policy that lets it show itself and nothing else. */
-  page(): Promise<{ readonly html: string; readonly contentSecurityPolicy: string }>;
-}
-
-/** What is served, and to whom. */
 export interface AppOptions extends MonitorOptions {
   readonly source: RecordSource;
   /** What clients must send as their bearer token. */
   readonly token: string;
-  readonly report?: ServedReport;
+  readonly pages?: ServedPages;
 }
 
 const json = 'application/json; charset=utf-8';
 
 /** Builds the read-only HTTP server over a source of records; it does not listen yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { source, token, report } = options;
+  const { source, token, pages } = options;
   const app = await buildMonitorApp(options);
-  const document = JSON.stringify(openApiDocument({ ...options, hasReport: report !== undefined }));
+  const document = JSON.stringify(openApiDocument(options));
   app.get('/openapi.json', async (_request, reply) => {
     reply.type(json);
     return document;
   });
   await app.register(async scope => addListRoutes(scope, source, token));
-  if (report !== undefined) await app.register(async scope => addReportRoute(scope, report, token));
+  if (pages !== undefined) await app.register(async scope => addPageRoutes(scope, pages, token));
   return app;
 }
 
@@ -102,35 +94,6 @@ function addListRoutes(app: FastifyInstance, source: RecordSource, token: string
       return listPage(source, list, place);
     });
   }
-}
-
-/** The report, for a browser: that sends the token as the password that it asks for. */
-function addReportRoute(app: FastifyInstance, report: ServedReport, token: string): void {
-  const checkToken = basicOrBearerCheck(token);
-  app.addHook('onRequest', async request => checkToken(request));
-  app.get('/', async (request, reply) => {
-    if (isKnownTo(request.headers['if-none-match'], reply, report.revision())) return reply.send();
-    const { html, contentSecurityPolicy } = await report.page();
-    reply
-      .type('text/html; charset=utf-8')
-      .header('content-security-policy', `${contentSecurityPolicy}; frame-ancestors 'none'`);
-    return html;
-  });
-}
-
-/** Tags the answer with its revision, and makes it an empty 304 where the client has that revision already. */
-function isKnownTo(
-  ifNoneMatch: string | undefined,
-  reply: FastifyReply,
-  revision: string | undefined,
-): boolean {
-  if (revision === undefined) return false;
-  const etag = etagOf(revision);
-  // A cache may keep the answer for this client alone, and must ask each time whether it still holds.
-  reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
-  if (!isKnown(etag, ifNoneMatch)) return false;
-  reply.code(304);
-  return true;
 }
 
 function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): FastifyInstance {

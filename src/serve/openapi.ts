@@ -14,7 +14,7 @@ import type { Metrics } from './metrics.ts';
 export interface Served {
   readonly health?: HealthSource;
   readonly metrics?: Metrics;
-  readonly hasReport: boolean;
+  readonly pages?: { readonly searchTextMax: number };
 }
 
 /** The OpenAPI document of a server, made of the same schemas by which the service's own answers are checked. */
@@ -30,7 +30,7 @@ export function openApiDocument(served: Served): object {
     servers: [{ url: '/' }],
     paths: {
       ...Object.fromEntries(lists.map(list => [list.path, { get: listOperation(list) }])),
-      ...(served.hasReport && { '/': { get: reportOperation } }),
+      ...(served.pages !== undefined && pagePaths),
       '/healthz': { get: healthOperation },
       '/livez': { get: liveOperation },
       ...(served.metrics !== undefined && { '/metrics': { get: metricsOperation } }),
@@ -44,6 +44,7 @@ export function openApiDocument(served: Served): object {
       parameters: {
         pageNo: queryParameter('pageNo', paging.pageNoFirst, paging.pageNoMax, paging.pageNoFirst),
         pageSize: queryParameter('pageSize', 1, paging.pageSizeMax, paging.pageSizeDefault),
+        ...(served.pages !== undefined && pageParameters(served.pages.searchTextMax)),
         ifNoneMatch: {
           name: 'If-None-Match',
           in: 'header',
@@ -92,6 +93,22 @@ function queryParameter(name: string, minimum: number, maximum: number, fallback
     schema: { type: 'integer', minimum, maximum, default: fallback },
   };
 }
+
+const pageParameters = (searchTextMax: number) => ({
+  resource: {
+    name: 'resource',
+    in: 'path',
+    required: true,
+    schema: { enum: [...lists.map(list => list.resource), 'connections'] },
+  },
+  id: { name: 'id', in: 'path', required: true, schema: { type: 'integer' } },
+  q: {
+    name: 'q',
+    in: 'query',
+    description: 'Given at most once.',
+    schema: { type: 'string', maxLength: searchTextMax },
+  },
+});
 
 function json(schema: JsonSchema): object {
   return { content: { 'application/json': { schema } } };
@@ -149,16 +166,52 @@ const healthSchema: JsonSchema = {
 const text = (type: string) => ({ content: { [type]: { schema: { type: 'string' } } } });
 const health = json({ $ref: '#/components/schemas/Health' });
 
-const reportOperation = {
-  operationId: 'report',
-  summary: 'The report, for people.',
-  security: [{ token: [] }, { password: [] }],
-  parameters: [{ $ref: '#/components/parameters/ifNoneMatch' }],
-  responses: {
-    200: { description: 'One HTML page, complete in itself.', headers: etag, ...text('text/html') },
-    304: notModified,
-    401: { $ref: '#/components/responses/Unauthorized' },
-    500: { $ref: '#/components/responses/Fault' },
+const pageSecurity = [{ token: [] }, { password: [] }];
+const page = { description: 'One HTML page, complete in itself.', ...text('text/html') };
+const pageRefusals = {
+  401: { $ref: '#/components/responses/Unauthorized' },
+  500: { $ref: '#/components/responses/Fault' },
+};
+
+const pagePaths = {
+  '/': {
+    get: {
+      operationId: 'report',
+      summary: 'The report, for people.',
+      security: pageSecurity,
+      parameters: [{ $ref: '#/components/parameters/ifNoneMatch' }],
+      responses: { 200: { ...page, headers: etag }, 304: notModified, ...pageRefusals },
+    },
+  },
+  '/records/{resource}/{id}': {
+    get: {
+      operationId: 'record',
+      summary: 'One record with all its versions, for people.',
+      security: pageSecurity,
+      parameters: ['resource', 'id', 'ifNoneMatch'].map(name => ({
+        $ref: `#/components/parameters/${name}`,
+      })),
+      responses: {
+        200: { ...page, headers: etag },
+        304: notModified,
+        404: { ...page, description: 'The mirror never had such a record.' },
+        ...pageRefusals,
+      },
+    },
+  },
+  '/search': {
+    get: {
+      operationId: 'search',
+      summary: 'Records by words of their titles and references, for people.',
+      security: pageSecurity,
+      parameters: [{ $ref: '#/components/parameters/q' }],
+      responses: {
+        200: page,
+        400: { $ref: '#/components/responses/BadRequest' },
+        429: refusal('Too many searches go on at once.'),
+        ...pageRefusals,
+      },
+    },
   },
 };
 

@@ -26,6 +26,8 @@ export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
   readonly retryDelayMs?: number;
   /** Told of each try that failed and will be made again. */
   readonly onRetry?: (error: ServiceError, tryNumber: number) => void;
+  /** Told when the service asks to be left alone: until when, in milliseconds since 1970. */
+  readonly onWait?: (untilMs: number) => void;
 }
 
 /** The first wait after a failed try, doubled with each further one, with up to as much again at random; in milliseconds. */
@@ -113,6 +115,7 @@ export class Service implements PageSource {
         error instanceof ServiceError && (error.code === 'overloaded' || error.code === 'timeout');
       const retryAfter = error instanceof ServiceError && error.retryable ? error.retryAfterMs : null;
       if (isOverload || retryAfter !== null) this.#pacer.noteOverload(retryAfter);
+      if (retryAfter !== null) this.#options.onWait?.(Date.now() + retryAfter);
       throw error;
     }
   }

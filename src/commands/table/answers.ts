@@ -1,5 +1,5 @@
 import type { CommandEntry } from './entry.ts';
-import { mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import { changingResources, mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -75,6 +75,24 @@ export const answerCommands = [
       },
     ],
     notes: ['Only runs that have ended count. --since-run 0 tells everything from the beginning.'],
+  },
+  {
+    name: 'show',
+    description: 'Show one record: what it says now, and each version it ever had, with the runs between.',
+    arguments: [
+      { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: changingResources },
+      { name: 'ID', help: 'its id; for document-exports also its sourceDocumentReference', isRequired: true },
+    ],
+    flags: [{ flag: '--json', help: 'print it as one JSON object, all values whole' }],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror show document-exports 1', meaning: 'an export, by the id that the mirror gave it' },
+      { line: 'docmirror show connections 1 --json', meaning: 'all values whole, for a program' },
+    ],
+    notes: [
+      'A record that is gone is shown with what it last said. Where several exports have a reference, they are listed.',
+    ],
+    exitCodes: '1 there is no such record, and never was.',
   },
   {
     name: 'report',

@@ -1,63 +1,40 @@
-import { createHash } from 'node:crypto';
-import { renderToString } from 'preact-render-to-string';
 import type { ReportData } from '../../store/read/report-data.ts';
 import { changeSection } from './change-section.ts';
 import { exportSections } from './export-sections.ts';
+import { framed, type Page, type Root, searchForm } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { attention, listCards, moment } from './list-sections.ts';
 import { runSection } from './run-section.ts';
-import { styleSheet } from './style-sheet.ts';
 import { concernsOf, type Freshness } from './verdict.ts';
 
 /** What a report says of itself besides the data: the docmirror that made it, and what it takes for too old. */
 export interface ReportOptions extends Freshness {
   readonly version: string;
+  /** Where the pages of the records are; null where there are none. */
+  readonly root: Root;
 }
-
-/** A report, and the content security policy that lets it show itself and nothing else. */
-export interface ReportPage {
-  readonly html: string;
-  readonly contentSecurityPolicy: string;
-}
-
-const styleHash = createHash('sha256').update(styleSheet).digest('base64');
-
-/** It loads nothing and runs nothing; only the one style sheet in it counts. */
-export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 
 /** The report as one HTML page that needs nothing else: no script, no network, no other file. */
-export async function reportPage(data: ReportData, options: ReportOptions): Promise<ReportPage> {
+export async function reportPage(data: ReportData, options: ReportOptions): Promise<Page> {
   const concerns = concernsOf(data, options);
   const body = html`<body>
     <header>
       <h1>docmirror report</h1>
       <p>${data.baseUrl === null ? 'A mirror that has not been synced yet' : html`What <strong>${data.baseUrl}</strong> lists`}, as of ${moment(new Date(options.nowMs).toISOString())}</p>
+      ${options.root !== null && searchForm(options.root)}
     </header>
     <main>
       ${attention(concerns, data)}
       ${listCards(data, options)}
       ${await exportSections(data)}
       ${await runSection(data)}
-      ${changeSection(data)}
+      ${changeSection(data, options.root)}
       ${glossary}
     </main>
     <footer><p>Made by docmirror ${options.version}. Times are UTC. Secret parts of addresses are never shown.</p></footer>
   </body>`;
-  const page = html`<html lang="en">${head}${body}</html>`;
-  return { html: `<!doctype html>\n${renderToString(page as never)}\n`, contentSecurityPolicy };
+  return framed('docmirror report', body, options.root);
 }
-
-const head: Html = html`<head>
-  <meta charset="utf-8" />
-  <meta name="viewport" content="width=device-width, initial-scale=1" />
-  <meta name="color-scheme" content="light dark" />
-  <meta name="referrer" content="no-referrer" />
-  <meta name="robots" content="noindex" />
-  <meta http-equiv="content-security-policy" content=${contentSecurityPolicy} />
-  <link rel="icon" href="data:," />
-  <title>docmirror report</title>
-  <style dangerouslySetInnerHTML=${{ __html: styleSheet }}></style>
-</head>`;
 
 const glossary: Html = html`<section aria-labelledby="words">
   <h2 id="words">What the words mean</h2>

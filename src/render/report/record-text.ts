@@ -14,48 +14,72 @@ export interface ShownDifference {
   readonly after: string;
 }
 
-const textMax = 160;
-const fieldsMax = 12;
+/** How much of a record is shown. */
+export interface TextBounds {
+  /** Most fields of a record. */
+  readonly fieldsMax: number;
+  /** Most UTF-16 code units of a field. */
+  readonly textMax: number;
+  /** A connection is shown with its id beside its name. */
+  readonly withIds: boolean;
+}
+
+/** A record among others. */
+const brief: TextBounds = { fieldsMax: 12, textMax: 160, withIds: false };
+
+/** A record by itself. */
+export const wholeRecord: TextBounds = { fieldsMax: 200, textMax: 20_000, withIds: true };
+
 const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|signature/i;
 
 /** A record's fields that say something, as far as they fit; `record` is its JSON text. */
-export function fieldsOf(record: string): ShownField[] {
-  return Object.entries(JSON.parse(record) as object)
-    .map(([name, value]) => ({ name, text: shown(name, value) }))
+export function fieldsOf(record: string, bounds = brief): ShownField[] {
+  return Object.entries(valuesOf(record))
+    .map(([name, value]) => ({ name, text: shown(name, value, bounds) }))
     .filter(({ text }) => text !== '')
-    .slice(0, fieldsMax);
+    .slice(0, bounds.fieldsMax);
 }
 
 /** What an update changed, field by field. */
-export function differencesOf(before: string, after: string): ShownDifference[] {
-  const then: Record<string, unknown> = JSON.parse(before);
-  const now: Record<string, unknown> = JSON.parse(after);
+export function differencesOf(before: string, after: string, bounds = brief): ShownDifference[] {
+  const then = valuesOf(before);
+  const now = valuesOf(after);
   return [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter(name => JSON.stringify(then[name]) !== JSON.stringify(now[name]))
-    .slice(0, fieldsMax)
-    .map(name => differenceOf(name, then[name], now[name]));
+    .slice(0, bounds.fieldsMax)
+    .map(name => differenceOf(name, then[name], now[name], bounds));
 }
 
-function differenceOf(name: string, then: unknown, now: unknown): ShownDifference {
-  const [before, after] = [shown(name, then), shown(name, now)];
+/** Parses numbers with the digits that they were sent with, where a double would lose some. */
+function valuesOf(record: string): Record<string, unknown> {
+  const keepDigits = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
+    typeof value === 'number' && source !== undefined && String(value) !== source ? source : value;
+  return JSON.parse(record, keepDigits);
+}
+
+function differenceOf(name: string, then: unknown, now: unknown, bounds: TextBounds): ShownDifference {
+  const [before, after] = [shown(name, then, bounds), shown(name, now, bounds)];
   if (before !== after || before === '') return { name, before, after };
   // What differs is a part that is not shown, such as the query of an address or a connection's id.
   return { name, before, after: `${after} (a part that is not shown has changed)` };
 }
 
-function shown(name: string, value: unknown): string {
-  const text = printable(words(name, value));
+function shown(name: string, value: unknown, { textMax, withIds }: TextBounds): string {
+  const text = printable(words(name, value, withIds));
   return text.length <= textMax ? text : `${text.slice(0, textMax - 1)}…`;
 }
 
-function words(name: string, value: unknown): string {
+function words(name: string, value: unknown, withIds: boolean): string {
   if (value === null || value === undefined) return '';
   if (secretName.test(name)) return '(not shown)';
   if (name === 'endpoint') return shownEndpoint(String(value));
-  if (Array.isArray(value)) return value.map(each => words('', each)).join(', ');
+  if (Array.isArray(value)) return value.map(each => words('', each, withIds)).join(', ');
   if (typeof value !== 'object') return withoutAddressSecrets(String(value));
-  if ('name' in value && typeof value.name === 'string') return value.name;
+  if ('name' in value && typeof value.name === 'string') {
+    const name = withoutAddressSecrets(value.name);
+    return withIds && 'id' in value ? `${name} (${value.id})` : name;
+  }
   return Object.entries(value)
-    .map(([key, each]) => `${key}: ${words(key, each)}`)
+    .map(([key, each]) => `${key}: ${words(key, each, withIds)}`)
     .join(', ');
 }

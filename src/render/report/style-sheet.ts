@@ -1,7 +1,7 @@
-const light = `--page:#f6f7f9;--card:#fff;--text:#1b2330;--muted:#566072;--line:#e1e5eb;--accent:#2f6fde;--accent-2:#7a55d1;
+const light = `--page:#f6f7f9;--card:#fff;--text:#1b2330;--muted:#566072;--line:#e1e5eb;--accent:#2f6fde;--accent-text:#1f57b8;--accent-2:#7a55d1;
 --good:#1c7c46;--good-soft:#e2f4e9;--warn:#8f5a00;--warn-soft:#fdf0d5;--bad:#b3261e;--bad-soft:#fce4e2;--quiet:#566072;--quiet-soft:#eceff3;color-scheme:light`;
 
-const dark = `--page:#12161d;--card:#1a2029;--text:#e7ebf1;--muted:#a3adbd;--line:#2d3643;--accent:#6ea2ff;--accent-2:#b094f7;
+const dark = `--page:#12161d;--card:#1a2029;--text:#e7ebf1;--muted:#a3adbd;--line:#2d3643;--accent:#6ea2ff;--accent-text:#8db6ff;--accent-2:#b094f7;
 --good:#67cf94;--good-soft:#163526;--warn:#f0b85a;--warn-soft:#3a2c10;--bad:#ff8f86;--bad-soft:#431d1b;--quiet:#a3adbd;--quiet-soft:#262e3a;color-scheme:dark`;
 
 /** The report's style: light and dark, from a phone's width on, and on paper. */
@@ -85,6 +85,21 @@ h3 small{display:inline;margin-left:10px}
 del{color:var(--bad);text-decoration-thickness:1px}
 ins{color:var(--good);text-decoration:none;font-weight:550}
 .to{color:var(--muted)}
+nav{display:flex;flex-wrap:wrap;align-items:center;gap:0 20px}
+nav a{margin-top:16px}
+.search{display:flex;flex-wrap:wrap;align-items:center;gap:8px;flex:1 1 320px;margin-top:16px}
+.search label{font-size:14px;color:var(--muted)}
+input,button{font:inherit;color:inherit;min-height:40px;border:1px solid var(--muted);border-radius:8px;background:var(--card);padding:6px 12px}
+input{flex:1 1 160px;min-width:0;max-width:420px}
+button{cursor:pointer}
+a{color:var(--accent-text);text-underline-offset:2px}
+a:focus-visible,input:focus-visible,button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+.record{display:grid;grid-template-columns:minmax(120px,max-content) 1fr;gap:8px 24px;margin:0;font-size:15px}
+.record dd,.fields dd,.what{overflow-wrap:anywhere}
+.versions{margin:0;padding:0;list-style:none}
+.versions>li{padding:16px 0;border-top:1px solid var(--line)}
+.versions>li:first-child{padding-top:0;border-top:0}
+.versions p,.details{overflow-wrap:anywhere;margin:4px 0 0;font-size:14px;color:var(--muted)}
 .glossary{display:grid;grid-template-columns:auto 1fr;gap:8px 20px;margin:0;font-size:15px}
 .glossary dt{font-weight:600;color:var(--text)}
 footer{padding-bottom:40px;font-size:14px}
@@ -97,7 +112,9 @@ footer{padding-bottom:40px;font-size:14px}
 header,main,footer{padding-left:14px;padding-right:14px}
 section{margin:18px 0;padding:18px 16px}
 .card{padding:16px}
-.glossary{grid-template-columns:1fr;gap:2px}
+.glossary,.record{grid-template-columns:1fr;gap:2px}
+.record dd{margin-bottom:10px}
+.search label{flex-basis:100%}
 .glossary dd{margin-bottom:10px}
 .runs,.runs tbody,.runs caption{display:block}
 .runs thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
@@ -118,7 +135,7 @@ figure,.card,.concern,tr{break-inside:avoid}
 .chart.wide{display:block}
 .cards{grid-template-columns:repeat(3,1fr)}
 .pair{grid-template-columns:1fr 1fr}
-details{display:none}
+details,nav,.search{display:none}
 .scroll{overflow:visible}
 }
 `;

@@ -7,6 +7,8 @@ import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { type Change, selectChange } from './change.ts';
 import { MirrorState } from './mirror-state.ts';
+import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
+import { type SearchBounds, type SearchResult, search } from './search.ts';
 
 export type { Change };
 /** Records of a list, each as JSON text in the service's shape, and how many there are in all. */
@@ -72,6 +74,21 @@ export class MirrorReader {
       records: table.rowsAt(offset, limit).map(row => write(row.record)),
       totalRecordCount: table.count(),
     }))();
+  }
+
+  /** All that the mirror knows of one record of a list or of the connections; null where it never had it. */
+  story(resource: string, recordId: number, versionsMax: number): RecordStory | null {
+    return readStory(this.#file.sqlite, resource, recordId, versionsMax);
+  }
+
+  /** The document exports that bear a `sourceDocumentReference`, or ever did. */
+  withReference(reference: string, matchesMax: number): ReferenceMatches {
+    return findByReference(this.#file.sqlite, reference, matchesMax);
+  }
+
+  /** Finds records by words of their titles and references, in turns. */
+  *search(text: string, bounds: SearchBounds): Generator<void, SearchResult> {
+    return yield* search(this.#file.sqlite, text, bounds);
   }
 
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { resolveConfig } from '../config/resolve.ts';
+import { DocmirrorError, UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
+import { MirrorReader } from '../store/read/mirror-reader.ts';
+import type { CommandContext } from './context.ts';
+
+/** Most versions of a record that are shown. */
+const versionsMax = 10_000;
+/** Most records of one reference that are shown. */
+const matchesMax = 100;
+
+/** `docmirror show`; its flags stand in the table of commands. */
+export function show(command: Command, context: CommandContext): void {
+  const [resource = '', wanted = ''] = command.args;
+  const { stdout, environment } = context;
+  const flags = command.opts<{ json?: boolean }>();
+  const config = resolveConfig(command.opts(), environment);
+  const reader = MirrorReader.open(config.database);
+  try {
+    reader.holdStill();
+    const found = find(reader, resource, wanted);
+    stdout.write(flags.json ? storiesJson(found) : textOf(found, reader));
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * The record with that id or else, among the exports, those with that reference.
+ *
+ * @throws UsageError where it can be no id of that list.
+ * @throws DocmirrorError where there is no such record, and never was.
+ */
+function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {
+  const hasReferences = resource === 'document-exports';
+  const id = /^-?\d+$/.test(wanted) ? Number(wanted) : Number.NaN;
+  if (!Number.isSafeInteger(id) && !hasReferences) {
+    throw new UsageError(`ID: ${resource} have whole numbers for ids, got ${JSON.stringify(wanted)}.`);
+  }
+  const story = Number.isSafeInteger(id) ? reader.story(resource, id, versionsMax) : null;
+  if (story !== null) return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story] };
+  const matches = hasReferences ? reader.withReference(wanted, matchesMax) : { recordIds: [], count: 0 };
+  if (matches.count === 0) throw unknown(resource, wanted, hasReferences);
+  const versionsOfEach = matches.count === 1 ? versionsMax : Math.ceil(versionsMax / matches.count);
+  const stories = matches.recordIds.flatMap(each => reader.story(resource, each, versionsOfEach) ?? []);
+  return { resource, wanted, matchedBy: 'reference', matchCount: matches.count, stories };
+}
+
+function unknown(resource: string, wanted: string, hasReferences: boolean): DocmirrorError {
+  const what = hasReferences ? 'id or sourceDocumentReference' : 'id';
+  return new DocmirrorError(
+    'not_found',
+    `The mirror has no record of ${resource} with the ${what} ${JSON.stringify(wanted)}, and its history has none.`,
+  );
+}
+
+function textOf(found: FoundRecords, reader: MirrorReader): string {
+  const [story] = found.stories;
+  if (story === undefined || found.stories.length > 1) return matchesText(found);
+  return storyText(story) + alsoReference(found, reader);
+}
+
+/** An id may be another export's reference: the id goes first, and what else was meant is named. */
+function alsoReference({ resource, matchedBy, wanted, stories }: FoundRecords, reader: MirrorReader): string {
+  if (resource !== 'document-exports' || matchedBy !== 'id') return '';
+  const others = reader.withReference(wanted, matchesMax).recordIds.filter(id => id !== stories[0]?.recordId);
+  if (others.length === 0) return '';
+  return `\n${printable(wanted)} is also the sourceDocumentReference of the exports with these ids: ${others.join(', ')}.\n`;
+}

@@ -1,0 +1,130 @@
+import { printable } from '../printable.ts';
+import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
+import { count, instant } from './numbers.ts';
+import { differencesOf, fieldsOf, type ShownField, wholeRecord } from './report/record-text.ts';
+import { renderTable } from './table.ts';
+
+/** What was looked for, and the records that were found. */
+export interface FoundRecords {
+  readonly resource: string;
+  /** By what they were found. */
+  readonly matchedBy: 'id' | 'reference';
+  /** The id or reference that was looked for. */
+  readonly wanted: string;
+  /** How many there are: there may be more than are told. */
+  readonly matchCount: number;
+  readonly stories: readonly RecordStory[];
+}
+
+/** True where the record is in the mirror now. */
+export function stands({ versions }: RecordStory): boolean {
+  return versions[0]?.to === null;
+}
+
+/** The records that were found as one JSON object on one line, all values whole. */
+export function storiesJson({ resource, matchedBy, matchCount, stories }: FoundRecords): string {
+  const head = JSON.stringify({ resource, matchedBy, matchCount });
+  return `${head.slice(0, -1)},"records":[${stories.map(storyJson).join(',')}]}\n`;
+}
+
+// The records' own text is kept as it is: JavaScript may not hold their numbers.
+function storyJson(story: RecordStory): string {
+  const { recordId, versionCount, versions } = story;
+  const now = stands(story) ? versions[0]?.record : 'null';
+  const head = JSON.stringify({ recordId, stands: stands(story), versionCount });
+  return `${head.slice(0, -1)},"record":${now},"versions":[${versions.map(versionJson).join(',')}]}`;
+}
+
+function versionJson({ from, to, endedBy, isFirst, record }: StoryVersion): string {
+  const head = JSON.stringify({
+    fromRunId: from.runId,
+    fromAt: from.at,
+    toRunId: to?.runId ?? null,
+    toAt: to?.at ?? null,
+    endedBy,
+    isFirst,
+  });
+  return `${head.slice(0, -1)},"record":${record}}`;
+}
+
+/** One record for people: what it says, then each version, the newest first, by what it changed. */
+export function storyText(story: RecordStory): string {
+  const { resource, recordId, versions, versionCount } = story;
+  const [newest] = versions;
+  if (newest === undefined) return '';
+  const state = stands(story)
+    ? `as it stands since run ${atRun(newest.from)}`
+    : `gone since run ${atRun(newest.to ?? newest.from)}; it last said`;
+  const rest = versionCount - versions.length;
+  return [
+    `${resource} ${recordId}, ${state}:`,
+    '',
+    ...fieldLines(fieldsOf(newest.record, wholeRecord)),
+    '',
+    versionCount === 1 ? 'One version:' : `${count(versionCount)} versions, the newest first:`,
+    ...versions.flatMap(version => ['', ...versionLines(version, version === newest)]),
+    ...(rest > 0 ? ['', `… and ${count(rest)} older ones; they stand in record_history.`] : []),
+  ]
+    .map(line => `${line.trimEnd()}\n`)
+    .join('');
+}
+
+function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
+  const { isFirst, record, before } = version;
+  const lines = [spanOf(version)];
+  if (before !== null) {
+    const differences = differencesOf(before, record, wholeRecord);
+    return [
+      ...lines,
+      ...differences.map(
+        ({ name, before: then, after }) => `  ~ ${printable(name)}: ${then || '–'} → ${after || '–'}`,
+      ),
+    ];
+  }
+  const beginning = isFirst ? '  + new in the list' : '  the version before it is no longer kept';
+  return isShownAbove
+    ? [...lines, `${beginning}, as shown above`]
+    : [...lines, `${beginning}:`, ...fieldLines(fieldsOf(record, wholeRecord)).map(line => `  ${line}`)];
+}
+
+/** The runs between which a version stood, in words. */
+export function spanOf({ from, to, endedBy }: StoryVersion): string {
+  if (to === null) return `Since run ${atRun(from)}`;
+  const end = endedBy === 'removal' ? 'removed' : 'replaced';
+  return `From run ${atRun(from)} until run ${atRun(to)} ${end} it`;
+}
+
+function atRun({ runId, at }: StoryRun): string {
+  return at === null ? String(runId) : `${runId} (${instant(at)})`;
+}
+
+function fieldLines(fields: readonly ShownField[]): string[] {
+  const names = fields.map(({ name }) => printable(name));
+  const width = Math.max(0, ...names.map(({ length }) => length));
+  return fields.map(({ text }, at) => `  ${(names[at] ?? '').padEnd(width)}  ${text}`);
+}
+
+/** Several records of one reference for people, a line each, and how to see one of them. */
+export function matchesText({ resource, wanted, matchCount, stories }: FoundRecords): string {
+  const columns = ['ID', 'Version', 'Exported', 'State', 'Title'].map(name => ({ name }));
+  const rows = stories.map(story => {
+    const [newest] = story.versions;
+    const fields = fieldsOf(newest?.record ?? '{}');
+    const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
+    const state = newest?.to == null ? 'stands' : `gone since run ${newest.to.runId}`;
+    return [
+      String(story.recordId),
+      textOf('sourceDocumentVersion'),
+      textOf('exportedAt'),
+      state,
+      textOf('sourceDocumentTitle'),
+    ];
+  });
+  const rest = matchCount - stories.length;
+  return [
+    `${count(matchCount)} records of ${resource} have the reference ${printable(wanted)}, the newest first:\n\n`,
+    renderTable(columns, rows),
+    ...(rest > 0 ? [`… and ${count(rest)} older ones\n`] : []),
+    `\n"docmirror show ${resource} ID" shows one of them with all its versions.\n`,
+  ].join('');
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { renderToString } from 'preact-render-to-string';
+import { type Html, html } from './html.ts';
+import { styleSheet } from './style-sheet.ts';
+
+/** A page, and the content security policy that lets it show itself and nothing else. */
+export interface Page {
+  readonly html: string;
+  readonly contentSecurityPolicy: string;
+}
+
+/**
+ * Where the other pages of a server are, seen from this one: `./` or, from a page two folders deep, `../../`, so that they are found
+ * behind a proxy, too. Null for a page that stands alone in a file.
+ */
+export type Root = './' | '../../' | null;
+
+/** The address of a record's page, seen from a page at `root`. */
+export function recordPath(root: Exclude<Root, null>, resource: string, recordId: number): string {
+  return `${root}records/${resource}/${recordId}`;
+}
+
+const styleHash = createHash('sha256').update(styleSheet).digest('base64');
+
+/** It loads nothing and runs nothing; only the one style sheet in it counts. A served page may also ask its own server. */
+function policyOf(root: Root): string {
+  const forms = root === null ? "'none'" : "'self'";
+  return `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action ${forms}`;
+}
+
+/** A body as one HTML page that needs nothing else: no script, no network, no other file. */
+export function framed(title: string, body: Html, root: Root): Page {
+  const contentSecurityPolicy = policyOf(root);
+  const page = html`<html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="referrer" content="no-referrer" />
+      <meta name="robots" content="noindex" />
+      <meta http-equiv="content-security-policy" content=${contentSecurityPolicy} />
+      <link rel="icon" href="data:," />
+      <title>${title}</title>
+      <style dangerouslySetInnerHTML=${{ __html: styleSheet }}></style>
+    </head>
+    ${body}
+  </html>`;
+  return { html: `<!doctype html>\n${renderToString(page as never)}\n`, contentSecurityPolicy };
+}
+
+/** The way to the report and to any record by its title or reference. */
+export function navigation(root: Exclude<Root, null>, wanted = ''): Html {
+  return html`<nav aria-label="Pages">
+    <a href=${root}>Report</a>
+    ${searchForm(root, wanted)}
+  </nav>`;
+}
+
+/** The search box. */
+export function searchForm(root: Exclude<Root, null>, wanted = ''): Html {
+  return html`<form class="search" role="search" action=${`${root}search`}>
+      <label for="q">Titles and references</label>
+      <input id="q" name="q" type="search" value=${wanted} maxlength=${searchTextMax} autocomplete="off" />
+      <button>Search</button>
+    </form>`;
+}
+
+/** The longest text that can be searched for, in UTF-16 code units. */
+export const searchTextMax = 200;

@@ -1,0 +1,184 @@
+import type Database from 'better-sqlite3';
+import { listOf } from '../../contract/lists.ts';
+import { wireConnection, wireWriter } from '../../contract/wire.ts';
+import { MirrorFileError } from '../../errors.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
+
+/** A run at which a version began or ended. */
+export interface StoryRun {
+  readonly runId: number;
+  /** When the run had applied the list or, for connections, had ended; ISO 8601, UTC. Null while that is not recorded. */
+  readonly at: string | null;
+}
+
+/** One version of a record. */
+export interface StoryVersion {
+  readonly from: StoryRun;
+  /** The run that ended it; null for the version that stands. */
+  readonly to: StoryRun | null;
+  /** What ended it: `update` or `removal`; null for the version that stands. */
+  readonly endedBy: string | null;
+  /** True where the record was new, or had come back, with this version. */
+  readonly isFirst: boolean;
+  /** JSON text in the service's own shape. */
+  readonly record: string;
+  /** JSON text of the version that this one took the place of; null for a first one, and where that is no longer kept. */
+  readonly before: string | null;
+}
+
+/** What is known of one record: what it says, and what it ever said. */
+export interface RecordStory {
+  readonly resource: string;
+  readonly recordId: number;
+  /** The newest first; never empty. Where the record stands, the first of them has no end. */
+  readonly versions: readonly StoryVersion[];
+  /** How many versions are kept: there may be more than are told. */
+  readonly versionCount: number;
+}
+
+/** Records that bear a reference, the newest first. */
+export interface ReferenceMatches {
+  readonly recordIds: readonly number[];
+  /** How many there are: there may be more than are named. */
+  readonly count: number;
+}
+
+interface Standing {
+  readonly record: string;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+}
+
+interface Row {
+  readonly historyId: number | null;
+  readonly fromRunId: number;
+  readonly toRunId: number | null;
+  readonly endedBy: string | null;
+  readonly firstSeenRunId: number;
+  readonly record: string;
+}
+
+const endedVersions = `
+  SELECT id AS historyId, valid_from_run_id AS fromRunId, valid_to_run_id AS toRunId, ended_by AS endedBy,
+    first_seen_run_id AS firstSeenRunId, record
+  FROM record_history WHERE resource = ? AND record_id = ?
+  ORDER BY valid_from_run_id DESC, id DESC LIMIT ?`;
+
+const timeOfRun = `
+  SELECT coalesce(l.completed_at, r.completed_at) FROM sync_runs r
+  LEFT JOIN sync_run_resources l ON l.run_id = r.id AND l.resource = ?
+  WHERE r.id = ?`;
+
+// As docmirror writes it, the member stands in the text as it is looked for; so most texts need not be parsed.
+const withReference = `
+  SELECT id FROM document_exports WHERE source_document_reference = @reference
+  UNION
+  SELECT record_id FROM record_history
+  WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
+    AND record ->> '$.sourceDocumentReference' = @reference
+  ORDER BY 1 DESC`;
+
+/**
+ * All that the mirror knows of one record; null where it never had it.
+ *
+ * @param resource a list, or `connections`.
+ * @param versionsMax how many versions are told, the newest ones.
+ * @throws MirrorFileError where a version in the history is no JSON.
+ */
+export function readStory(
+  sqlite: Database.Database,
+  resource: string,
+  recordId: number,
+  versionsMax: number,
+): RecordStory | null {
+  return sqlite.transaction(() => {
+    const standing = standingOf(sqlite, resource, recordId);
+    // One more than are told: the oldest of these is told by what it changed.
+    const rows: Row[] = [
+      ...(standing === null ? [] : [rowOf(standing)]),
+      ...sqlite
+        .prepare<[string, number, number], Row>(endedVersions)
+        .all(resource, recordId, versionsMax + 1),
+    ];
+    if (rows.length === 0) return null;
+    const versions = rows.map((row, at) => versionOf(sqlite, resource, row, rows[at + 1]));
+    const ended = sqlite
+      .prepare<[string, number], number>(
+        'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?',
+      )
+      .pluck()
+      .get(resource, recordId);
+    return {
+      resource,
+      recordId,
+      versions: versions.slice(0, versionsMax),
+      versionCount: (ended ?? 0) + (standing === null ? 0 : 1),
+    };
+  })();
+}
+
+/** The document exports that bear a reference, or ever did. It goes through the whole list: no index is kept for it. */
+export function findByReference(
+  sqlite: Database.Database,
+  reference: string,
+  matchesMax: number,
+): ReferenceMatches {
+  const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;
+  const ids = sqlite
+    .prepare<{ reference: string; member: string }, number>(withReference)
+    .pluck()
+    .all({ reference, member });
+  return { recordIds: ids.slice(0, matchesMax), count: ids.length };
+}
+
+function standingOf(sqlite: Database.Database, resource: string, recordId: number): Standing | null {
+  const connections = new ConnectionTable(sqlite);
+  if (resource === 'connections') {
+    const row = connections.read(recordId);
+    return row === undefined ? null : { ...row, record: wireConnection(row) };
+  }
+  const list = listOf(resource);
+  const table = new ListTable(sqlite, list);
+  if (!table.has(recordId)) return null;
+  const row = table.read(recordId);
+  return { ...row, record: wireWriter(list, id => connections.read(id))(row.record) };
+}
+
+function rowOf({ record, firstSeenRunId, changedRunId }: Standing): Row {
+  return { historyId: null, fromRunId: changedRunId, toRunId: null, endedBy: null, firstSeenRunId, record };
+}
+
+function versionOf(
+  sqlite: Database.Database,
+  resource: string,
+  row: Row,
+  earlier: Row | undefined,
+): StoryVersion {
+  const runOf = (runId: number): StoryRun => ({
+    runId,
+    at: sqlite.prepare<[string, number], string>(timeOfRun).pluck().get(resource, runId) ?? null,
+  });
+  assertIsRecord(row);
+  const isFirst = row.firstSeenRunId === row.fromRunId;
+  const isSuccessor = !isFirst && earlier?.toRunId === row.fromRunId;
+  return {
+    from: runOf(row.fromRunId),
+    to: row.toRunId === null ? null : runOf(row.toRunId),
+    endedBy: row.endedBy,
+    isFirst,
+    record: row.record,
+    before: isSuccessor ? earlier.record : null,
+  };
+}
+
+function assertIsRecord({ historyId, record }: Row): void {
+  try {
+    JSON.parse(record);
+  } catch (cause) {
+    throw new MirrorFileError(
+      `record_history ${historyId} holds what is no record. "docmirror verify" tells what else is wrong.`,
+      { cause },
+    );
+  }
+}

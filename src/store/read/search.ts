@@ -1,0 +1,130 @@
+import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
+
+/** A record that was found. */
+export interface SearchHit {
+  readonly resource: string;
+  /** What the list is called. */
+  readonly list: string;
+  readonly recordId: number;
+  /** Its title or name; null where it has none. */
+  readonly title: string | null;
+  /** What else tells it from others: references, version, time. */
+  readonly details: readonly string[];
+}
+
+/** What a search came to. */
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
+  /** False where the time was over, or there were enough hits, before everything was looked at. */
+  readonly isWhole: boolean;
+}
+
+export interface SearchBounds {
+  readonly hitsMax: number;
+  /** How long it goes on, in milliseconds. */
+  readonly timeMsMax: number;
+}
+
+/** Words that are looked for; further ones are left out. */
+const wordsMax = 8;
+/** Rows that are looked at in one go: a few milliseconds, in which a server answers no one else. */
+const rowsPerTurn = 10_000;
+
+interface Searched {
+  readonly resource: string;
+  readonly list: string;
+  readonly table: string;
+  readonly title: string;
+  /** Further columns in which the words may stand. */
+  readonly references: readonly string[];
+  /** Columns that are shown, but not searched. */
+  readonly shown: readonly string[];
+}
+
+/** Where titles and references stand. An endpoint is not among them: parts of it are secret. */
+const columns: Readonly<Record<string, Pick<Searched, 'title' | 'references' | 'shown'>>> = {
+  'document-exports': {
+    title: 'source_document_title',
+    references: ['source_document_reference', 'destination_reference'],
+    shown: ['source_document_version', 'exported_at'],
+  },
+  collections: { title: 'name', references: [], shown: [] },
+  webhooks: { title: 'description', references: [], shown: [] },
+  connections: { title: 'name', references: [], shown: [] },
+};
+
+/** The short lists first: their hits are soon found. */
+const searched: readonly Searched[] = [
+  { resource: 'connections', list: 'Connections', table: 'connections' },
+  ...lists.map(({ resource, title, table }) => ({ resource, list: title, table })).toReversed(),
+].flatMap(place => {
+  const found = columns[place.resource];
+  return found === undefined ? [] : [{ ...place, ...found }];
+});
+
+type Row = readonly [id: number, title: string | null, ...details: (string | null)[]];
+
+/**
+ * Finds records whose title and references hold all words of a text, the newest first. No index is kept for it, for that would
+ * cost each sync: it goes through the rows, and yields now and then, so that a server can answer others meanwhile.
+ *
+ * Letters of the alphabet match in either case; others, such as umlauts, as they are.
+ */
+export function* search(
+  sqlite: Database.Database,
+  text: string,
+  { hitsMax, timeMsMax }: SearchBounds,
+): Generator<void, SearchResult> {
+  const patterns = text.split(/\s+/).filter(Boolean).slice(0, wordsMax).map(patternOf);
+  const hits: SearchHit[] = [];
+  if (patterns.length === 0) return { hits, isWhole: true };
+  const endsAtMs = performance.now() + timeMsMax;
+  for (const place of searched) {
+    for (const found of turns(sqlite, place, patterns, hitsMax + 1)) {
+      for (const hit of found) hits.push(hit);
+      if (hits.length > hitsMax) return { hits: hits.slice(0, hitsMax), isWhole: false };
+      if (performance.now() > endsAtMs) return { hits, isWhole: false };
+      yield;
+    }
+  }
+  return { hits, isWhole: true };
+}
+
+/** The hits of one table, some rows at a time, from the newest row to the oldest. */
+function* turns(
+  sqlite: Database.Database,
+  { resource, list, table, title, references, shown }: Searched,
+  patterns: readonly string[],
+  hitsMax: number,
+): Generator<SearchHit[]> {
+  const text = [title, ...references].map(column => `coalesce(${column}, '')`).join(` || char(10) || `);
+  const conditions = patterns.map(() => `(${text}) LIKE ? ESCAPE '\\'`).join(' AND ');
+  const select = sqlite
+    .prepare<(string | number)[], Row>(
+      `SELECT id, ${[title, ...references, ...shown].join(', ')} FROM ${table}
+       WHERE id BETWEEN ? AND ? AND ${conditions} ORDER BY id DESC LIMIT ?`,
+    )
+    .raw();
+  const lowestOfTurn = sqlite
+    .prepare<[number, number], number>(
+      `SELECT min(id) FROM (SELECT id FROM ${table} WHERE id <= ? ORDER BY id DESC LIMIT ?)`,
+    )
+    .pluck();
+  for (let highest = Number.MAX_SAFE_INTEGER; ; ) {
+    const lowest = lowestOfTurn.get(highest, rowsPerTurn) ?? null;
+    if (lowest === null) return;
+    yield select.all(lowest, highest, ...patterns, hitsMax).map(([recordId, name, ...details]) => ({
+      resource,
+      list,
+      recordId,
+      title: name,
+      details: details.filter(detail => detail !== null),
+    }));
+    highest = lowest - 1;
+  }
+}
+
+function patternOf(word: string): string {
+  return `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+}

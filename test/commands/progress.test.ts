@@ -1,0 +1,112 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Logger } from '../../src/commands/logging.ts';
+import { LogObserver, showProgress } from '../../src/commands/progress.ts';
+import { BarObserver } from '../../src/commands/progress-bars.ts';
+import { Reading } from '../../src/commands/reading.ts';
+import { listOf } from '../../src/contract/lists.ts';
+import { setScene } from '../scene.ts';
+
+const list = listOf('document-exports');
+const startedAtMs = Date.parse('2026-11-20T14:00:00Z');
+
+interface Line {
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+function loggerInto(lines: Line[], level = 'info'): Logger {
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as Line);
+      done();
+    },
+  });
+  return pino({ level }, stream);
+}
+
+describe('the log', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: startedAtMs });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('tells each ten seconds how far a list is, how fast it goes and how long it still takes', () => {
+    const lines: Line[] = [];
+    const observer = new LogObserver(loggerInto(lines));
+    observer.listStarted(list);
+    observer.walkStarted(list, 2, 500, 0);
+    for (let page = 1; page <= 250; page++) {
+      vi.advanceTimersByTime(100);
+      observer.pageDone(list, page, 500);
+    }
+    expect(lines.map(({ msg }) => msg)).toEqual(['reading', 'reading']);
+    expect(lines[1]).toMatchObject({
+      resource: 'document-exports',
+      walk: 2,
+      pages: 199,
+      pageCount: 500,
+      percent: 39,
+    });
+    expect(lines[1]?.pagesPerSecond).toBeCloseTo(10, 0);
+    expect(lines[1]?.secondsLeft).toBeGreaterThan(28);
+    expect(lines[1]?.secondsLeft).toBeLessThan(33);
+    observer.close();
+    vi.advanceTimersByTime(60_000);
+    expect(lines).toHaveLength(2);
+  });
+
+  test('tells once until when the service asked to be left alone', () => {
+    const lines: Line[] = [];
+    const observer = new LogObserver(loggerInto(lines));
+    observer.listStarted(list);
+    for (const moreMs of [0, 3, 400]) observer.waiting(startedAtMs + 30_000 + moreMs);
+    observer.waiting(startedAtMs);
+    vi.advanceTimersByTime(10_000);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the service asked to be left alone; waiting',
+      'waiting, as the service asked',
+    ]);
+    expect(lines[0]).toMatchObject({ until: '2026-11-20T14:00:30.000Z' });
+    expect(lines[1]).toMatchObject({ waitsUntil: '2026-11-20T14:00:30.400Z' });
+    observer.close();
+  });
+
+  test.each([
+    [{ CI: 'true' }, 'info', 0],
+    [{}, 'warn', 0],
+    [{ CI: 'false' }, 'info', 6],
+  ])('with %j and level %s has %i such lines a minute', async (environment, level, count) => {
+    const lines: Line[] = [];
+    const observer = await showProgress({ stderr: process.stderr, environment }, loggerInto(lines, level));
+    // The tests' own standard error may be a terminal.
+    if (observer instanceof BarObserver) return observer.close();
+    observer.listStarted(list);
+    vi.advanceTimersByTime(60_000);
+    observer.close();
+    expect(lines).toHaveLength(count);
+  });
+});
+
+test('pages of an interrupted run do not count as fast ones', () => {
+  const reading = new Reading('webhooks');
+  reading.walkStarted(1, 100, 80, 0);
+  reading.pageDone(100, 2_000);
+  expect(reading.state(2_000)).toMatchObject({ pages: 81, pagesPerS: 0.5, leftMs: 38_000 });
+});
+
+test('a run says until when it waits where the service asks for it', async () => {
+  await using scene = await setScene({
+    faults: ({ n }) =>
+      n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '2' } } : undefined,
+  });
+  scene.env.DOCMIRROR_LOG_LEVEL = 'info';
+  const { stderr, code } = await scene.run('sync');
+  expect(code).toBe(0);
+  const waits = stderr.split('\n').filter(line => line.includes('the service asked to be left alone'));
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toMatch(/"until":"\d{4}-.*Z"/);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { summaryText } from '../../src/render/run-summary.ts';
+import type { ListOutcome } from '../../src/sync/ports.ts';
+import type { RunSummary } from '../../src/sync/run.ts';
+
+const plain: ListOutcome = {
+  resource: 'document-exports',
+  startedAt: '2026-11-20T10:00:00.000Z',
+  completedAt: '2026-11-20T10:00:01.000Z',
+  status: 'completed',
+  mode: 'full',
+  completeness: 'proven',
+  firstPageNo: 1,
+  pageSize: 500,
+  pageCount: 3,
+  totalRecordCount: 1_203,
+  recordsSeen: 1_203,
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  unchanged: 1_203,
+  rejected: 0,
+  removalsWithheld: 0,
+  walks: 1,
+  requests: 4,
+  retries: 0,
+  bytes: 1_000,
+  waitedMs: 0,
+  error: null,
+  reason: null,
+  checksum: null,
+};
+
+function summaryOf(resources: readonly ListOutcome[], over: Partial<RunSummary> = {}): RunSummary {
+  return {
+    runId: 7,
+    status: 'completed',
+    trigger: 'manual',
+    startedAt: '2026-11-20T10:00:00.000Z',
+    completedAt: '2026-11-20T10:00:01.200Z',
+    receipt: null,
+    durationMs: 1_200,
+    error: null,
+    resources,
+    ...over,
+  };
+}
+
+const unproven: ListOutcome = {
+  ...plain,
+  status: 'partial',
+  completeness: 'unproven',
+  inserted: 1_234_567,
+  reason:
+    'the total went from 1,203 to 1,202 and back while the list was read, in three readings, one after the other',
+};
+const withheld: ListOutcome = { ...plain, status: 'partial', resource: 'collections', removalsWithheld: 66 };
+const failed: ListOutcome = {
+  ...plain,
+  resource: 'webhooks',
+  status: 'failed',
+  completeness: null,
+  error: {
+    code: 'network',
+    message: 'GET https://exports.example.com/v2/webhooks failed: connection refused',
+  },
+};
+
+describe('the summary of a run', () => {
+  test('says in one line what changed, and that it is proven', () => {
+    const text = summaryText(
+      summaryOf([
+        { ...plain, inserted: 3, removed: 1 },
+        { ...plain, resource: 'webhooks', updated: 2 },
+      ]),
+      76,
+    );
+    expect(text).toBe(`List               Seen  New  Changed  Removed  Result
+document-exports  1,203    3        0        1  proven
+webhooks          1,203    0        2        0  proven
+
+Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
+`);
+  });
+
+  test('says that nothing was new, and what an incremental run is worth', () => {
+    const text = summaryText(summaryOf([{ ...plain, completeness: 'incremental' }]));
+    expect(text).toContain(
+      'Run 7 completed in 1.2 s. Nothing new; all complete, what is incremental since its last proof.',
+    );
+  });
+
+  test('says why a list is not complete, and what to do', () => {
+    const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }));
+    expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new; 3 of 3 lists are not complete.');
+    expect(text).toContain('document-exports: unproven, so nothing was removed: the total went');
+    expect(text).toContain('collections: 66 records were not seen, but their removal was withheld');
+    expect(text).toContain(
+      'webhooks: GET https://exports.example.com/v2/webhooks failed: connection refused',
+    );
+    const [, advice] = text.split('What to do:\n');
+    expect(advice).toBe(`- The next run tries again. If this stays, sync when the list is quiet:
+    docmirror sync --resource document-exports --full
+- If they are really gone:
+    docmirror sync --resource collections --allow-mass-removal
+- To find out what is in the way (what the mirror holds is untouched):
+    docmirror doctor
+`);
+  });
+
+  test('says the same advice once', () => {
+    const error = { code: 'unauthorized', message: 'refused' };
+    const text = summaryText(
+      summaryOf([
+        { ...failed, error },
+        { ...failed, resource: 'collections', error },
+      ]),
+    );
+    expect(text.match(/Give a valid token/g)).toHaveLength(1);
+  });
+
+  test.each([76, 60])('fits a terminal of %i columns, and keeps commands whole', width => {
+    const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }), width);
+    const tooLong = text.split('\n').filter(line => line.length > width);
+    expect(tooLong.filter(line => !line.startsWith('    docmirror '))).toEqual([]);
+    expect(text).toContain('    docmirror sync --resource collections --allow-mass-removal\n');
+    expect(text.startsWith('List ')).toBe(width === 76);
+    expect(text).toContain('1,234,567');
+  });
+
+  test('shows what could steer a terminal as an escape', () => {
+    const error = { code: 'internal', message: 'said \u001b[2J' };
+    expect(summaryText(summaryOf([{ ...failed, error }]))).toContain('said \\u001b[2J');
+  });
+});

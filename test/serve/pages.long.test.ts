@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Scene, setScene } from '../scene.ts';
+import { type Served, servedToken, serveScene } from '../served.ts';
+import { collection, documentExport, type SampleItem } from '../stand-in.ts';
+
+const chromiumPath = '/usr/bin/chromium';
+const evil = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>"\'&';
+const reason = existsSync(chromiumPath) ? '' : ` (skipped: there is no ${chromiumPath})`;
+
+describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
+  let scene: Scene;
+  let served: Served;
+  let browser: Browser;
+  beforeAll(async () => {
+    scene = await setScene({}, { exports: 80 });
+    const exports = scene.service.lists['document-exports'] as SampleItem[];
+    exports.push(
+      documentExport(900, {
+        sourceDocumentTitle: 'w'.repeat(400),
+        destinationReference: `s3://${'x'.repeat(900)}`,
+      }),
+    );
+    await scene.sync();
+    scene.service.lists.collections[0] = collection(1, { name: evil });
+    scene.service.lists.collections[1] = collection(2, { name: `long ${'name'.repeat(200)}` });
+    scene.service.lists.collections.splice(3, 1);
+    await scene.sync();
+    browser = await chromium.launch({
+      executablePath: chromiumPath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+      ],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.[Symbol.asyncDispose]();
+  });
+
+  // A process of the tests' own lives no longer than a minute.
+  beforeEach(async () => {
+    served = await serveScene(scene);
+  });
+  afterEach(() => served[Symbol.asyncDispose]());
+
+  async function withPage(
+    options: { width: number; dark?: boolean; javaScriptEnabled?: boolean },
+    path: string,
+    look: (page: Page, requested: readonly string[]) => Promise<void>,
+  ): Promise<void> {
+    const { width, dark = false, javaScriptEnabled = true } = options;
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+      javaScriptEnabled,
+      httpCredentials: { username: 'anyone', password: servedToken },
+    });
+    const page = await context.newPage();
+    const [seen, requested]: [string[], string[]] = [[], []];
+    page.on('console', message => seen.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', error => seen.push(String(error)));
+    page.on('dialog', dialog => seen.push(dialog.message()));
+    page.on('request', request => requested.push(request.url()));
+    await page.goto(served.url + path);
+    await look(page, requested);
+    expect(seen).toEqual([]);
+    await context.close();
+  }
+
+  const paths = [
+    '/',
+    '/records/collections/1',
+    '/records/collections/2',
+    '/records/document-exports/81',
+    '/records/collections/4',
+    '/search',
+    '/search?q=document',
+    '/search?q=wwww',
+    '/search?q=nothing-like-it',
+  ];
+  const looks = [
+    { width: 390, dark: false },
+    { width: 390, dark: true },
+    { width: 768, dark: false },
+    { width: 1280, dark: false },
+    { width: 1280, dark: true },
+    { width: 1600, dark: true },
+  ];
+
+  test.each(looks)('are readable, quiet and accessible: %j', async look => {
+    for (const path of paths) {
+      await withPage(look, path, async (page, requested) => {
+        const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+        expect(widths, path).toEqual([look.width, look.width]);
+        expect(await page.title()).toMatch(/docmirror/);
+        expect(requested).toEqual([served.url + path]);
+        await page.evaluate(axe.source);
+        const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
+        expect(violations.map(({ id, nodes }) => `${path}: ${id}: ${nodes[0]?.html}`)).toEqual([]);
+      });
+    }
+  });
+
+  test('are gone through with the keyboard alone, without JavaScript', async () => {
+    await withPage({ width: 1280, javaScriptEnabled: false }, '/records/collections/1', async page => {
+      for (const [tag, text] of [
+        ['A', 'Report'],
+        ['INPUT', ''],
+        ['BUTTON', 'Search'],
+      ]) {
+        await page.keyboard.press('Tab');
+        const focused = page.locator(':focus');
+        expect(await focused.evaluate(each => each.tagName)).toBe(tag);
+        expect(await focused.textContent()).toBe(text);
+        expect(await focused.evaluate(each => getComputedStyle(each).outlineStyle)).toBe('solid');
+      }
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.type('collection 3');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/search?q=collection+3');
+      const link = page.getByRole('link', { name: 'Collection 3' });
+      await link.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/records/collections/3');
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Collections 3');
+    });
+  });
+
+  test('show what changed in colour, and what was before and after also without it', async () => {
+    await withPage({ width: 1280 }, '/records/collections/1', async page => {
+      const colours = await page.evaluate(
+        "['del', 'ins'].map(each => getComputedStyle(document.querySelector(each)).color)",
+      );
+      expect(new Set(colours as string[]).size).toBe(2);
+      expect(
+        await page
+          .locator('del')
+          .first()
+          .evaluate(each => getComputedStyle(each).textDecorationLine),
+      ).toBe('line-through');
+      expect(await page.locator('ins').first().textContent()).toContain('<script>');
+    });
+  });
+});

@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordPage } from '../../src/render/report/record-page.ts';
+import { buildMonitorApp } from '../../src/serve/app.ts';
+import { addPageRoutes } from '../../src/serve/pages.ts';
+import { openForWriting } from '../../src/store/file/open.ts';
+import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import type { SearchResult } from '../../src/store/read/search.ts';
+import { temporaryFolder } from '../run-cli.ts';
+import { type Scene, setScene } from '../scene.ts';
+import { type Served, servedToken, serveScene } from '../served.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../stand-in.ts';
+
+const evil = '<script>document.title = "owned"</script>"\'&';
+
+let scene: Scene;
+let served: Served;
+beforeAll(async () => {
+  scene = await setScene({}, { exports: 60 });
+  const { lists } = scene.service;
+  (lists['document-exports'] as SampleItem[]).push(
+    documentExport(900, { sourceDocumentTitle: 'Über 100% of_it', sourceDocumentReference: 'REF-900' }),
+  );
+  lists.webhooks.push(webhook(50, { endpoint: 'https://u:hunter2@hooks.example.com/in?key=hunter2' }));
+  await scene.sync();
+  lists.collections[0] = collection(1, { name: evil });
+  lists.collections.splice(3, 1);
+  lists.webhooks[3] = webhook(50, { endpoint: 'https://u:hunter2@hooks.example.com/in?key=hunter2-new' });
+  await scene.sync();
+  served = await serveScene(scene);
+});
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  await scene[Symbol.asyncDispose]();
+});
+
+async function page(path: string): Promise<{ status: number; html: string; headers: Headers }> {
+  const answer = await served.get(path);
+  return { status: answer.status, html: await answer.text(), headers: answer.headers };
+}
+
+const pages = ['/', '/records/collections/1', '/search?q=document', '/records/collections/4711'];
+
+describe('the served pages', () => {
+  test.each(pages)('need the token, as bearer token or password: %s', async path => {
+    expect((await fetch(served.url + path)).status).toBe(401);
+    expect((await served.get(path, { authorization: 'Bearer wrong' })).status).toBe(401);
+    const refused = await fetch(served.url + path);
+    expect(refused.headers.get('www-authenticate')).toMatch(/^Basic /);
+    const basic = `Basic ${btoa(`me:${servedToken}`)}`;
+    expect((await served.get(path, { authorization: basic })).status).not.toBe(401);
+  });
+
+  test.each(pages)('run no script and load nothing, whatever the records say: %s', async path => {
+    const { html, headers } = await page(path);
+    const policy = headers.get('content-security-policy') ?? '';
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src 'sha256-${hash}'`,
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(html).not.toMatch(
+      /<script|<img|<iframe|<object|<[^>]+\son\w+=|<[^>]+\sstyle=|@import|url\(|javascript:/i,
+    );
+    expect(html).not.toContain('hunter2');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
+  test('are only read', async () => {
+    for (const path of pages) {
+      const authorization = `Bearer ${servedToken}`;
+      const answer = await fetch(served.url + path, { method: 'POST', headers: { authorization } });
+      expect(answer.status).toBe(405);
+    }
+  });
+});
+
+describe('the page of a record', () => {
+  test('is linked from the latest changes of the served report, and not from the report in a file', async () => {
+    const { html } = await page('/');
+    const links = [...html.matchAll(/href="\.\/(records\/[^"]+)"/g)].map(([, path]) => String(path));
+    expect(links).toContain('records/collections/1');
+    for (const link of links) expect((await page(`/${link}`)).status).toBe(200);
+    const out = join(scene.folder, 'report.html');
+    await scene.run('report', '--out', out);
+    const { readFileSync } = await import('node:fs');
+    const file = readFileSync(out, 'utf8');
+    expect(file).not.toMatch(/<a |<form/);
+    expect(file).toContain("form-action 'none'");
+  });
+
+  test('shows what it says, each version, and what changed between two', async () => {
+    const { html, status } = await page('/records/collections/1');
+    expect(status).toBe(200);
+    expect(html).toContain('<h1>Collections 1</h1>');
+    expect(html).toMatch(/Stands<\/span> since run 2 \(<time/);
+    expect(html).toMatch(/<del>Collection 1<\/del>.*<ins>&lt;script>/s);
+    expect(html).toMatch(/From run 1 \(.*until run 2 \(.*replaced it/s);
+  });
+
+  test('is there for a record that is gone', async () => {
+    const { html, status } = await page('/records/collections/4');
+    expect(status).toBe(200);
+    expect(html).toMatch(/Gone<\/span> since run 2/);
+    expect(html).toContain('What it last said');
+  });
+
+  test('need not be sent again while nothing has changed', async () => {
+    const { headers } = await page('/records/collections/1');
+    const again = await served.get('/records/collections/1', { 'if-none-match': headers.get('etag') ?? '' });
+    expect(again.status).toBe(304);
+  });
+
+  test.each([
+    '/records/collections/4711',
+    '/records/collections/x',
+    '/records/collections/9007199254740993',
+    '/records/sync_runs/1',
+    '/records/__proto__/1',
+  ])('says where there is no such record: %s', async path => {
+    const { html, status } = await page(path);
+    expect(status).toBe(404);
+    expect(html).toContain('<h1>No such record</h1>');
+  });
+
+  test('is bounded: of many versions it tells the newest, and names the command for the others', () => {
+    const version = (n: number) => ({
+      from: { runId: n, at: null },
+      to: { runId: n + 1, at: null },
+      endedBy: 'update',
+      isFirst: false,
+      record: JSON.stringify({ id: 1, name: `v${n}` }),
+      before: JSON.stringify({ id: 1, name: `v${n - 1}` }),
+    });
+    const versions = [version(9), version(8)];
+    const { html } = recordPage(
+      { resource: 'collections', recordId: 1, versions, versionCount: 700 },
+      'Collections',
+    );
+    expect(html).toContain('The 698 older ones: <code>docmirror show collections 1</code>');
+  });
+});
+
+describe('the search', () => {
+  const found = async (q: string) => {
+    const { html, status } = await page(`/search?q=${encodeURIComponent(q)}`);
+    expect(status).toBe(200);
+    return [...html.matchAll(/href="\.\/records\/([^"]+)"/g)].map(([, path]) => String(path));
+  };
+
+  test('finds records by words of their titles, names and references, in either case', async () => {
+    expect(await found('ref-900')).toHaveLength(1);
+    expect(await found('REF-900 über')).toHaveLength(0);
+    expect(await found('REF-900 Über')).toHaveLength(1);
+    expect(await found('collection 2')).toEqual(['collections/2']);
+  });
+
+  test('takes what SQL has signs for as it is', async () => {
+    expect(await found('100%')).toHaveLength(1);
+    expect(await found('of_it')).toHaveLength(1);
+    expect(await found('ofXit')).toHaveLength(0);
+    expect(await found('%')).toHaveLength(1);
+    expect(await found("' OR 1=1 --")).toHaveLength(0);
+  });
+
+  test('does not look into endpoints, parts of which are secret', async () => {
+    expect(await found('hunter2')).toEqual([]);
+    const { html } = await page('/search?q=Webhook');
+    expect(html).not.toContain('hooks.example.com');
+  });
+
+  test('shows fifty at most, and says that there may be more', async () => {
+    expect(await found('document')).toHaveLength(50);
+    expect((await page('/search?q=document')).html).toContain('50 records, and there may be more');
+  });
+
+  test('keeps what was asked for in the box, as text', async () => {
+    const { html } = await page(`/search?q=${encodeURIComponent(evil)}`);
+    expect(html).toMatch(/<input[^>]*value="&lt;script>[^>]*>?/);
+    expect(html).toContain('/records/collections/1"');
+    expect((await page('/search')).html).toContain('Find a record');
+    expect((await page('/search?q=%20')).html).toContain('Find a record');
+  });
+
+  test('refuses what is too long, and what is asked twice', async () => {
+    expect((await page(`/search?q=${'x'.repeat(201)}`)).status).toBe(400);
+    expect((await page('/search?q=a&q=b')).status).toBe(400);
+  });
+
+  test('sends further ones away while several go on', async () => {
+    const release: (() => void)[] = [];
+    const app = await buildMonitorApp({});
+    const any = { html: '', contentSecurityPolicy: '' };
+    await app.register(async scope =>
+      addPageRoutes(
+        scope,
+        {
+          report: { revision: () => '1', page: async () => any },
+          revision: () => '1',
+          record: async () => ({ ...any, isFound: true }),
+          search: () => new Promise(resolve => release.push(() => resolve(any))),
+          searchTextMax: 200,
+        },
+        't',
+      ),
+    );
+    const ask = () => app.inject({ url: '/search?q=x', headers: { authorization: 'Bearer t' } });
+    const going = [1, 2, 3, 4].map(ask);
+    await expect.poll(() => release.length).toBe(4);
+    const refused = await ask();
+    expect(refused.statusCode).toBe(429);
+    expect(refused.headers['retry-after']).toBe('1');
+    for (const end of release) end();
+    for (const answer of await Promise.all(going)) expect(answer.statusCode).toBe(200);
+    await app.close();
+  });
+
+  test('goes through many rows in turns, from the newest on, and ends when its time is over', async () => {
+    await using folder = temporaryFolder();
+    const database = join(folder.path, 'many.sqlite');
+    const { sqlite, close } = openForWriting(database);
+    sqlite.exec(`
+      INSERT INTO sync_runs (id, status, "trigger", started_at, docmirror_version, base_url)
+      VALUES (1, 'completed', 'manual', '2026-11-20T10:00:00.000Z', '0', 'https://a.example');
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
+      INSERT INTO document_exports (source_document_title, _first_seen_run_id, _changed_run_id, _content)
+      SELECT iif(i % 20000 = 0, 'needle ' || i, 'hay ' || i), 1, 1, randomblob(16) FROM n;`);
+    close();
+    const reader = MirrorReader.open(database);
+    try {
+      const whole = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 60_000 }));
+      expect(whole.turns).toBeGreaterThanOrEqual(5);
+      expect(whole.result.isWhole).toBe(true);
+      expect(whole.result.hits.map(({ recordId }) => recordId)).toEqual([40_000, 20_000]);
+      const cut = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 0 }));
+      expect(cut.result).toEqual({ hits: [expect.objectContaining({ recordId: 40_000 })], isWhole: false });
+    } finally {
+      reader.close();
+    }
+  });
+});
+
+function drain(search: Generator<void, SearchResult>): { turns: number; result: SearchResult } {
+  for (let turns = 0; ; turns++) {
+    const { done, value } = search.next();
+    if (done) return { turns, result: value };
+  }
+}
