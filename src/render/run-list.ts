@@ -1,4 +1,5 @@
 import type { ListStatus, RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
+import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
@@ -109,12 +110,13 @@ function statusTable(lists: readonly ListStatus[], nowMs: number): string {
 
 /** How a list stands after its last run, in few words. */
 function verdictOf({ lastRun }: ListStatus): string {
-  if (lastRun === null) return 'never synced';
+  const judgement = judgementOf(lastRun);
+  if (lastRun === null) return judgement;
   const { status, completeness, removalsWithheld, rejected, errorCode } = lastRun;
-  if (status === 'completed') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
-  if (completeness === 'unproven') return 'unproven';
-  if (rejected > 0) return `${count(rejected)} rejected`;
-  if (removalsWithheld > 0) return `${count(removalsWithheld)} removals withheld`;
+  if (judgement === 'complete') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
+  if (judgement === 'rejected') return `${count(rejected)} rejected`;
+  if (judgement === 'withheld') return `${count(removalsWithheld)} removals withheld`;
+  if (judgement === 'unproven') return judgement;
   return errorCode === null ? status : `${status}: ${errorCode}`;
 }
 

@@ -1,4 +1,5 @@
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
+import { judgementOf } from '../judgement.ts';
 import { count, duration } from '../numbers.ts';
 
 /** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
@@ -37,14 +38,13 @@ export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
   const { last } = list;
   if (last === null) return { tone: 'quiet', text: 'Never synced' };
   if (isStale(list, freshness)) return { tone: 'bad', text: 'Too old' };
-  if (last.status === 'completed') {
+  const judgement = judgementOf(last);
+  if (judgement === 'complete') {
     return { tone: 'good', text: completenessWords[last.completeness ?? ''] ?? 'Complete' };
   }
-  if (last.removalsWithheld > 0 && last.completeness !== 'unproven') {
-    return { tone: 'warn', text: 'Removals withheld' };
-  }
-  if (last.rejected > 0) return { tone: 'warn', text: 'Records rejected' };
-  if (last.completeness === 'unproven') return { tone: 'warn', text: 'Unproven' };
+  if (judgement === 'unproven') return { tone: 'warn', text: 'Unproven' };
+  if (judgement === 'rejected') return { tone: 'warn', text: 'Records rejected' };
+  if (judgement === 'withheld') return { tone: 'warn', text: 'Removals withheld' };
   if (last.status === 'failed') return { tone: 'bad', text: 'Last run failed' };
   return { tone: 'warn', text: `Last run was ${last.status}` };
 }

@@ -177,9 +177,9 @@ function syncStatus(): string {
     WHEN last.run_id IS NULL THEN 'never synced'
     WHEN last.status = 'running' THEN 'a run is under way'
     WHEN last.status = 'completed' THEN 'complete: ' || last.completeness
-    WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld
-    WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected
     WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
+    WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected
+    WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld
     ELSE last.status || coalesce(': ' || last.error_message, '')
   END AS verdict
 FROM (
