@@ -17,7 +17,7 @@ export interface FoundRecords {
 }
 
 /** True where the record is in the mirror now. */
-export function stands({ versions }: RecordStory): boolean {
+function stands({ versions }: RecordStory): boolean {
   return versions[0]?.to === null;
 }
 
@@ -82,13 +82,12 @@ function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
     ];
   }
   const beginning = isFirst ? '  + new in the list' : '  the version before it is no longer kept';
-  return isShownAbove
-    ? [...lines, `${beginning}, as shown above`]
-    : [...lines, `${beginning}:`, ...fieldLines(fieldsOf(record, wholeRecord)).map(line => `  ${line}`)];
+  if (isShownAbove) return [...lines, `${beginning}; what it says is shown above`];
+  return [...lines, `${beginning}:`, ...fieldLines(fieldsOf(record, wholeRecord)).map(line => `  ${line}`)];
 }
 
 /** The runs between which a version stood, in words. */
-export function spanOf({ from, to, endedBy }: StoryVersion): string {
+function spanOf({ from, to, endedBy }: StoryVersion): string {
   if (to === null) return `Since run ${atRun(from)}`;
   const end = endedBy === 'removal' ? 'removed' : 'replaced';
   return `From run ${atRun(from)} until run ${atRun(to)} ${end} it`;

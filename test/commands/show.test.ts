@@ -101,7 +101,7 @@ describe('show', () => {
 
   test('tells both lives of a record that went and came back', async () => {
     const { stdout } = await scene.run('show', 'collections', '2');
-    expect(stdout).toMatch(/Since run 4 .*\n {2}\+ new in the list, as shown above\n/);
+    expect(stdout).toMatch(/Since run 4 .*\n {2}\+ new in the list; what it says is shown above\n/);
     expect(stdout).toMatch(/From run 1 .* until run 3 .* removed it\n {2}\+ new in the list:\n/);
   });
 

@@ -129,6 +129,26 @@ describe('the page of a record', () => {
     expect(html).toContain('<h1>No such record</h1>');
   });
 
+  test('is bounded: however much each version says, it stays within a few megabytes', () => {
+    const fields = Array.from({ length: 300 }, (_, at) => [`field${at}`, 'x'.repeat(5_000)]);
+    const [record, before] = ['y', 'z'].map(end =>
+      JSON.stringify(Object.fromEntries(fields.map(([name, text]) => [name, text + end]))),
+    );
+    const versions = Array.from({ length: 50 }, (_, n) => ({
+      from: { runId: n, at: null },
+      to: { runId: n + 1, at: null },
+      endedBy: 'update',
+      isFirst: false,
+      record: String(record),
+      before: String(before),
+    }));
+    const { html } = recordPage(
+      { resource: 'webhooks', recordId: 1, versions, versionCount: 50 },
+      'Webhooks',
+    );
+    expect(html.length).toBeLessThan(8_000_000);
+  });
+
   test('is bounded: of many versions it tells the newest, and names the command for the others', () => {
     const version = (n: number) => ({
       from: { runId: n, at: null },

@@ -122,7 +122,8 @@ export const answerCommands = [
   },
   {
     name: 'serve',
-    description: "Serve the mirror over HTTP, read-only, in the service's own shape, with a report at /.",
+    description:
+      "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, its records, a search.",
     flags: [
       { flag: '--host', valueName: 'HOST', help: 'the address to listen on', default: '127.0.0.1' },
       {

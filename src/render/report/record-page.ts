@@ -4,7 +4,7 @@ import { differenceList, fieldList } from './change-section.ts';
 import { framed, navigation, type Page } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
-import { differencesOf, fieldsOf, wholeRecord } from './record-text.ts';
+import { differencesOf, fieldsOf, versionOnPage, wholeRecord } from './record-text.ts';
 
 /** A record's page lies this deep below the report. */
 const root = '../../';
@@ -52,9 +52,9 @@ function versionEntry(version: StoryVersion, isShownAbove: boolean): Html {
     <h3>${spanOf(version)}</h3>
     ${
       before !== null
-        ? differenceList(differencesOf(before, record, wholeRecord))
-        : html`<p>${beginning}${isShownAbove && ', as shown above'}</p>
-          ${!isShownAbove && fieldList(fieldsOf(record, wholeRecord))}`
+        ? differenceList(differencesOf(before, record, versionOnPage))
+        : html`<p>${beginning}${isShownAbove && '; what it says is shown above'}</p>
+          ${!isShownAbove && fieldList(fieldsOf(record, versionOnPage))}`
     }
   </li>`;
 }

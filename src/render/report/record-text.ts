@@ -27,8 +27,11 @@ export interface TextBounds {
 /** A record among others. */
 const brief: TextBounds = { fieldsMax: 12, textMax: 160, withIds: false };
 
-/** A record by itself. */
+/** A record by itself, where its reader can ask for more. */
 export const wholeRecord: TextBounds = { fieldsMax: 200, textMax: 20_000, withIds: true };
+
+/** One of many versions on a page, which stays within a few megabytes whatever the records are. */
+export const versionOnPage: TextBounds = { fieldsMax: 30, textMax: 1_000, withIds: true };
 
 const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|signature/i;
 
