@@ -36,3 +36,10 @@ test.each([
 ])('the text %j is shown as %j', (text, shown) => {
   expect(withoutAddressSecrets(text)).toBe(shown);
 });
+
+test('a long text takes no longer than its length says', () => {
+  const text = 'x'.repeat(200_000);
+  const startedAtMs = performance.now();
+  expect(withoutAddressSecrets(`${text}://u:p@host/?q`)).toBe(`${text}://host/?…`);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+});
