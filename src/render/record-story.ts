@@ -121,9 +121,9 @@ export function matchesText({ resource, wanted, matchCount, stories }: FoundReco
   });
   const rest = matchCount - stories.length;
   return [
-    `${count(matchCount)} records of ${resource} have the reference ${printable(wanted)}, the newest first:\n\n`,
+    `${count(matchCount)} records of ${resource} have the reference ${printable(wanted)}:\n\n`,
     renderTable(columns, rows),
-    ...(rest > 0 ? [`… and ${count(rest)} older ones\n`] : []),
+    ...(rest > 0 ? [`… and ${count(rest)} more\n`] : []),
     `\n"docmirror show ${resource} ID" shows one of them with all its versions.\n`,
   ].join('');
 }

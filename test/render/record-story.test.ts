@@ -41,8 +41,6 @@ test('of more matches than are told, the rest is counted', () => {
     stories: [story, story],
   };
   const text = matchesText(found);
-  expect(text).toContain(
-    '1,500 records of document-exports have the reference INV\\u001b1, the newest first:',
-  );
-  expect(text).toContain('… and 1,498 older ones\n');
+  expect(text).toContain('1,500 records of document-exports have the reference INV\\u001b1:');
+  expect(text).toContain('… and 1,498 more\n');
 });

@@ -36,7 +36,7 @@ function hintOf(result: SearchResult | null): string {
   if (result === null || result.hits.length === 0) {
     return 'All words must stand in a title, name or reference of a record that the service lists. Letters beyond A to Z must match in case.';
   }
-  return 'Records that the service lists, the newest of each list first.';
+  return 'Records that the service lists; of each list, those that the mirror got last come first.';
 }
 
 function entry({ resource, list, recordId, title, details }: SearchHit): Html {

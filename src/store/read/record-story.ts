@@ -37,7 +37,7 @@ export interface RecordStory {
   readonly versionCount: number;
 }
 
-/** Records that bear a reference, the newest first. */
+/** Records that bear a reference, those that the mirror got last first. */
 export interface ReferenceMatches {
   readonly recordIds: readonly number[];
   /** How many there are: there may be more than are named. */

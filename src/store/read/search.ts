@@ -66,7 +66,7 @@ const searched: readonly Searched[] = [
 type Row = readonly [id: number, title: string | null, ...details: (string | null)[]];
 
 /**
- * Finds records whose title and references hold all words of a text, the newest first. No index is kept for it, for that would
+ * Finds records whose title and references hold all words of a text; of each list, those that the mirror got last come first. No index is kept for it, for that would
  * cost each sync: it goes through the rows, and yields now and then, so that a server can answer others meanwhile.
  *
  * Letters of the alphabet match in either case; others, such as umlauts, as they are.
@@ -91,7 +91,7 @@ export function* search(
   return { hits, isWhole: true };
 }
 
-/** The hits of one table, some rows at a time, from the newest row to the oldest. */
+/** The hits of one table, some rows at a time, from the row that came last to the first. */
 function* turns(
   sqlite: Database.Database,
   { resource, list, table, title, references, shown }: Searched,
