@@ -1,10 +1,6 @@
-// Made when first needed: it costs 15 ms.
-let grouped: Intl.NumberFormat | undefined;
-
-/** A count for people: `12,345`. */
+/** A whole number for people: `12,345`. By `Intl.NumberFormat` the first one would cost 15 ms. */
 export function count(value: number): string {
-  grouped ??= new Intl.NumberFormat('en-US');
-  return grouped.format(value);
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** A size for people: `1.4 MB`. */
