@@ -11,7 +11,7 @@ const source = join(import.meta.dirname, '..', 'src');
  * all of these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
-  cli: ['errors', 'quick-start', 'version'],
+  cli: ['commands', 'errors', 'quick-start', 'version'],
   'quick-start': [],
   printable: [],
   version: [],
@@ -210,7 +210,11 @@ describe('the files', () => {
   });
 
   test('the parts of a large command are its own', () => {
-    const folderOf = (file: string) => /^commands\/([^/]+)\//.exec(file)?.[1];
+    // A folder without a command of its name, such as the table of all commands, is there for all of them.
+    const folderOf = (file: string) => {
+      const folder = /^commands\/([^/]+)\//.exec(file)?.[1];
+      return files.includes(`commands/${folder}.ts`) ? folder : undefined;
+    };
     const wrong = internal.filter(({ file, target }) => {
       const folder = folderOf(target);
       return folder !== undefined && folderOf(file) !== folder && file !== `commands/${folder}.ts`;

@@ -3,7 +3,10 @@ import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 
+/** A row of `sync_runs`, with its fields as Drizzle names them. */
 export type RunRow = typeof syncRuns.$inferSelect;
+
+/** A row of `sync_run_resources`: how one list of a run ended. */
 export type RunResourceRow = typeof syncRunResources.$inferSelect;
 
 /** A run as it stands in the record, with its lists in the order of their definition. */
