@@ -38,7 +38,8 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   const config = await attempt(() => resolveConfig(command.opts(), context.environment));
   const service = await attempt(() => resolveService(command.opts(), context.environment));
   const extraCa = await attempt(async () => service instanceof UsageError || (await readExtraCa(service)));
-  const wrong = [config, service, extraCa].flatMap(each =>
+  const bound = await attempt(() => assertMirrorFits(config, service));
+  const wrong = [config, service, extraCa, bound].flatMap(each =>
     each instanceof UsageError ? [each.message] : [],
   );
   yield wrong.length === 0
@@ -47,11 +48,22 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   const isUsable = !(
     service instanceof UsageError ||
     config instanceof UsageError ||
-    extraCa instanceof UsageError
+    extraCa instanceof UsageError ||
+    bound instanceof UsageError
   );
   yield* isUsable ? checkService(service, config, context) : skippedChecks(['token', ...networkChecks]);
   if (config instanceof UsageError) yield* skippedChecks(fileChecks);
   else yield* checkFiles(config.database, context.signal);
+}
+
+/**
+ * Refuses another service than the mirror's before it is asked for anything, as a run does.
+ *
+ * @throws UsageError where the mirror is of another base address.
+ */
+function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | UsageError): void {
+  if (config instanceof UsageError || service instanceof UsageError) return;
+  assertIsMirrorOf(config.database, service.baseUrl);
 }
 
 async function* checkService(

@@ -211,7 +211,7 @@ function again(walks: readonly FinishedWalk[], reason: string, standing: Standin
   const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
   const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;
   if (walks.length >= most)
-    return { kind: 'unproven', reason: `${reason}; ${walks.length} readings did not agree` };
+    return { kind: 'unproven', reason: `${reason}; ${walks.length} readings came to no proof` };
   return { kind: 'again', reason, next: { isTrusting: false, pageSize: nextSize(walks, standing, bounds) } };
 }
 

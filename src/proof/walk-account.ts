@@ -37,6 +37,9 @@ export interface Asked {
 const emptyPagesMax = 10;
 /** Contradictions that are told; a list that moves all the time would fill the run's record. */
 const contradictionsMax = 5;
+/** Pages beyond a total that are read all the same: so many for each page that it states, and so many more. */
+const pagesBeyondPerPage = 100;
+const pagesBeyondMore = 1_000;
 /** Requests that close gaps: so many for each page, and so many more. */
 const repairsPerPage = 2;
 const repairsMore = 20;
@@ -62,6 +65,7 @@ export class WalkAccount {
   #newestTotal: number;
   #isEndProved = false;
   #pagesSeen = 0;
+  #pagesBeyond = 0;
   #emptyPages = 0;
   #strays = 0;
   #repeatedStrays = 0;
@@ -242,6 +246,9 @@ export class WalkAccount {
       this.#repeatedStrays++;
       this.#isEndProved = true;
     }
+    // It is no further page where it says itself that it is another one, or where it is not full.
+    const isLast = answer.pageNo !== this.#name(index) || answer.count < this.envelope.pageSize;
+    if (isLast || ++this.#pagesBeyond >= this.#pagesBeyondMax) this.#isEndProved = true;
     this.#digests.add(answer.digest);
     return { kind: 'stray' };
   }
@@ -266,6 +273,10 @@ export class WalkAccount {
       );
     }
     return { kind: 'nothing' };
+  }
+
+  get #pagesBeyondMax(): number {
+    return pagesBeyondPerPage * this.#asFarAsStated() + pagesBeyondMore;
   }
 
   /** Pages by the total that stood when the walk began: those after them may be there or not. */
