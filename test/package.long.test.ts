@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sqlite, temporaryFolder } from './run-cli.ts';
+import { sqlite, temporaryFolder } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);

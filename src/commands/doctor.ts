@@ -7,7 +7,7 @@ import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
 import { failed, ok, skipped, type Verdict } from './doctor/verdict.ts';
 import { createLogger } from './logging.ts';
-import { readExtraCa } from './run-once.ts';
+import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror doctor`; its flags stand in the table of commands. */

@@ -15,7 +15,7 @@ import { generateKey, readPrivateKey, readPublicKey } from '../../src/audit/keys
 import { MalformedError } from '../../src/audit/malformed-error.ts';
 import { leafHash, rootOfFirst } from '../../src/audit/merkle.ts';
 import { noteText, signatureVerdict } from '../../src/audit/note.ts';
-import { temporaryFolder } from '../run-cli.ts';
+import { temporaryFolder } from '../support/run-cli.ts';
 
 const origin = originOf('0198c0de-5a11-7e57-8000-00c0ffee0042');
 const key = generateKey();

@@ -6,9 +6,9 @@ import { logVerdict, readCheckpoint } from '../../src/audit/checkpoint.ts';
 import { readPublicKey } from '../../src/audit/keys.ts';
 import { leafHash, rootOfFirst } from '../../src/audit/merkle.ts';
 import { signatureVerdict } from '../../src/audit/note.ts';
-import { sqlite, temporaryFolder } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
-import { tamper } from '../verify/tamper.ts';
+import { tamper } from '../store/verify/tamper.ts';
+import { sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 
 let scene: Scene;
 let first: Record<string, unknown>;

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedCheckpoint } from '../../src/audit/checkpoint.ts';
 import { generateKey, readPrivateKey } from '../../src/audit/keys.ts';
 import { checkpointOf } from '../../src/store/read/checkpoint-of.ts';
-import { syncScene } from '../in-process.ts';
-import { type TemporaryFolder, temporaryFolder } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
-import { collection, type SampleItem } from '../stand-in.ts';
-import { tamper } from '../verify/tamper.ts';
+import { tamper } from '../store/verify/tamper.ts';
+import { syncScene } from '../support/in-process.ts';
+import { type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { collection, type SampleItem } from '../support/stand-in.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
 const procedure = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('\n');

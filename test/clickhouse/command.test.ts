@@ -7,9 +7,9 @@ import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { exportTables } from '../../src/store/read/export-tables.ts';
 import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
-import { addContents } from '../mirror-contents.ts';
-import { type CliResult, runCli, spawnCli } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
+import { addContents } from '../support/mirror-contents.ts';
+import { type CliResult, runCli, spawnCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 import { Engine } from './engine.ts';
 
 let engine: Engine;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { candidates } from '../../src/commands/completion/candidates.ts';
 import { commandTable } from '../../src/commands/table/table.ts';
-import { runCli } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
+import { runCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 import { pathWithDocmirror } from './installed.ts';
 
 describe('what may stand at the cursor', () => {

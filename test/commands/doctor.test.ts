@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import { type Scene, setScene } from '../scene.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 
 interface Diagnosed {
   readonly code: number | null;

@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandTable } from '../../src/commands/table/table.ts';
-import { temporaryFolder } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
-import { webhook } from '../stand-in.ts';
+import { temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { webhook } from '../support/stand-in.ts';
 import { pathWithDocmirror } from './installed.ts';
 
 const readyMsMax = 20_000;

@@ -6,7 +6,7 @@ import { LogObserver, showProgress } from '../../src/commands/progress.ts';
 import { BarObserver } from '../../src/commands/progress-bars.ts';
 import { Reading } from '../../src/commands/reading.ts';
 import { listOf } from '../../src/contract/lists.ts';
-import { setScene } from '../scene.ts';
+import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
 const startedAtMs = Date.parse('2026-11-20T14:00:00Z');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Scene, setScene } from '../scene.ts';
-import { documentExport, type SampleItem, webhook } from '../stand-in.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const hostile = '\u001b]0;gone\u0007\u202ered';
 

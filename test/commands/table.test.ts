@@ -7,7 +7,7 @@ import { commandTable, groups } from '../../src/commands/table/table.ts';
 import { settings } from '../../src/config/settings.ts';
 import { changeFormats } from '../../src/render/change-feed.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { runCli } from '../run-cli.ts';
+import { runCli } from '../support/run-cli.ts';
 
 const program = new Command();
 registerCommands(program, {

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { readTokenFile } from '../../src/commands/token.ts';
 import { runTokenCommand } from '../../src/commands/token-command.ts';
 import { UsageError } from '../../src/errors.ts';
-import { expectExactMirror } from '../oracle.ts';
-import { runCli, spawnCli, temporaryFolder } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
+import { expectExactMirror } from '../support/oracle.ts';
+import { runCli, spawnCli, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 
 /** A scene whose token comes from what a file says when it is asked. */
 async function commandScene(

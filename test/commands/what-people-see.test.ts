@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { setScene } from '../scene.ts';
-import { collection, documentExport, type SampleItem, webhook } from '../stand-in.ts';
+import { setScene } from '../support/scene.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const hostile = '\u001b]0;gone\u0007\u009b31m\u202ered\u2028\u2066';
 const visible = '\\u001b]0;gone\\u0007\\u009b31m\\u202ered\\u2028\\u2066';

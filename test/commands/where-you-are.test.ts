@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../run-cli.ts';
-import { setScene } from '../scene.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
 
 describe('docmirror alone', () => {
   test('says what to set where nothing is set, and makes nothing', async () => {

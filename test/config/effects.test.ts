@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { registerCommands } from '../../src/commands/register.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { runCli, spawnCli } from '../run-cli.ts';
-import { setScene } from '../scene.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
 
 describe.concurrent('the flag', () => {
   test('--base-url, --token and --database say where', async () => {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { docmirrorShell } from '../docmirror-shell.ts';
-import { setScene } from '../scene.ts';
+import { docmirrorShell } from '../support/docmirror-shell.ts';
+import { setScene } from '../support/scene.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'getting-started.md'), 'utf8');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;

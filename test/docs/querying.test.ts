@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { docmirrorShell } from '../docmirror-shell.ts';
-import { sqlite, temporaryFolder } from '../run-cli.ts';
+import { docmirrorShell } from '../support/docmirror-shell.ts';
+import { sqlite, temporaryFolder } from '../support/run-cli.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'querying.md'), 'utf8');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Scene, setScene } from '../scene.ts';
-import { type Served, servedToken, serveScene } from '../served.ts';
-import { collection, documentExport, type SampleItem } from '../stand-in.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { type Served, servedToken, serveScene } from '../support/served.ts';
+import { collection, documentExport, type SampleItem } from '../support/stand-in.ts';
 
 const chromiumPath = '/usr/bin/chromium';
 const evil = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>"\'&';

@@ -7,10 +7,10 @@ import { addPageRoutes } from '../../src/serve/pages.ts';
 import { openForWriting } from '../../src/store/file/open.ts';
 import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
 import type { SearchResult } from '../../src/store/read/search.ts';
-import { temporaryFolder } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
-import { type Served, servedToken, serveScene } from '../served.ts';
-import { collection, documentExport, type SampleItem, webhook } from '../stand-in.ts';
+import { temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { type Served, servedToken, serveScene } from '../support/served.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const evil = '<script>document.title = "owned"</script>"\'&';
 

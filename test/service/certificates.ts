@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TemporaryFolder, temporaryFolder } from '../run-cli.ts';
+import { type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 
 /** A key and its certificate, PEM. */
 export interface KeyPair {

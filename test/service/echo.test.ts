@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
 import { storedParts } from '../../src/service/echo.ts';
 import { Service } from '../../src/service/service.ts';
-import { sqlite } from '../run-cli.ts';
-import { setScene } from '../scene.ts';
-import { collection } from '../stand-in.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+import { collection } from '../support/stand-in.ts';
 
 const pagination = '{"pageCount":1,"pageNo":1,"pageSize":50,"totalRecordCount":1}';
 

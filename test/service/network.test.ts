@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCli } from '../run-cli.ts';
-import { type Scene, setScene } from '../scene.ts';
+import { runCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
 import { type Authority, type KeyPair, makeAuthority } from './certificates.ts';
 import { startProxy, startTls, type TlsFront } from './servers.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { memoryFolder } from '../in-process.ts';
+import { memoryFolder } from '../support/in-process.ts';
 import { answerTo, entriesAt, type Manner } from './answers.ts';
 import { Gate } from './gate.ts';
 import { contentOf } from './records.ts';

@@ -7,8 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { oldLists, oldMirrorPath, putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
-import { sqlite, type TemporaryFolder, temporaryFolder } from '../run-cli.ts';
-import { type StandIn, startStandIn } from '../stand-in.ts';
+import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
+import { type StandIn, startStandIn } from '../support/stand-in.ts';
 
 // What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, and
 // "npm run db:generate". Nothing else is edited, and all that is asked here has to hold.

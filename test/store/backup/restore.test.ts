@@ -2,10 +2,10 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writ
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { mirrored } from '../../oracle.ts';
-import { spawnCli, sqlite } from '../../run-cli.ts';
-import { type Scene, setScene } from '../../scene.ts';
-import { serveScene } from '../../served.ts';
+import { mirrored } from '../../support/oracle.ts';
+import { spawnCli, sqlite } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { serveScene } from '../../support/served.ts';
 
 const backupOf = (scene: Scene) => join(scene.folder, 'backup.sqlite');
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MirrorBusyError } from '../../../src/errors.ts';
 import { openForReading, openForWriting } from '../../../src/store/file/open.ts';
 import { holdLock } from '../../../src/store/file/staging-file.ts';
-import { temporaryFolder } from '../../run-cli.ts';
+import { temporaryFolder } from '../../support/run-cli.ts';
 
 /** Asks another process whether it can hold the lock. */
 function canOtherHold(path: string): boolean {

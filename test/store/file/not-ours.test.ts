@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { type CliResult, runCli, spawnCli, sqlite, temporaryFolder } from '../../run-cli.ts';
-import { type Scene, setScene } from '../../scene.ts';
+import { type CliResult, runCli, spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
 
 /** The bytes of all files of a folder, by their names. */
 function contents(folder: string): Record<string, string> {

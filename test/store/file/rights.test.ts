@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { oldMirrorBaseUrl } from '../../fixtures/0.1.0/old-mirror.ts';
-import { sqlite } from '../../run-cli.ts';
-import { type Scene, setScene } from '../../scene.ts';
+import { sqlite } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
 
 /** What a group or others may do with anything in a folder, or anything that came and went there while a command ran. */
 class Watcher {

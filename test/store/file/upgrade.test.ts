@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openForWriting, openInMemory } from '../../../src/store/file/open.ts';
 import { version } from '../../../src/version.ts';
 import { oldLists, oldMirrorPath, putOldMirror } from '../../fixtures/0.1.0/old-mirror.ts';
-import { type Row, sqlite, temporaryFolder } from '../../run-cli.ts';
-import { type Scene, setScene } from '../../scene.ts';
+import { type Row, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
 
 /** A scene with a mirror of 0.1.0, and the service that it is of. */
 async function setOldScene(): Promise<Scene> {

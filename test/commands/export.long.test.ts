@@ -1,0 +1,290 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { makeBigMirror } from '../support/big-mirror.ts';
+import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+
+const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
+
+/** Two runs over lists with all that is hard to write: quotes, line ends, nulls, big ids, times that are none. */
+async function hardScene(): Promise<Scene> {
+  const scene = await setScene({}, { exports: 20, collections: 3, webhooks: 3 });
+  const { lists } = scene.service;
+  const big = Number.MAX_SAFE_INTEGER;
+  lists['document-exports'].push(
+    documentExport(100, {
+      sourceDocumentTitle: 'a,b "c"\r\nd\ne\rf',
+      exportedAt: 'soon',
+      more: { deep: [1] },
+    }),
+    documentExport(101, { sourceDocumentTitle: '', destinationConnection: null, exportedAt: null }),
+    documentExport(102, { sourceDocumentTitle: null, exportedAt: '2026-05-01T12:00:00.123456+02:00' }),
+    documentExport(103, { sourceDocumentTitle: ' \u{1d49f} =1+1 ', exportedAt: '2026-05-01T12:00:00' }),
+    documentExport(103, { sourceDocumentTitle: ' \u{1d49f} =1+1 ', exportedAt: '2026-05-01T12:00:00' }),
+  );
+  lists.collections.push(collection(big, { name: "it's; -- \\", sourceConnection: connection(big) }));
+  lists.webhooks.push(
+    webhook(9, { events: [], connections: [], description: null }),
+    webhook(10, { events: ['a"b', ''] }),
+  );
+  await scene.sync();
+  lists.collections.shift();
+  (lists['document-exports'][2] as SampleItem).sourceDocumentTitle = 'Second';
+  await scene.sync();
+  return scene;
+}
+
+async function duckdb(sql: string): Promise<Row[]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const database = await instance.connect();
+  try {
+    const reader = await database.runAndReadAll(sql);
+    return reader.getRowObjectsJson() as Row[];
+  } finally {
+    database.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** The rows of a table as plain SQL has them, numbers as text, with lists as JSON. */
+const tables: Record<string, string> = {
+  document_exports:
+    'SELECT id, source_connection_id, source_document_title, source_document_reference, source_document_version, source_document_kind, destination_connection_id, destination_reference, exported_at, _first_seen_run_id, _changed_run_id, _extra FROM document_exports ORDER BY id',
+  collections:
+    'SELECT id, name, source_connection_id, destination_connection_id, _first_seen_run_id, _changed_run_id, _extra FROM collections ORDER BY id',
+  webhooks:
+    'SELECT id, endpoint, description, events, connection_ids, _first_seen_run_id, _changed_run_id, _extra FROM webhooks_named ORDER BY id',
+  connections: 'SELECT id, name, _first_seen_run_id, _changed_run_id, _extra FROM connections ORDER BY id',
+};
+
+const rowsOf = (scene: Scene, table: string) => sqlite(scene.database, tables[table] as string);
+const asTexts = (rows: Row[]) =>
+  rows.map(row =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, value === null ? '' : String(value)]),
+    ),
+  );
+
+describe.concurrent('export', () => {
+  test('NDJSON has the records as the service sends them', async () => {
+    await using scene = await hardScene();
+    const { code, stdout } = await scene.run('export', '--out', join(scene.folder, 'out'));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/document_exports\.ndjson +25 +\d/);
+    const names = {
+      'document-exports': 'document_exports',
+      collections: 'collections',
+      webhooks: 'webhooks',
+    } as const;
+    for (const [resource, name] of Object.entries(names)) {
+      const lines = readFileSync(join(scene.folder, 'out', `${name}.ndjson`), 'utf8')
+        .trimEnd()
+        .split('\n');
+      const items = scene.service.lists[resource as keyof typeof names].map(item => JSON.stringify(item));
+      expect(lines.sort()).toEqual(items.sort());
+    }
+    expect(readdirSync(join(scene.folder, 'out')).sort()).toEqual([
+      'collections.ndjson',
+      'connections.ndjson',
+      'document_exports.ndjson',
+      'webhooks.ndjson',
+    ]);
+  });
+
+  test('CSV is read back by a parser that knows nothing of docmirror', async () => {
+    await using scene = await hardScene();
+    const out = join(scene.folder, 'out');
+    await scene.run('export', '--format', 'csv', '--out', out);
+    for (const table of Object.keys(tables)) {
+      const rows = parse(readFileSync(join(out, `${table}.csv`), 'utf8'), { columns: true }) as Row[];
+      expect(rows, table).toEqual(asTexts(rowsOf(scene, table)));
+    }
+    // An empty text is told from none.
+    expect(readFileSync(join(out, 'document_exports.csv'), 'utf8')).toMatch(
+      /\n22,\d+,"",DOC-101,[^\n]*,,[^\n]*,,1,1,\n/,
+    );
+  });
+
+  test.skipIf(!hasSqliteCli)(
+    'CSV is read back by the sqlite3 command (skipped where there is none)',
+    async () => {
+      await using scene = await hardScene();
+      const out = join(scene.folder, 'out');
+      await scene.run('export', '--format', 'csv', '--out', out);
+      for (const table of Object.keys(tables)) {
+        const imported = join(scene.folder, `${table}.sqlite`);
+        execFileSync('sqlite3', [imported, `.import --csv ${join(out, `${table}.csv`)} ${table}`]);
+        expect(sqlite(imported, `SELECT * FROM ${table} ORDER BY rowid`), table).toEqual(
+          asTexts(rowsOf(scene, table)),
+        );
+      }
+    },
+  );
+
+  test('Parquet is read by DuckDB with the same rows and with types', async () => {
+    await using scene = await hardScene();
+    const out = join(scene.folder, 'out');
+    expect(await scene.run('export', '--format', 'parquet', '--out', out)).toMatchObject({ code: 0 });
+    const types = Object.fromEntries(
+      (await duckdb(`DESCRIBE SELECT * FROM '${out}/document_exports.parquet'`)).map(row => [
+        row.column_name,
+        row.column_type,
+      ]),
+    );
+    expect(types).toMatchObject({
+      id: 'BIGINT',
+      source_connection_id: 'BIGINT',
+      exported_at: 'TIMESTAMP',
+      exported_at_text: 'VARCHAR',
+      _changed_run_id: 'BIGINT',
+    });
+    for (const table of ['collections', 'connections']) {
+      expect(asTexts(await duckdb(`SELECT * FROM '${out}/${table}.parquet' ORDER BY id`)), table).toEqual(
+        asTexts(rowsOf(scene, table)),
+      );
+    }
+    const exports = await duckdb(
+      `SELECT * REPLACE (coalesce(exported_at_text, strftime(exported_at, '%Y-%m-%dT%H:%M:%SZ')) AS exported_at) FROM '${out}/document_exports.parquet' ORDER BY id`,
+    );
+    expect(asTexts(exports.map(({ exported_at_text: _text, ...row }) => row))).toEqual(
+      asTexts(rowsOf(scene, 'document_exports')),
+    );
+    const odd = await duckdb(
+      `SELECT source_document_reference AS ref, CAST(exported_at AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' WHERE id > 20 ORDER BY id`,
+    );
+    expect(odd.map(({ ref, at, text }) => [ref, at, text])).toEqual([
+      ['DOC-100', null, 'soon'],
+      ['DOC-101', null, null],
+      ['DOC-102', '2026-05-01 10:00:00.123', '2026-05-01T12:00:00.123456+02:00'],
+      ['DOC-103', '2026-05-01 12:00:00', '2026-05-01T12:00:00'],
+      ['DOC-103', '2026-05-01 12:00:00', '2026-05-01T12:00:00'],
+    ]);
+    const hooks = await duckdb(
+      `SELECT typeof(events) AS t, typeof(connection_ids) AS u, id, to_json(events) AS events, to_json(connection_ids) AS ids FROM '${out}/webhooks.parquet' ORDER BY id`,
+    );
+    expect(hooks[0]).toMatchObject({ t: 'VARCHAR[]', u: 'BIGINT[]' });
+    expect(hooks.map(({ events, ids }) => [events, ids])).toEqual(
+      rowsOf(scene, 'webhooks').map(row => [row.events, row.connection_ids]),
+    );
+  });
+
+  test('the change feed lies in a folder a run, and what was written once need not be written again', async () => {
+    await using scene = await hardScene();
+    const out = join(scene.folder, 'out');
+    await scene.run('export', '--changes', '--format', 'parquet', '--out', out);
+    await scene.run('export', '--changes', '--out', out, '--since-run', '1');
+    expect(readdirSync(join(out, 'changes')).sort()).toEqual(['run_id=1', 'run_id=2']);
+    expect(readdirSync(join(out, 'changes', 'run_id=2')).sort()).toEqual([
+      'changes.ndjson',
+      'changes.parquet',
+    ]);
+    expect(readdirSync(join(out, 'changes', 'run_id=1'))).toEqual(['changes.parquet']);
+    const rows = await duckdb(
+      `SELECT run_id, resource, operation, count(*) AS n FROM read_parquet('${out}/changes/*/*.parquet', hive_partitioning = true) WHERE run_id = 2 GROUP BY ALL ORDER BY ALL`,
+    );
+    expect(rows.map(row => `${row.resource} ${row.operation} ${row.n}`)).toEqual([
+      'collections removal 1',
+      'document-exports update 1',
+    ]);
+    expect(
+      readFileSync(join(out, 'changes', 'run_id=2', 'changes.ndjson'), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    ).toHaveLength(2);
+    expect((await scene.run('export', '--changes', '--out', out, '--since-run', '2')).stdout).toBe(
+      'Nothing changed, so nothing was written.\n',
+    );
+  });
+
+  test('an empty mirror exports to files without rows that every reader takes', async () => {
+    await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+    await scene.sync();
+    const out = join(scene.folder, 'out');
+    for (const format of ['ndjson', 'csv', 'parquet'])
+      expect(await scene.run('export', '--format', format, '--out', out)).toMatchObject({ code: 0 });
+    expect(await duckdb(`SELECT count(*) AS n FROM '${out}/webhooks.parquet'`)).toEqual([{ n: '0' }]);
+    expect(statSync(join(out, 'webhooks.ndjson')).size).toBe(0);
+    expect(readFileSync(join(out, 'connections.csv'), 'utf8')).toBe(
+      'id,name,_first_seen_run_id,_changed_run_id,_extra\n',
+    );
+  });
+
+  test('says in one line what it can not do, and leaves what is there', async () => {
+    await using scene = await setScene({}, { exports: 2, collections: 1, webhooks: 1 });
+    expect(await scene.run('export', '--out', join(scene.folder, 'out'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no mirror'),
+    });
+    await scene.sync();
+    const file = join(scene.folder, 'file');
+    writeFileSync(file, '');
+    for (const [flags, words] of [
+      [[], "required option '--out <DIR>' not specified"],
+      [['--out', file], 'is a file'],
+      [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet'],
+      [['--out', 'x', '--since-run', '1'], '--since-run goes with --changes'],
+      [['--out', 'x', '--changes', '--format', 'csv'], 'as ndjson or parquet'],
+      [['--out', 'x', '--changes', '--as-of-run', '1'], 'cannot be used with'],
+      [['--out', 'x', '--changes', '--since-run', '9'], 'there is no run 9'],
+    ] as const) {
+      expect(await scene.run('export', ...flags)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(words),
+      });
+    }
+    mkdirSync(join(scene.folder, 'out', 'webhooks.ndjson'), { recursive: true });
+    const blocked = await scene.run('export', '--out', join(scene.folder, 'out'));
+    expect(blocked).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson can't be written: EISDIR.*\n$/),
+    });
+  });
+});
+
+describe('an export that is killed', () => {
+  test.each([['SIGKILL'], ['SIGTERM']] as const)(
+    'by %s leaves the older files as they were',
+    async signal => {
+      await using folder = temporaryFolder();
+      const database = join(folder.path, 'mirror.sqlite');
+      makeBigMirror(database, 60_000);
+      const out = join(folder.path, 'out');
+      mkdirSync(out);
+      writeFileSync(join(out, 'document_exports.ndjson'), 'older');
+      const child = spawn(process.execPath, ['src/cli.ts', 'export', '--out', out, '--database', database], {
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      await expect.poll(() => readdirSync(out).length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(1);
+      await wait(60);
+      child.kill(signal);
+      expect(await ended).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [143, null]);
+      expect(readFileSync(join(out, 'document_exports.ndjson'), 'utf8')).toBe('older');
+      expect(existsSync(join(out, 'collections.ndjson'))).toBe(false);
+      const leftovers = readdirSync(out).filter(name => name.endsWith('.docmirror-unfinished'));
+      expect(leftovers).toHaveLength(signal === 'SIGKILL' ? 1 : 0);
+    },
+  );
+});
+
+test('each DuckDB statement of docs/beyond-one-machine.md runs and finds something', async () => {
+  await using scene = await hardScene();
+  const lake = join(scene.folder, 'lake');
+  await scene.run('export', '--format', 'parquet', '--out', lake);
+  await scene.run('export', '--format', 'parquet', '--out', lake, '--changes');
+  const text = readFileSync(join('docs', 'beyond-one-machine.md'), 'utf8');
+  const statements = [...text.matchAll(/```sql\n([^`]+)```/g)].map(([, sql]) => sql as string);
+  expect(statements.length).toBeGreaterThanOrEqual(5);
+  const results: Row[][] = [];
+  for (const statement of statements) results.push(await duckdb(statement.replaceAll("'lake/", `'${lake}/`)));
+  for (const [at, rows] of results.entries()) expect(rows.length, statements[at]).toBeGreaterThan(0);
+  const standing = Object.keys(tables).reduce((sum, table) => sum + rowsOf(scene, table).length, 0);
+  expect(results.at(-1)).toHaveLength(standing);
+});

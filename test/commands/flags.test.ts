@@ -1,0 +1,255 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { registerCommands } from '../../src/commands/register.ts';
+import { Secrets } from '../../src/service/secrets.ts';
+import { addContents } from '../support/mirror-contents.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+// Each flag at the command line: what it does, and that the same command without it does something else. Flags that stand
+// elsewhere have the story of their command around them; the last test here finds those that stand nowhere.
+
+/** So many records a page that the 130 exports of a scene take more pages than are always swept in full. */
+const manyPages = ['--page-size', '10'];
+
+/** Takes so many exports from the list, the newest first. */
+function remove({ service }: Scene, count: number): void {
+  service.lists['document-exports'].splice(0, count);
+}
+
+describe.concurrent('sync', () => {
+  test('--resource walks these lists and no other', async () => {
+    await using scene = await setScene();
+    const { summary } = await scene.sync('--resource', 'webhooks', '--resource', 'collections');
+    expect(summary.resources).toMatchObject([{ resource: 'collections' }, { resource: 'webhooks' }]);
+    expect(scene.service.requests.filter(({ resource }) => resource === 'document-exports')).toEqual([]);
+  });
+
+  test('--full and --full-every 0 sweep in full where an incremental sync would do', async () => {
+    await using scene = await setScene();
+    const modeWith = async (...args: string[]) =>
+      (await scene.sync(...manyPages, ...args)).of('document-exports').mode;
+    expect(await modeWith()).toBe('full');
+    expect(await modeWith('--full-every', '1h')).toBe('incremental');
+    expect(await modeWith('--full')).toBe('full');
+    expect(await modeWith('--full-every', '0')).toBe('full');
+  });
+
+  test('--max-pages fails a list that has more', async () => {
+    await using scene = await setScene();
+    const refused = await scene.sync(...manyPages, '--max-pages', '12');
+    expect(refused.of('document-exports')).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('--max-pages') },
+    });
+    expect(await scene.sync(...manyPages, '--max-pages', '13')).toMatchObject({ code: 0 });
+  });
+
+  test('--max-removals withholds removals of more than this share', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    remove(scene, 30);
+    const withheld = await scene.sync('--max-removals', '10%');
+    expect(withheld).toMatchObject({ code: 3 });
+    expect(withheld.of('document-exports')).toMatchObject({ removed: 0, removalsWithheld: 30 });
+    expect((await scene.sync('--max-removals', '30%')).of('document-exports')).toMatchObject({ removed: 30 });
+  });
+
+  test('--allow-mass-removal makes removals, however many', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    remove(scene, 100);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ removed: 0, removalsWithheld: 100 });
+    const made = await scene.sync('--allow-mass-removal');
+    expect(made.of('document-exports')).toMatchObject({ removed: 100, removalsWithheld: 0 });
+  });
+
+  test('--accept-new-base-url goes on at another address, which is refused before a request otherwise', async () => {
+    await using scene = await setScene();
+    await using moved = await setScene();
+    await scene.sync();
+    scene.env.DOCMIRROR_BASE_URL = moved.service.url;
+    expect(await scene.sync()).toMatchObject({ code: 2 });
+    expect(moved.service.requests).toEqual([]);
+    expect(await scene.sync('--accept-new-base-url')).toMatchObject({ code: 0 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+  });
+
+  test('--dry-run says what would change, and changes nothing', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const before = readFileSync(scene.database);
+    remove(scene, 2);
+    const { code, stdout } = await scene.run('sync', '--dry-run');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('− document-exports 2 ') });
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ removed: 2 });
+  });
+
+  test('--prove is accepted as before, and what it asked for is done without it, too', async () => {
+    await using scene = await setScene();
+    const claims = async (...args: string[]) => {
+      const { code, summary } = await scene.sync(...args);
+      return { code, ...summary, resources: summary.resources };
+    };
+    const proven = { completeness: 'proven' };
+    const expected = { code: 0, resources: [proven, proven, proven] };
+    expect(await claims('--prove')).toMatchObject(expected);
+    expect(await claims('--full')).toMatchObject(expected);
+    expect(await scene.run('sync', '--proof')).toMatchObject({ code: 2 });
+  });
+
+  test('--actor is whom the receipt names', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await scene.sync('--actor', 'night shift');
+    await scene.sync();
+    const [first, second] = sqlite(
+      scene.database,
+      "SELECT receipt ->> '$.actor' AS actor FROM sync_receipts",
+    );
+    expect(first).toEqual({ actor: 'night shift' });
+    expect(second).not.toEqual(first);
+  });
+
+  test('--keep-history deletes versions that ended longer ago, and none without it', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    remove(scene, 2);
+    await scene.sync();
+    const kept = () => sqlite(scene.database, 'SELECT * FROM record_history').length;
+    await scene.sync('--keep-history', '400d');
+    expect(kept()).toBe(2);
+    await scene.sync('--keep-history', '1ms');
+    expect(kept()).toBe(0);
+  });
+
+  test('--json prints one object, and nothing else', async () => {
+    await using scene = await setScene();
+    expect(() => JSON.parse('Run 1')).toThrow();
+    expect(JSON.parse((await scene.run('sync', '--json')).stdout)).toMatchObject({ runId: 1 });
+    expect((await scene.run('sync')).stdout).not.toMatch(/^\{/);
+  });
+});
+
+describe.concurrent('runs', () => {
+  test('--limit shows so many, the newest first, and --json as one array', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    for (const _ of [1, 2, 3]) await scene.sync('--resource', 'webhooks');
+    const { stdout } = await scene.run('runs', '--limit', '2', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ runId: 3 }, { runId: 2 }]);
+  });
+});
+
+describe.concurrent('watch', () => {
+  test('--run-now makes a run due at once, and --jitter starts it up to so much later', async () => {
+    await using scene = await setScene();
+    const args = ['watch', '--run-now', '--jitter', '1h', '--schedule', '0 0 1 1 *', '--log-level', 'debug'];
+    await using cli = spawnCli(args, { env: scene.env });
+    let said = '';
+    const isDelayed = new Promise<void>(resolve => {
+      cli.child.stderr?.on('data', chunk => {
+        said += String(chunk);
+        if (said.includes('delayMs')) resolve();
+      });
+    });
+    await Promise.race([isDelayed, cli.done]);
+    cli.child.kill('SIGTERM');
+    await cli.done;
+    expect(Number(/"delayMs":(\d+)/.exec(said)?.[1])).toBeLessThanOrEqual(3_600_000);
+    expect(scene.service.requests).toEqual([]);
+  });
+});
+
+describe.concurrent('publish clickhouse', () => {
+  test('--url, --user, --password, --password-file, --target-database and --tenant say where to, as whom and for whom', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    addContents(scene.database);
+    await using server = await recordingServer();
+    const asked = async (...args: string[]) => {
+      server.requests.length = 0;
+      await scene.run('publish', 'clickhouse', '--url', server.url, '--retries', '0', ...args);
+      const [request] = server.requests;
+      return {
+        as: request?.as,
+        of: request?.database,
+        for: JSON.stringify(server.requests).includes('acme'),
+      };
+    };
+    expect(await asked('--tenant', 'other')).toEqual({ as: 'default:', of: 'docmirror', for: false });
+    const file = join(scene.folder, 'password');
+    writeFileSync(file, 'from a file\n');
+    const many = ['--tenant', 'acme', '--user', 'writer', '--target-database', 'mirrors'];
+    expect(await asked(...many, '--password', 'open')).toMatchObject({ as: 'writer:open', of: 'mirrors' });
+    expect(await asked(...many, '--password-file', file)).toMatchObject({ as: 'writer:from a file' });
+  });
+});
+
+interface RecordedQuery {
+  /** Name and password, with a colon between. */
+  readonly as: string;
+  readonly database: string | null;
+  readonly url: string;
+}
+
+/** A server that is no ClickHouse, and writes down what it is asked. */
+async function recordingServer() {
+  const requests: RecordedQuery[] = [];
+  const server = createServer((request, response) => {
+    const [, credentials = ''] = (request.headers.authorization ?? '').split(' ');
+    const { searchParams } = new URL(request.url ?? '/', 'http://server');
+    requests.push({
+      as: Buffer.from(credentials, 'base64').toString(),
+      database: searchParams.get('database'),
+      url: request.url ?? '',
+    });
+    response.writeHead(500).end('no ClickHouse');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server is not listening.');
+  return {
+    requests,
+    url: `http://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+const tests = join(import.meta.dirname, '..');
+
+test('no flag of any command goes untried', async () => {
+  const tried = readdirSync(tests, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.ts'))
+    .map(name => readFileSync(join(tests, name), 'utf8'))
+    .join('\n');
+  const isTried = (flag: string) => new RegExp(`${flag}(?![\\w-])`).test(tried);
+  const flags = await allFlags();
+  expect(flags.length).toBeGreaterThan(50);
+  expect(flags.filter(flag => !isTried(flag))).toEqual([]);
+});
+
+/** The flags of all commands, each once, in the order in which they first stand. */
+async function allFlags(): Promise<string[]> {
+  const program = new Command();
+  const context = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: {},
+    secrets: new Secrets(),
+    signal: new AbortController().signal,
+    setExitCode: () => undefined,
+  };
+  registerCommands(program, context);
+  const optionsOf = (command: Command): string[] => [
+    ...command.options.map(({ long }) => long ?? ''),
+    ...command.commands.flatMap(optionsOf),
+  ];
+  return [...new Set(program.commands.flatMap(optionsOf))];
+}

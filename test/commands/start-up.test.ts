@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+/** Modules of Node's own that take long to load. */
+const slowModules = ['node:http', 'node:https'];
+
+/** The packages that are loaded with a file, before anything in it runs: what it imports, and what that imports, and so on. */
+function packagesWith(...names: string[]): string[] {
+  const files = names.map(name => join(source, name));
+  const packages = new Set<string>();
+  // The list grows while it is gone through; a file stands in it once.
+  for (const file of files) {
+    for (const target of importsOf(file)) {
+      const path = resolve(dirname(file), target);
+      if (!target.startsWith('.')) packages.add(target);
+      else if (!files.includes(path)) files.push(path);
+    }
+  }
+  return [...packages].filter(name => !name.startsWith('node:') || slowModules.includes(name)).sort();
+}
+
+/** What a file imports at once; types are left out, and so is what is loaded where it is needed. */
+function importsOf(file: string): string[] {
+  const statements = readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export)\s+(type\s)?(?:([^'";]*?)\sfrom\s+)?'([^']+)'/gm,
+  );
+  return [...statements].flatMap(([, type, bound = '', target = '']) => {
+    const isOfTypes = type !== undefined || /^\{(\s*type\s+\w+(\s+as\s+\w+)?,?)+\s*\}$/.test(bound);
+    return isOfTypes ? [] : [target];
+  });
+}
+
+test('--version loads nothing but the program itself', () => {
+  expect(packagesWith('cli.ts')).toEqual([]);
+});
+
+test('--help loads the argument parser, and no command', () => {
+  expect(packagesWith('cli.ts', 'commands/main.ts')).toEqual(['commander', 'leven', 'parse-duration']);
+});
+
+test.each(['status', 'runs', 'where-you-are', 'completion'])(
+  '%s loads no parser, no HTTP and no logger',
+  name => {
+    const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);
+    const allowed = ['better-sqlite3', 'cli-table3', 'commander', 'drizzle-orm', 'leven', 'parse-duration'];
+    const ofDrizzle = ['drizzle-orm/better-sqlite3', 'drizzle-orm/sqlite-core'];
+    expect(loaded.filter(each => ![...allowed, ...ofDrizzle].includes(each))).toEqual([]);
+  },
+);
+
+test.each(['sync', 'verify', 'changes'])(
+  '%s loads neither a server nor charts nor what writes columns',
+  name => {
+    const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);
+    const rare = [
+      'fastify',
+      'vega',
+      'hyparquet-writer',
+      'preact',
+      'prom-client',
+      'pino-pretty',
+      'undici',
+      ...slowModules,
+    ];
+    expect(loaded.filter(each => rare.includes(each))).toEqual([]);
+    expect(loaded).toContain('better-sqlite3');
+  },
+);

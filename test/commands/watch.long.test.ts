@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { onSchedule } from '../../src/commands/schedule.ts';
+import { parseEndpoint } from '../../src/commands/watch/monitor.ts';
+import { UsageError } from '../../src/errors.ts';
+import { type RunningCli, spawnCli, sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+const everySecond = '* * * * * *';
+/** `WATCH_TICKS=20` watches for as many ticks, by hand. */
+const ticks = Number(process.env.WATCH_TICKS ?? 7);
+
+function watch(scene: Scene, ...args: string[]): RunningCli & { logged(): Promise<LogLine[]> } {
+  const running = spawnCli(['watch', '--schedule', everySecond, ...args], {
+    env: { ...scene.env, DOCMIRROR_LOG_LEVEL: 'info' },
+  });
+  return Object.assign(running, { logged: async () => linesOf((await running.done).stderr) });
+}
+
+interface LogLine {
+  readonly msg: string;
+  readonly nextRunAt?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+function linesOf(stderr: string): LogLine[] {
+  return stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as LogLine);
+}
+
+interface RunTimes {
+  readonly status: string;
+  readonly trigger: string;
+  readonly started_at: string;
+  readonly completed_at: string;
+}
+
+function runsOf(database: string): RunTimes[] {
+  if (!existsSync(database)) return [];
+  // The first run makes the file before it makes the tables.
+  if (sqlite(database, "SELECT 1 FROM sqlite_schema WHERE name = 'sync_runs'").length === 0) return [];
+  return sqlite(
+    database,
+    'SELECT status, "trigger", started_at, completed_at FROM sync_runs ORDER BY id',
+  ) as unknown as RunTimes[];
+}
+
+async function until(condition: () => boolean, what: string, timeoutMs = 15_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > endMs) throw new Error(`${what} did not come within ${timeoutMs} ms.`);
+    await wait(20);
+  }
+}
+
+describe.concurrent('docmirror watch', () => {
+  test('never runs twice at once, says which ticks it skipped, and ends amid a run with 143', async () => {
+    // Three lists, one request each: a run takes 1.5 s and ticks come every second.
+    await using scene = await setScene({ latencyMs: 500 }, { exports: 20 });
+    await using running = watch(scene);
+    await wait(ticks * 1_000);
+    const requestsBefore = scene.service.requests.length;
+    await until(() => scene.service.requests.length > requestsBefore, 'another request');
+    const stoppedAtMs = performance.now();
+    running.child.kill('SIGTERM');
+    const { code } = await running.done;
+    expect(performance.now() - stoppedAtMs).toBeLessThan(3_000);
+    expect(code).toBe(143);
+
+    const runs = runsOf(scene.database);
+    expect(runs.length).toBeGreaterThan(ticks / 4);
+    expect(runs.at(-1)?.status).toBe('cancelled');
+    expect(new Set(runs.slice(0, -1).map(({ status }) => status))).toEqual(new Set(['completed']));
+    expect(new Set(runs.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
+    runs.slice(1).forEach((run, at) => {
+      expect(run.started_at >= (runs[at]?.completed_at ?? '')).toBe(true);
+    });
+    const messages = (await running.logged()).map(({ msg }) => msg);
+    const skipped = messages.filter(msg => msg.startsWith('tick skipped'));
+    expect(skipped.length).toBeGreaterThanOrEqual(Math.floor(ticks / 4));
+    expect(existsSync(`${scene.database}.watch`)).toBe(false);
+  });
+
+  test('runs at once with --run-now, tells status when the next run is due, and ends on SIGINT with 130', async () => {
+    await using scene = await setScene();
+    await using running = spawnCli(
+      ['watch', '--run-now', '--schedule', '0 4 * * *', '--timezone', 'Asia/Kathmandu'],
+      { env: { ...scene.env, DOCMIRROR_LOG_LEVEL: 'info' } },
+    );
+    await until(() => runsOf(scene.database)[0]?.status === 'completed', 'a run');
+    const { nextRunAt } = JSON.parse((await scene.run('status', '--json')).stdout);
+    // Four in the morning in Kathmandu.
+    expect(nextRunAt).toMatch(/T22:15:00\.000Z$/);
+    const status = await scene.run('status');
+    expect(status.stdout).toContain('(watch, "0 4 * * *" in Asia/Kathmandu)');
+    running.child.kill('SIGINT');
+    expect((await running.done).code).toBe(130);
+    expect(runsOf(scene.database).map(({ trigger }) => trigger)).toEqual(['schedule']);
+    const logged = linesOf((await running.done).stderr);
+    expect(logged.some(line => line.nextRunAt === nextRunAt)).toBe(true);
+  });
+
+  test('says of a watch that was killed that its run is overdue', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const note = { schedule: '0 * * * *', timezone: 'UTC', nextRunAt: '2024-01-01T00:00:00.000Z' };
+    writeFileSync(`${scene.database}.watch`, JSON.stringify(note));
+    const { stdout, code } = await scene.run('status');
+    expect(code).toBe(0);
+    expect(stdout).toContain('was due at 2024-01-01 00:00:00Z');
+    expect(stdout).toContain('the watch seems to have died');
+    writeFileSync(`${scene.database}.watch`, 'not a note');
+    expect((await scene.run('status')).stdout).not.toContain('due');
+  });
+
+  test('goes on after a failed run, and reads the token file anew for each', async () => {
+    await using scene = await setScene();
+    const tokenFile = join(scene.folder, 'token');
+    const { DOCMIRROR_TOKEN: _, ...env } = scene.env;
+    await using running = spawnCli(['watch', '--schedule', everySecond, '--token-file', tokenFile], {
+      env: { ...env, DOCMIRROR_LOG_LEVEL: 'info' },
+    });
+    await until(() => existsSync(`${scene.database}.watch`), 'the watch');
+    await wait(1_200);
+    writeFileSync(tokenFile, 'wrong');
+    await until(() => runsOf(scene.database)[0]?.status === 'failed', 'a failed run');
+    writeFileSync(tokenFile, `${scene.service.options.token}\n`);
+    await until(() => runsOf(scene.database).at(-1)?.status === 'completed', 'a completed run');
+    running.child.kill('SIGTERM');
+    expect((await running.done).code).toBe(143);
+    const failed = linesOf((await running.done).stderr).filter(({ msg }) => msg === 'run failed');
+    expect(failed[0]?.error?.message).toBe(`DOCMIRROR_TOKEN_FILE: ${tokenFile} can't be read (ENOENT).`);
+  });
+
+  test('leaves a tick to a run of somebody else that holds the mirror', async () => {
+    await using scene = await setScene({ latencyMs: 60_000 });
+    await using other = spawnCli(['sync'], { env: scene.env });
+    await until(() => scene.service.requests.length > 0, 'a request');
+    await using running = watch(scene);
+    await until(() => existsSync(`${scene.database}.watch`), 'the watch');
+    await wait(1_100);
+    running.child.kill('SIGTERM');
+    const logged = await running.logged();
+    expect(logged.some(({ error }) => error?.code === 'mirror_busy')).toBe(true);
+    other.child.kill('SIGTERM');
+    expect((await other.done).code).toBe(143);
+  });
+
+  test('answers how things stand, without a token', async () => {
+    await using scene = await setScene();
+    await using running = watch(scene, '--http', '127.0.0.1:0', '--max-age', '1h', '--schedule', '0 0 1 1 *');
+    const [first] = await once(running.child.stdout as NonNullable<typeof running.child.stdout>, 'data');
+    const url = /^docmirror watch answers at (\S+)\n$/.exec(String(first))?.[1] ?? '';
+    const health = await fetch(`${url}/healthz`);
+    expect(health.status).toBe(503);
+    expect(await health.json()).toMatchObject({
+      status: 'stale',
+      lists: [{ resource: 'document-exports', lastCompletedAt: null, ageSeconds: null }, {}, {}],
+    });
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    await scene.sync();
+    await wait(1_100);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/^docmirror_watch_next_run_timestamp_seconds \d{10}/m);
+    expect(metrics).toContain('docmirror_runs_total{status="completed",trigger="manual"} 1');
+    expect((await fetch(`${url}/v2/webhooks`)).status).toBe(404);
+    expect((await fetch(`${url}/`)).status).toBe(404);
+    running.child.kill('SIGTERM');
+    expect((await running.done).code).toBe(143);
+  });
+
+  test.each([
+    [{ DOCMIRROR_SCHEDULE: '61 * * * *' }, 'DOCMIRROR_SCHEDULE'],
+    [{ DOCMIRROR_SCHEDULE: 'hourly' }, 'DOCMIRROR_SCHEDULE'],
+    [{ DOCMIRROR_SCHEDULE: '0 0 30 2 *' }, 'DOCMIRROR_SCHEDULE'],
+    [{ DOCMIRROR_TIMEZONE: 'Mars/Olympus' }, 'DOCMIRROR_TIMEZONE'],
+  ])('refuses %j in one line that names the setting', async (env, name) => {
+    const result = await spawnCli(['watch'], {
+      env: { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN: 't', ...env },
+    }).done;
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(new RegExp(`^docmirror: ${name}[^\\n]*\\n$`));
+  });
+});
+
+describe('a schedule', () => {
+  test('is kept from its start: work that is due now and at ticks is done once at a time', async () => {
+    const stopping = new AbortController();
+    const skipped: Date[] = [];
+    let working = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++working);
+      await wait(1_300);
+      working--;
+    };
+    setTimeout(() => stopping.abort(), 3_200);
+    await onSchedule({ expression: everySecond, timezone: 'UTC' }, work, {
+      startNow: true,
+      signal: stopping.signal,
+      observer: { tickSkipped: at => skipped.push(at), nextTick: () => undefined },
+    });
+    expect(most).toBe(1);
+    expect(working).toBe(0);
+    expect(skipped.length).toBeGreaterThan(0);
+  });
+
+  test('makes up for a tick that the process was too busy to see', async () => {
+    const stopping = new AbortController();
+    let done = 0;
+    const inThreeSeconds = new Date(Date.now() + 3_000);
+    const { second, minute } = {
+      second: inThreeSeconds.getUTCSeconds(),
+      minute: inThreeSeconds.getUTCMinutes(),
+    };
+    const kept = onSchedule(
+      { expression: `${second} ${minute} * * * *`, timezone: 'UTC' },
+      async () => {
+        done++;
+      },
+      {
+        startNow: false,
+        signal: stopping.signal,
+        observer: { tickSkipped: () => undefined, nextTick: () => undefined },
+      },
+    );
+    await wait(1_000);
+    const busyUntil = performance.now() + 4_000;
+    while (performance.now() < busyUntil);
+    await wait(500);
+    stopping.abort();
+    await kept;
+    expect(done).toBe(1);
+  });
+
+  test.each([
+    ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+    ['[::1]:0', { host: '::1', port: 0 }],
+    ['localhost:80', { host: 'localhost', port: 80 }],
+  ])('reads the address %s', (text, endpoint) => {
+    expect(parseEndpoint('--http', text)).toEqual(endpoint);
+  });
+
+  test.each(['9464', ':9464', 'host', 'host:', 'host:70000', 'a b:1', '::1:80'])(
+    'refuses the address %j',
+    text => {
+      expect(() => parseEndpoint('--http', text)).toThrow(UsageError);
+    },
+  );
+});

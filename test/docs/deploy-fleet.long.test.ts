@@ -1,0 +1,226 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { docmirrorShell, type Shell } from '../support/docmirror-shell.ts';
+import { runCli, sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
+import { make } from '../support/scene.ts';
+import { collection, documentExport, type StandIn, startStandIn, webhook } from '../support/stand-in.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const turn = join(root, 'deploy', 'docmirror-tenant');
+const page = readFileSync(join(root, 'deploy', 'fleet.md'), 'utf8');
+/** What the page has one type, and what it shows then. */
+const steps = [...page.matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
+  ([, typed = '', shown = '']) => [typed, shown] as const,
+);
+
+/** Both turns of 20 tenants, on a machine with other work. */
+const turnsMsMax = 360_000;
+const names = make(20, n => `t${String(n).padStart(2, '0')}`);
+
+/** Where a fleet lives, with `docmirror` and `docmirror-tenant` on the path of its shell. */
+interface Fleet extends TemporaryFolder {
+  readonly shell: Shell;
+}
+
+function fleet(): Fleet {
+  const folder = temporaryFolder();
+  for (const name of ['tenants', 'mirrors', 'logs']) mkdirSync(join(folder.path, name));
+  const shell = docmirrorShell(folder.path);
+  writeFileSync(join(folder.path, 'bin', 'docmirror-tenant'), readFileSync(turn), { mode: 0o755 });
+  return { ...folder, shell };
+}
+
+function envFile(at: Fleet, name: string, lines: Record<string, string>): string {
+  const path = join(at.path, 'tenants', `${name}.env`);
+  const text = Object.entries(lines).map(([key, value]) => `${key}=${value}\n`);
+  writeFileSync(path, text.join(''), { mode: 0o600 });
+  return path;
+}
+
+describe('20 tenants, by the transcript of deploy/fleet.md', () => {
+  const here = fleet();
+  const services = new Map<string, StandIn>();
+  const said: string[] = [];
+  let before: unknown;
+
+  const titles = (name: string) =>
+    sqlite(
+      join(here.path, 'mirrors', `${name}.sqlite`),
+      'SELECT source_document_title AS title FROM document_exports ORDER BY source_document_reference',
+    );
+
+  beforeAll(async () => {
+    for (const [at, name] of names.entries()) {
+      const service = await startStandIn({ token: `token-of-${name}` });
+      service.lists['document-exports'] = make(10 + at, n =>
+        documentExport(n, { sourceDocumentTitle: `${name} ${n}` }),
+      );
+      service.lists.collections = make(3, collection);
+      service.lists.webhooks = make(2, webhook);
+      services.set(name, service);
+      envFile(here, name, { DOCMIRROR_BASE_URL: service.url, DOCMIRROR_TOKEN: service.options.token });
+    }
+    for (const [index, [typed]] of steps.entries()) {
+      if (index === 1) {
+        before = titles('t13');
+        for (const [name, { lists }] of services)
+          lists['document-exports'].push(documentExport(900, { sourceDocumentTitle: `${name} new` }));
+      }
+      said.push((await here.shell(typed)).output);
+    }
+  }, turnsMsMax);
+
+  afterAll(async () => {
+    for (const service of services.values()) await service.close();
+    await here[Symbol.asyncDispose]();
+  });
+
+  test('all is said as the page shows it', () => {
+    expect(steps.length).toBeGreaterThan(2);
+    expect(said.map(withoutPorts)).toEqual(steps.map(([, shown]) => withoutPorts(shown)));
+  });
+
+  test('each mirror holds what its tenant has, and nothing of another', () => {
+    for (const name of names.filter(each => each !== 't13')) {
+      const expected = services.get(name)?.lists['document-exports'].length;
+      const found = titles(name).map(({ title }) => String(title));
+      expect(found).toHaveLength(expected ?? 0);
+      expect(found.filter(title => !title.startsWith(`${name} `))).toEqual([]);
+      expect(found).toContain(`${name} new`);
+    }
+  });
+
+  test('the one that fails keeps what it had, whole', async () => {
+    expect(titles('t13')).toEqual(before);
+    const verified = await runCli(['verify', '--database', join(here.path, 'mirrors', 't13.sqlite')]);
+    expect(verified).toMatchObject({ code: 0 });
+  });
+
+  test('no token stands in a log', async () => {
+    const { output } = await here.shell('cat logs/* codes.txt');
+    expect(output.length).toBeGreaterThan(100);
+    expect(output).not.toMatch(/token-of|wrong-token/);
+  });
+});
+
+function withoutPorts(shown: string): string {
+  return shown.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT');
+}
+
+describe("a tenant's turn", () => {
+  /** A `docmirror` that writes down how it was called, and ends with the code that is asked of each command. */
+  async function turnWith(codes: Record<string, number>, lines: Record<string, string>, env = {}) {
+    await using at = fleet();
+    const cases = Object.entries(codes).map(([command, code]) => `${command}) exit ${code};;`);
+    writeFileSync(
+      join(at.path, 'bin', 'docmirror'),
+      `#!/bin/sh\necho "$DOCMIRROR_TENANT $DOCMIRROR_DATABASE $*"\ncase $1 in ${cases.join(' ')} esac\n`,
+    );
+    envFile(at, 'acme', lines);
+    const { code, output } = await at.shell('docmirror-tenant tenants/acme.env mirrors', env);
+    return { code, said: output.trim().split('\n') };
+  }
+
+  const url = { DOCMIRROR_CLICKHOUSE_URL: 'https://clickhouse.example' };
+  const sync = 'acme mirrors/acme.sqlite sync --env-file tenants/acme.env';
+  const publish = 'acme mirrors/acme.sqlite publish clickhouse --env-file tenants/acme.env';
+
+  test('syncs alone where there is no ClickHouse', async () => {
+    expect(await turnWith({}, { DOCMIRROR_TENANT: 'other' })).toEqual({ code: 0, said: [sync] });
+    expect(await turnWith({}, { '# DOCMIRROR_CLICKHOUSE_URL': 'x' })).toEqual({ code: 0, said: [sync] });
+  });
+
+  test('publishes after it, wherever the address stands, also after a partial run', async () => {
+    expect(await turnWith({}, url)).toEqual({ code: 0, said: [sync, publish] });
+    expect(await turnWith({}, {}, url)).toEqual({ code: 0, said: [sync, publish] });
+    expect(await turnWith({ sync: 3 }, url)).toEqual({ code: 3, said: [sync, publish] });
+  });
+
+  test.each([1, 2, 11, 12, 143])('does not publish after a sync that ended with %i', async code => {
+    expect(await turnWith({ sync: code }, url)).toEqual({ code, said: [sync] });
+  });
+
+  test('ends with the first code that is not 0', async () => {
+    expect(await turnWith({ publish: 4 }, url)).toMatchObject({ code: 4 });
+    expect(await turnWith({ sync: 3, publish: 4 }, url)).toMatchObject({ code: 3 });
+  });
+
+  test('says how it is used where a name is missing', () => {
+    expect(spawnSync('sh', [turn, 'x.env'], { encoding: 'utf8' })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Usage: '),
+    });
+  });
+
+  test('hands a signal on, and waits for the end', async () => {
+    await using at = fleet();
+    // It takes the request and never answers.
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const file = envFile(at, 'acme', {
+      DOCMIRROR_BASE_URL: `http://127.0.0.1:${port}`,
+      DOCMIRROR_TOKEN: 'some-token',
+    });
+    const program = [process.execPath, '--', join(root, 'src', 'cli.ts')];
+    const child = spawn('sh', [turn, file, join(at.path, 'mirrors'), ...program], { stdio: 'ignore' });
+    await once(silent, 'request');
+    child.kill('SIGTERM');
+    const [code] = await Promise.race([once(child, 'close'), wait(20_000, ['late'])]);
+    expect(code).toBe(143);
+    const mirror = join(at.path, 'mirrors', 'acme.sqlite');
+    expect(sqlite(mirror, 'SELECT status FROM sync_runs')).toEqual([{ status: 'cancelled' }]);
+    silent.closeAllConnections();
+    silent.close();
+  });
+});
+
+describe("the fleet's job in Kubernetes", () => {
+  const [job] = parseAllDocuments(readFileSync(join(root, 'deploy', 'kubernetes', 'fleet.yaml'), 'utf8')).map(
+    document => document.toJS(),
+  );
+  const [container] = job.spec.jobTemplate.spec.template.spec.containers;
+
+  /** Runs a pod's script with the folders of this machine in the place of the volumes. */
+  function pod(at: Fleet, index: number) {
+    const script = String(container.args[0])
+      .replaceAll('/run/docmirror', 'tenants')
+      .replaceAll('/data', 'mirrors')
+      .replaceAll('/opt/docmirror', 'bin')
+      .replace('node -- /app/dist/cli.js', 'echo');
+    return at.shell(script, { JOB_COMPLETION_INDEX: String(index) });
+  }
+
+  test('an index is a tenant, with a mirror named after it', async () => {
+    await using at = fleet();
+    for (const name of ['acme', 'globex', 'initech']) envFile(at, name, {});
+    expect(container.command).toEqual(['sh', '-euc']);
+    expect(await pod(at, 1)).toEqual({ code: 0, output: 'sync --env-file tenants/globex.env\n' });
+    expect(readdirSync(join(at.path, 'mirrors'))).toEqual(['globex']);
+    expect((await pod(at, 0)).output).toContain('acme.env');
+    expect((await pod(at, 2)).output).toContain('initech.env');
+  });
+
+  test('an index without a tenant fails', async () => {
+    await using at = fleet();
+    envFile(at, 'acme', {});
+    expect(await pod(at, 1)).toEqual({ code: 2, output: '' });
+    expect(readdirSync(join(at.path, 'mirrors'))).toEqual([]);
+  });
+
+  test('a tenant that fails ends no other', () => {
+    const { spec } = job.spec.jobTemplate;
+    expect(spec).toMatchObject({ completionMode: 'Indexed', backoffLimitPerIndex: 0 });
+    // With either of these, too many failures would end the rest.
+    expect(spec).not.toHaveProperty('maxFailedIndexes');
+    expect(spec).not.toHaveProperty('backoffLimit');
+    expect(job.spec.concurrencyPolicy).toBe('Forbid');
+  });
+});

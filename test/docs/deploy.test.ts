@@ -1,0 +1,329 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { CronJob } from 'kubernetes-models/batch/v1/CronJob';
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import { Service as KubernetesService } from 'kubernetes-models/v1/Service';
+import { validate as isCron } from 'node-cron';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { settings } from '../../src/config/settings.ts';
+import { watchMetrics } from '../../src/serve/metrics.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const deploy = join(root, 'deploy');
+const run = promisify(execFile);
+const read = (...path: string[]): string => readFileSync(join(deploy, ...path), 'utf8');
+
+const allFiles = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
+  .filter(name => statSync(join(deploy, name)).isFile())
+  .map(name => [name, read(name)] as const);
+
+interface Service {
+  readonly command: readonly string[];
+  readonly read_only?: boolean;
+  readonly volumes: readonly string[];
+  readonly stop_grace_period: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly ports?: readonly string[];
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  /** A shell's; missing where the image's own program runs with the arguments. */
+  readonly command?: readonly string[];
+  readonly args: readonly string[];
+  readonly securityContext: unknown;
+  readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly securityContext: unknown;
+  readonly terminationGracePeriodSeconds: number;
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly spec: Record<string, unknown>;
+  readonly data?: Record<string, string>;
+}
+
+function manifests(name: string): Manifest[] {
+  return parseAllDocuments(read('kubernetes', name)).map(document => document.toJS() as Manifest);
+}
+
+function podOf({ kind, spec }: Manifest): PodSpec {
+  type Template = { spec: PodSpec };
+  if (kind === 'Deployment') return (spec.template as Template).spec;
+  return (spec.jobTemplate as { spec: { template: Template } }).spec.template.spec;
+}
+
+const noTotals = {
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  rejected: 0,
+  requests: 0,
+  retries: 0,
+  bytes: 0,
+  durationMs: 0,
+};
+
+type Model = new (data: never) => { validate(): void };
+const models: Readonly<Record<string, Model>> = {
+  ConfigMap,
+  CronJob,
+  Deployment,
+  PersistentVolumeClaim,
+  Service: KubernetesService,
+};
+
+const kubernetesFiles = readdirSync(join(deploy, 'kubernetes'));
+const compose = parse(read('compose.yaml'), { merge: true }) as {
+  readonly services: Record<string, Service>;
+};
+
+const documents = [
+  ...allFiles,
+  ['docs/running.md', readFileSync(join(root, 'docs', 'running.md'), 'utf8')] as const,
+];
+
+test.each(documents)('%s names only settings that there are', (_name, text) => {
+  const known = Object.values(settings).map(({ variable }): string => variable);
+  const named = text.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+  expect(named.filter(name => !known.includes(name))).toEqual([]);
+});
+
+test('every command line of docmirror in there has a command and flags that there are', async () => {
+  const lines = [
+    ...Object.values(compose.services)
+      .map(({ command }) => command)
+      .filter(([name]) => name !== 'replicate'),
+    ...manifestArguments(),
+    ...allFiles.flatMap(([, text]) =>
+      [...text.matchAll(/bin\/docmirror ([^>\n]+)/g)].map(match => words(match[1])),
+    ),
+  ];
+  expect(lines.length).toBeGreaterThan(7);
+  const commands = [...new Set(lines.map(([command]) => command ?? ''))];
+  const helps = new Map(
+    await Promise.all(commands.map(async name => [name, (await runCli([name, '--help'])).stdout] as const)),
+  );
+  for (const [command = '', ...rest] of lines) {
+    expect(helps.get(command), command).toContain(`Usage: docmirror ${command}`);
+    for (const flag of rest.filter(word => word.startsWith('--'))) expect(helps.get(command)).toContain(flag);
+  }
+});
+
+function manifestArguments(): (readonly string[])[] {
+  return kubernetesFiles
+    .flatMap(manifests)
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'CronJob')
+    .flatMap(manifest => podOf(manifest).containers)
+    .filter(({ command }) => command === undefined)
+    .map(({ args }) => args);
+}
+
+function words(text = ''): string[] {
+  return text.trim().split(/\s+/);
+}
+
+describe('the Kubernetes manifests', () => {
+  const all = kubernetesFiles.flatMap(name =>
+    manifests(name).map(manifest => [`${name}: ${manifest.kind}`, manifest] as const),
+  );
+
+  test.each(all)("fit Kubernetes' own schemas: %s", (_name, manifest) => {
+    const Model = models[manifest.kind];
+    if (Model === undefined) throw new Error(`There is no schema of ${manifest.kind}.`);
+    expect(new Model(manifest as never)).toMatchObject({ apiVersion: manifest.apiVersion });
+    expect(() => new Model(manifest as never).validate()).not.toThrow();
+    expect(() => new Model({ ...manifest, spec: 'no', data: 'no' } as never).validate()).toThrow();
+  });
+
+  const pods = all.filter(([, { kind }]) => kind === 'Deployment' || kind === 'CronJob');
+
+  test.each(pods)(
+    'run without rights, write to their volumes alone, and end in time: %s',
+    (_name, manifest) => {
+      const pod = podOf(manifest);
+      expect(pod.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
+      for (const { securityContext, volumeMounts } of pod.containers) {
+        expect(securityContext).toMatchObject({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        const pathsOf = (isReadOnly: boolean) =>
+          volumeMounts
+            .filter(({ readOnly }) => (readOnly ?? false) === isReadOnly)
+            .map(({ mountPath }) => mountPath);
+        expect(pathsOf(false).sort()).toEqual(['/data', '/tmp']);
+        expect(pathsOf(true)).toContain('/run/docmirror');
+        const names = pod.volumes.map(({ name }) => name);
+        expect(volumeMounts.filter(({ name }) => !names.includes(name))).toEqual([]);
+      }
+    },
+  );
+
+  test('never let two runs at one mirror', () => {
+    const [cronJob] = manifests('cronjob.yaml');
+    expect(cronJob?.spec).toMatchObject({ concurrencyPolicy: 'Forbid' });
+    expect(isCron(String(cronJob?.spec.schedule))).toBe(true);
+    const [deployment] = manifests('watch.yaml');
+    expect(deployment?.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+    expect(podOf(deployment as Manifest).containers.map(each => each.livenessProbe?.httpGet.path)).toEqual([
+      '/livez',
+      '/livez',
+    ]);
+  });
+
+  test('share their settings and a block volume', () => {
+    const [config, claim] = manifests('mirror.yaml');
+    expect(isCron(config?.data?.DOCMIRROR_SCHEDULE ?? '')).toBe(true);
+    expect(claim?.spec).toMatchObject({ accessModes: ['ReadWriteOnce'] });
+  });
+});
+
+describe('the compose file', () => {
+  test('runs a watch and a server over one volume, without rights, on a root file system that is read-only', () => {
+    for (const name of ['watch', 'serve']) {
+      expect(compose.services[name]).toMatchObject({
+        image: 'docmirror',
+        read_only: true,
+        tmpfs: ['/tmp'],
+        cap_drop: ['ALL'],
+        volumes: ['mirror:/data'],
+        stop_grace_period: '30s',
+      });
+    }
+  });
+
+  test('shows the server to this machine alone', () => {
+    expect(compose.services.serve?.ports?.every(port => port.startsWith('127.0.0.1:'))).toBe(true);
+  });
+
+  test('asks for health in a way that works', async () => {
+    const [, program, ...args] = compose.services.serve?.healthcheck?.test ?? [];
+    expect(program).toBe('node');
+    // Nobody listens there.
+    await expect(
+      run(process.execPath, [args[0] ?? '', (args[1] ?? '').replace('8080', '9')]),
+    ).rejects.toThrow();
+  });
+
+  test('gives Litestream a configuration of the same file', () => {
+    const { dbs } = parse(read('litestream.yml')) as { dbs: { path: string }[] };
+    expect(dbs.map(({ path }) => path)).toEqual(['/data/docmirror.sqlite']);
+    expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain(
+      'DOCMIRROR_DATABASE=/data/docmirror.sqlite',
+    );
+  });
+});
+
+test('the alerts and docs/running.md name only metrics that there are, and the page names all', async () => {
+  const lists = [
+    { resource: 'webhooks', recordCount: 1, lastCompletedAt: null, last: null, totals: noTotals },
+  ];
+  const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
+  const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');
+  const alerts = read('prometheus-rules.yaml');
+  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}] }] });
+  const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
+  const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
+  expect(named.filter(name => !there.includes(name))).toEqual([]);
+  expect(
+    there.filter(name => !page.includes(name) && !page.includes(name.replace('docmirror_list_', '…_'))),
+  ).toEqual([]);
+});
+
+test('each line of the crontab is five fields, a user and docmirror', () => {
+  const lines = read('crontab')
+    .split('\n')
+    .filter(line => /^[\d*]/.test(line));
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    expect(isCron(words(line).slice(0, 5).join(' '))).toBe(true);
+    expect(line).toMatch(/ docmirror +\/usr\/local\/bin\/docmirror /);
+    // A per cent sign would end the command there.
+    expect(line).not.toContain('%');
+  }
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+test.skipIf(!hasSystemd)(
+  `systemd takes its units${hasSystemd ? '' : ' (skipped: there is no systemd-analyze)'}`,
+  async () => {
+    await using folder = temporaryFolder();
+    const units = readdirSync(join(deploy, 'systemd')).filter(name => !name.endsWith('.env'));
+    for (const name of units) {
+      // The program is not installed where the test runs, nor is its README.
+      const text = read('systemd', name)
+        .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant)?/g, '/bin/true')
+        .replace(/^Documentation=.*\n/m, '');
+      writeFileSync(join(folder.path, name.replace('@', '@acme')), text);
+    }
+    const { stdout, stderr } = await run('systemd-analyze', [
+      'verify',
+      '--man=no',
+      ...units.map(name => join(folder.path, name.replace('@', '@acme'))),
+    ]);
+    const complaints = `${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path));
+    expect(complaints).toEqual([]);
+  },
+);
+
+describe("a tenant's unit", () => {
+  const single = read('systemd', 'docmirror.service');
+  const template = read('systemd', 'docmirror@.service');
+  const hardening = (text: string) => text.slice(text.indexOf('NoNewPrivileges=')).split('\n');
+
+  test('is as hardened as the one of a single mirror', () => {
+    expect(hardening(template)).toEqual(hardening(single));
+    expect(hardening(single).length).toBeGreaterThan(12);
+  });
+
+  test('reads its own file alone, writes to its own folder alone, and is started by its own timer', () => {
+    expect(template).toMatch(/^LoadCredential=%i\.env:\/etc\/docmirror\/%i\.env$/m);
+    expect(template).toMatch(/^StateDirectory=docmirror\/%i$/m);
+    expect(template).toMatch(/^ExecStart=\S+ %d\/%i\.env \/var\/lib\/docmirror\/%i /m);
+    expect(template).not.toMatch(/^(EnvironmentFile|ReadWritePaths)=/m);
+    expect(read('systemd', 'docmirror@.timer')).not.toContain('Unit=');
+  });
+});
+
+describe('the Dockerfile', () => {
+  const text = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const ignored = readFileSync(join(root, '.dockerignore'), 'utf8');
+
+  test('copies only what there is, and what is let into the build', () => {
+    const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(match => words(match[1]));
+    expect(copied.length).toBeGreaterThan(5);
+    expect(copied.filter(name => !existsSync(join(root, name)))).toEqual([]);
+    expect(copied.filter(name => !ignored.includes(`!${name}\n`))).toEqual([]);
+  });
+
+  test('ends as a user without rights, with the program itself as first process', () => {
+    expect(text).toMatch(/^USER node$/m);
+    expect(text).toMatch(/^ENTRYPOINT \["node", "--", "\/app\/dist\/cli\.js"\]$/m);
+    expect(text).not.toMatch(/^(ENV|ARG).*TOKEN/m);
+  });
+});

@@ -1,0 +1,217 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { settings } from '../../src/config/settings.ts';
+import { exitCodes } from '../../src/errors.ts';
+import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const readmePath = join(root, 'README.md');
+const readme = readFileSync(readmePath, 'utf8');
+
+/** A question and its answer: an SQL block and the text block after it. */
+const questions = /(```sql\n(.*?)```\n\n```text\n)(.*?)(```\n)/gs;
+
+describe('the README', () => {
+  test('shows what the demo prints, and the answers that its file gives', async () => {
+    await using folder = temporaryFolder();
+    const demo = await runCli(['demo'], { cwd: folder.path });
+    expect(demo).toMatchObject({ code: 0, stderr: '' });
+    const database = join(folder.path, 'docmirror-demo.sqlite');
+    const fresh = withTranscript(readme, demo.stdout).replace(
+      questions,
+      (_, before: string, sql: string, _answer, after: string) =>
+        before + inColumns(sqlite(database, sql)) + after,
+    );
+    // `npm test -- test/docs/readme.test.ts -u` writes what differs into the README.
+    await expect(fresh).toMatchFileSnapshot(readmePath);
+  });
+
+  test('answers each of its ten questions', () => {
+    expect([...readme.matchAll(questions)]).toHaveLength(10);
+    expect(readme.match(/```sql/g)).toHaveLength(10);
+  });
+
+  test('lists each setting with its default', () => {
+    const shown = tableIn('Settings').map(([variable, value]) => [plain(variable), codeIn(value)]);
+    expect(shown).toEqual(Object.values(settings).map(({ variable, default: value }) => [variable, value]));
+  });
+
+  test('names no setting that there is not, and says rightly how a flag is called', () => {
+    const variables = Object.values(settings).map(({ variable }): string => variable);
+    const named = readme.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+    expect(named.filter(name => !variables.includes(name))).toEqual([]);
+    const flags = variables.map(name => {
+      if (name === 'DOCMIRROR_CLICKHOUSE_DATABASE') return '--target-database';
+      const rest = name.replace(/^DOCMIRROR_(CLICKHOUSE_)?/, '');
+      return `--${rest.toLowerCase().replaceAll('_', '-')}`;
+    });
+    expect(Object.values(settings).map(({ flag }) => flag)).toEqual(flags);
+  });
+
+  test('lists each exit code', () => {
+    const shown = tableIn('Exit codes').map(([code]) => Number(plain(code)));
+    expect(shown).toEqual(Object.values(exitCodes));
+  });
+
+  test('shows the rooms and files of src', () => {
+    const shown = [...section('Project structure').matchAll(/^ {2}([\w.-]+)\/? /gm)].map(([, name]) => name);
+    expect(shown.sort()).toEqual(readdirSync(join(root, 'src')).sort());
+  });
+
+  test('links only to files and headings that there are', () => {
+    const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => String(target));
+    const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title]) => `#${anchor(title)}`);
+    const local = targets.filter(target => !target.startsWith('https://'));
+    const isThere = (target: string) =>
+      target.startsWith('#') ? headings.includes(target) : existsSync(join(root, target));
+    expect(local.length).toBeGreaterThan(5);
+    const missing = local.filter(target => !isThere(target));
+    expect(missing).toEqual([]);
+  });
+
+  test('names only scripts that there are', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const named = [...readme.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name]) => name);
+    expect(named.filter(name => !(String(name) in scripts))).toEqual([]);
+  });
+});
+
+describe('the commands of the README', () => {
+  let commands: string[];
+
+  beforeAll(async () => {
+    const { stdout } = await runCli(['--help']);
+    const [, list = ''] = stdout.split('Commands:\n');
+    commands = [...list.matchAll(/^ {2}(\w\S*)/gm)].map(([, name]) => name as string);
+    commands = commands.filter(name => name !== 'help');
+  });
+
+  test('are those that the help lists', () => {
+    expect(tableIn('Commands').map(([command]) => plain(command))).toEqual(commands);
+  });
+
+  test('are real wherever one is shown', () => {
+    const code = [...readme.matchAll(/```\w+\n.*?```|`[^`\n]+`/gs)].join('\n');
+    const named = [...code.matchAll(/\bdocmirror(?: --)? ([a-z]\w*)/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(name => !commands.includes(String(name)))).toEqual([]);
+  });
+
+  test('are shown with flags that they have', async () => {
+    const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('\n');
+    const shown = [...blocks.matchAll(/\bdocmirror(?: --)? ([a-z]+)\b(.*--.*)$/gm)];
+    expect(shown.length).toBeGreaterThan(5);
+    const lines = shown.map(async ([line, command, rest]) => {
+      const { stdout } = await runCli([String(command), '--help']);
+      const flags = rest?.match(/--[a-z][\w-]*/g) ?? [];
+      expect(
+        flags.filter(flag => !stdout.includes(`  ${flag}`)),
+        line,
+      ).toEqual([]);
+    });
+    await Promise.all(lines);
+  });
+
+  test('have the flags that they are said to have, and no others of their own', async () => {
+    const rows = tableIn('Commands').map(async ([command, , flags]) => {
+      const { stdout } = await runCli([plain(command), '--help']);
+      const options = stdout.split('Options:\n')[1]?.split('\n\n')[0] ?? '';
+      expect([...flagsOf(options)], plain(command)).toEqual((flags ?? '').match(/--[\w-]+/g) ?? []);
+    });
+    await Promise.all(rows);
+  });
+});
+
+test('the changelog begins with the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  expect(/^## (\S+) \(\d{4}-\d\d-\d\d\)$/m.exec(changelog)?.[1]).toBe(version);
+});
+
+/** What every command has, and the README says once. */
+const flagOfAll = '--env-file';
+
+/** The flags of a help text that are a command's own; a setting's line names its variable. */
+function* flagsOf(options: string): Generator<string> {
+  for (const entry of options.split(/\n(?= {2}-)/)) {
+    const flag = /^ {2}(--[\w-]+)/.exec(entry)?.[1];
+    if (flag !== undefined && flag !== flagOfAll && !entry.includes('DOCMIRROR_')) yield flag;
+  }
+}
+
+/** The README with this transcript of the demo in it, if more differs than ports, durations and what the order of answers decides. */
+function withTranscript(text: string, transcript: string): string {
+  return text.replace(
+    /(## What you see\n\n```text\n)(.*?)(```\n)/s,
+    (whole, before: string, shown: string, after: string) =>
+      isDeepStrictEqual(steady(shown), steady(transcript)) ? whole : before + transcript + after,
+  );
+}
+
+/** Pages are fetched side by side, so docmirror's own ids, and the order by them, differ from run to run. */
+function steady(transcript: string): string[] {
+  return transcript
+    .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+    .replace(/ in [\d.]+ m?s\./g, ' in TIME.')
+    .replace(
+      /^([−~+] document-exports) \d+ (.*)$/gm,
+      (_, start: string, rest: string) => `${start} ID ${rest.slice(0, 60)}`,
+    )
+    .split('\n')
+    .sort();
+}
+
+/** Rows as `sqlite3 -header -column` shows them. */
+function inColumns(rows: Row[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = rows.map(row => names.map(name => String(row[name] ?? '')));
+  const widths = names.map((name, at) => Math.max(...[name, ...cells.map(row => row[at])].map(lengthOf)));
+  const lines = [names, widths.map(width => '-'.repeat(width)), ...cells].map(row =>
+    row
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell)))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map(line => `${line}\n`).join('');
+}
+
+function lengthOf(text = ''): number {
+  return [...text].length;
+}
+
+/** A heading's anchor, as GitHub makes it. */
+function anchor(title = ''): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+}
+
+/** What stands under a heading, up to the next one. */
+function section(title: string): string {
+  const [, text] = new RegExp(`^##+ ${title}\n(.*?)(?=^##+ |(?![^]))`, 'ms').exec(readme) ?? [];
+  if (text === undefined) throw new Error(`README.md has no section "${title}".`);
+  return text;
+}
+
+/** The rows of a section's table, without its head. */
+function tableIn(title: string): string[][] {
+  const lines = section(title).match(/^\|.*\|$/gm) ?? [];
+  return lines.slice(2).map(line =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map(cell => cell.trim()),
+  );
+}
+
+function plain(cell = ''): string {
+  return cell.replaceAll('`', '');
+}
+
+/** What a cell says in code; null where it says it in words. */
+function codeIn(cell = ''): string | null {
+  return /^`(.+)`$/.exec(cell)?.[1] ?? null;
+}

@@ -1,0 +1,336 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { differencesOf, fieldsOf } from '../../src/render/report/record-text.ts';
+import { timelineOf } from '../../src/render/report/time-buckets.ts';
+import { openForWriting } from '../../src/store/file/open.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+
+const chromiumPath = '/usr/bin/chromium';
+const evil = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>"\'&';
+const secrets = /endpoint-secret|hunter2|tellnoone|signed-with/;
+
+/** A mirror with a history: changes of each kind, names that would be markup, secrets, and things that need a look. */
+async function setReportScene(): Promise<Scene> {
+  const scene = await setScene({}, { exports: 230 });
+  const { lists, options } = scene.service;
+  const evilConnection = { id: 900, name: evil };
+  lists.webhooks.push(
+    webhook(50, { endpoint: 'https://user:hunter2@hooks.example.com/in?key=tellnoone#tellnoone' }),
+    webhook(51, { endpoint: '//user:hunter2@hooks.example.com/p?a=tellnoone', signingSecret: 'signed-with' }),
+  );
+  await scene.sync();
+  const exports = lists['document-exports'] as SampleItem[];
+  exports[0] = { ...exports[0], sourceDocumentTitle: evil };
+  exports.splice(5, 1);
+  for (let n = 300; n < 310; n++) {
+    exports.push(
+      documentExport(n, {
+        sourceConnection: evilConnection,
+        sourceDocumentKind: evil,
+        sourceDocumentTitle: evil,
+        exportedAt: '2024-02-20T10:00:00Z',
+      }),
+    );
+  }
+  lists.webhooks[0] = webhook(1, { endpoint: 'https://hooks.example.com/1?key=endpoint-secret-new' });
+  lists.webhooks[3] = webhook(50, { description: evil });
+  await scene.sync('--prove');
+  options.status = { collections: 500 };
+  lists.webhooks.push('{"id":"not a number"}');
+  exports.splice(0, 200);
+  await scene.sync('--retries', '0', '--max-removals', '10%');
+  return scene;
+}
+
+let scene: Scene;
+let file: string;
+let html: string;
+
+beforeAll(async () => {
+  scene = await setReportScene();
+  file = join(scene.folder, 'report.html');
+  const result = await scene.run('report', '--out', file);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  html = readFileSync(file, 'utf8');
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+describe('a report', () => {
+  test('is one file, written beside and renamed, that replaces the one before', async () => {
+    writeFileSync(join(scene.folder, 'other.html'), 'old');
+    const result = await scene.run('report', '--out', join(scene.folder, 'other.html'));
+    expect(result.stdout).toMatch(/^Wrote .*other\.html \(\d+ KiB\)\.\n$/);
+    expect(readFileSync(join(scene.folder, 'other.html'), 'utf8')).toMatch(
+      /^<!doctype html>\n<html lang="en">/,
+    );
+    expect(readdirSync(scene.folder).filter(name => name.includes('.new'))).toEqual([]);
+  });
+
+  test('says in one line that it can not be written', async () => {
+    const result = await scene.run('report', '--out', join(scene.folder, 'missing', 'report.html'));
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(/^docmirror: --out: .*can't be written \(ENOENT\)\.\n$/);
+  });
+
+  test('holds no script, no handler, no style attribute and no address to load from', () => {
+    expect(html).not.toMatch(/<script|<img|<iframe|<object|<[^>]+\son\w+=|<[^>]+\sstyle=|@import|url\(/i);
+    expect(html).not.toMatch(/\s(src|href)="(?!data:,")/);
+    expect(html).toContain('&lt;script>document.title');
+  });
+
+  test('never shows the secret parts of an endpoint, nor what is called a secret', () => {
+    expect(html).not.toMatch(secrets);
+    expect(html).toContain('https://hooks.example.com/…');
+    expect(html).toContain('(a part that is not shown has changed)');
+  });
+
+  test('says what needs a look, and what to do about it', () => {
+    expect(html).toContain('Collections: run 3 failed');
+    expect(html).toContain('docmirror sync --resource collections');
+    expect(html).toContain('Webhooks: 1 record could not be read');
+    expect(html).toContain('rejected_records WHERE run_id = 3');
+    expect(html).toMatch(/Document exports: the removal of \d+ records was withheld/);
+    expect(html).toContain('--allow-mass-removal');
+  });
+
+  test('shows the changes with what was before and after', () => {
+    expect(html).toMatch(/<del>Document 1<\/del>.*<ins>&lt;script>/s);
+    expect(html).toMatch(/Removed<\/span> Document exports/);
+    expect(html).toMatch(/New<\/span> Document exports/);
+  });
+
+  test('points out lists that are too old where it is told what that is', async () => {
+    const old = join(scene.folder, 'old.html');
+    await scene.run('report', '--out', old, '--max-age', '1ms');
+    expect(readFileSync(old, 'utf8')).toContain('Document exports: older than allowed');
+    expect(html).not.toContain('older than allowed');
+  });
+
+  test('is made of an empty mirror, too', async () => {
+    await using folder = temporaryFolder();
+    const database = join(folder.path, 'empty.sqlite');
+    openForWriting(database).close();
+    const out = join(folder.path, 'report.html');
+    expect((await runCli(['report', '--database', database, '--out', out])).code).toBe(0);
+    const empty = readFileSync(out, 'utf8');
+    expect(empty).toContain('Not everything has been synced yet');
+    expect(empty).toContain('No run is recorded yet.');
+    expect(empty).toContain('there is nothing to draw');
+  });
+
+  test('of many records, kinds and flows is small and soon made', async () => {
+    await using folder = temporaryFolder();
+    const database = join(folder.path, 'many.sqlite');
+    fill(database, Number(process.env.REPORT_RECORDS ?? 60_000));
+    const out = join(folder.path, 'report.html');
+    const startedAtMs = performance.now();
+    const result = await runCli(['report', '--database', database, '--out', out]);
+    const tookMs = performance.now() - startedAtMs;
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    const many = readFileSync(out, 'utf8');
+    expect(many.length).toBeLessThan(1024 * 1024);
+    expect(many).toContain('Exports per year');
+    expect(many).toMatch(/\d+ have no date/);
+    expect(tookMs).toBeLessThan(6_000);
+  });
+});
+
+/** Many records in little time, with hostile kinds and times among them; long spans, long names. */
+function fill(database: string, count: number): void {
+  const { sqlite, close } = openForWriting(database);
+  sqlite.exec(`
+    INSERT INTO sync_runs (id, status, "trigger", started_at, completed_at, docmirror_version, base_url)
+    VALUES (1, 'completed', 'manual', '2026-11-20T10:00:00.000Z', '2026-11-20T10:00:20.000Z', '0', 'https://a.example');
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+    INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id)
+    SELECT i, 'Connection ' || i || printf('%.*c', 500, 'x'), 1, 1 FROM n;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    INSERT INTO document_exports (source_connection_id, source_document_title, source_document_kind,
+      destination_connection_id, exported_at, _first_seen_run_id, _changed_run_id, _content)
+    SELECT 1 + i % 300, 'Title ' || i, 'kind ' || i % 15000 || printf('%.*c', 300, 'k'), 1 + i * 7 % 299,
+      iif(i % 100 = 0, 'yesterday ' || i, strftime('%FT%TZ', 900000000 + i * 86400.0 * 9000 / ${count}, 'unixepoch')),
+      1, 1, randomblob(16) FROM n;`);
+  close();
+}
+
+const reason = existsSync(chromiumPath) ? '' : ` (skipped: there is no ${chromiumPath})`;
+
+describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: chromiumPath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+  });
+  afterAll(() => browser?.close());
+
+  async function withPage(
+    {
+      width,
+      dark = false,
+      javaScriptEnabled = true,
+    }: { width: number; dark?: boolean; javaScriptEnabled?: boolean },
+    look: (page: Page) => Promise<void>,
+  ): Promise<void> {
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+      javaScriptEnabled,
+    });
+    const page = await context.newPage();
+    const seen: string[] = [];
+    page.on('console', message => seen.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', error => seen.push(String(error)));
+    page.on('dialog', dialog => seen.push(dialog.message()));
+    page.on('request', request => seen.push(request.url()));
+    const url = pathToFileURL(file).href;
+    await page.goto(url);
+    await look(page);
+    // Nothing but the file itself was asked for, and nothing was said on the console.
+    expect(seen).toEqual([url]);
+    await context.close();
+  }
+
+  test.each([
+    { width: 390, dark: false },
+    { width: 390, dark: true },
+    { width: 1280, dark: false },
+    { width: 1280, dark: true },
+  ])('is readable, quiet and accessible: %j', async look => {
+    await withPage(look, async page => {
+      expect(await page.title()).toBe('docmirror report');
+      const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+      expect(widths).toEqual([look.width, look.width]);
+      expect(await page.locator('.chart:visible svg').count()).toBe(4);
+      for (const chart of await page.locator('.chart:visible').all()) {
+        expect(await chart.getAttribute('role')).toBe('img');
+        expect(((await chart.getAttribute('aria-label')) ?? '').length).toBeGreaterThan(20);
+        expect((await chart.locator('svg').boundingBox())?.width).toBeGreaterThan(200);
+        expect(await chart.locator('text').count()).toBeGreaterThan(3);
+      }
+      expect(await smallestText(page)).toBeGreaterThanOrEqual(9.5);
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect(serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    });
+  });
+
+  test('shows the same without JavaScript, and its numbers on demand', async () => {
+    await withPage({ width: 1280, javaScriptEnabled: false }, async page => {
+      expect(await page.locator('.chart:visible svg').count()).toBe(4);
+      const numbers = page.locator('details').first();
+      expect(await numbers.locator('table').isVisible()).toBe(false);
+      await numbers.locator('summary').click();
+      expect(await numbers.locator('table').isVisible()).toBe(true);
+    });
+  });
+
+  test('is printed in full', async () => {
+    await withPage({ width: 1280, dark: true }, async page => {
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
+        'rgb(255, 255, 255)',
+      );
+      const pdf = await page.pdf({ format: 'A4', printBackground: true });
+      expect(pdf.length).toBeGreaterThan(20_000);
+    });
+  });
+});
+
+/** The size of the smallest text that is seen, in pixels of the screen. */
+function smallestText(page: Page): Promise<number> {
+  return page.evaluate(`Math.min(...[...document.querySelectorAll('p, dd, dt, small, td, th, .badge, .chart text')]
+    .filter(each => each.getClientRects().length > 0 && each.textContent.trim() !== '')
+    .map(each => {
+      const svg = each.closest('svg');
+      const scale = svg === null ? 1 : svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      return parseFloat(getComputedStyle(each).fontSize) * scale;
+    }))`);
+}
+
+describe('exports over time', () => {
+  test('are shown by day up to half a year, with the days on which there were none', () => {
+    const { unit, buckets } = timelineOf([
+      { day: '2026-02-27', count: 2 },
+      { day: '2026-03-02', count: 5 },
+    ]);
+    expect(unit).toBe('day');
+    expect(buckets).toEqual([
+      { name: '2026-02-27', count: 2 },
+      { name: '2026-02-28', count: 0 },
+      { name: '2026-03-01', count: 0 },
+      { name: '2026-03-02', count: 5 },
+    ]);
+  });
+
+  test('are shown by month over longer times, and by year over very long ones', () => {
+    const months = timelineOf([
+      { day: '2025-11-30', count: 1 },
+      { day: '2026-11-01', count: 2 },
+    ]);
+    expect(months.unit).toBe('month');
+    expect(months.buckets).toHaveLength(13);
+    expect(months.buckets[1]).toEqual({ name: '2025-12', count: 0 });
+    const years = timelineOf([
+      { day: '2001-01-01', count: 1 },
+      { day: '2026-11-01', count: 2 },
+    ]);
+    expect(years.unit).toBe('year');
+    expect(years.buckets).toHaveLength(26);
+  });
+
+  test('leave out what is absurdly old, and say how much that is', () => {
+    const { buckets, before } = timelineOf([
+      { day: '0001-01-01', count: 7 },
+      { day: '2026-11-01', count: 2 },
+    ]);
+    expect(buckets).toHaveLength(60);
+    expect(before).toBe(7);
+  });
+
+  test('are nothing where there are none', () => {
+    expect(timelineOf([])).toEqual({ unit: 'day', buckets: [], before: 0 });
+  });
+});
+
+describe('a record in words', () => {
+  test('has no secret in it, wherever it stands', () => {
+    const record = JSON.stringify({
+      id: 1,
+      apiKey: 'hunter2',
+      note: 'see https://u:hunter2@host/p?hunter2 now',
+      nested: { token: 'hunter2', list: [{ password: 'hunter2' }] },
+    });
+    expect(JSON.stringify(fieldsOf(record))).not.toContain('hunter2');
+    expect(fieldsOf(record).find(({ name }) => name === 'note')?.text).toBe('see https://host/p?… now');
+  });
+
+  test('is cut where it is too long, and control characters are shown as escapes', () => {
+    const [field] = fieldsOf(JSON.stringify({ name: `a\u0000\u001b[31m${'x'.repeat(1_000)}` }));
+    expect(field?.text).toHaveLength(160);
+    expect(field?.text).toMatch(/^a\\u0000\\u001b\[31mx/);
+  });
+
+  test('tells of an update only what differs', () => {
+    const then = JSON.stringify({ name: 'A', kind: 'k', connection: { id: 1, name: 'same' } });
+    const now = JSON.stringify({ name: 'B', kind: 'k', connection: { id: 2, name: 'same' } });
+    expect(differencesOf(then, now)).toEqual([
+      { name: 'name', before: 'A', after: 'B' },
+      { name: 'connection', before: 'same', after: 'same (a part that is not shown has changed)' },
+    ]);
+  });
+});

@@ -1,0 +1,458 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { registerCommands } from '../../src/commands/register.ts';
+import { lists } from '../../src/contract/lists.ts';
+import { CancelledError, DocmirrorError, UsageError } from '../../src/errors.ts';
+import { generateSample } from '../../src/sample/generate.ts';
+import { arraySource, type RecordSource } from '../../src/serve/record-source.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
+import { Secrets } from '../../src/service/secrets.ts';
+import { openForWriting } from '../../src/store/file/open.ts';
+import { temporaryFolder } from '../support/run-cli.ts';
+
+const token = 'a-token';
+const exportsPath = '/v2/document-exports';
+const sample = generateSample({ now: new Date('2026-11-20T12:00:00Z'), documentExports: 1_203 });
+
+const running: RunningServer[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(server => server.close()));
+});
+
+async function start(options: Partial<ServerOptions> = {}): Promise<string> {
+  const server = await startServer({
+    source: arraySource(() => sample),
+    host: '127.0.0.1',
+    port: 0,
+    token,
+    ...options,
+  });
+  running.push(server);
+  return server.url;
+}
+
+function get(url: string, headers: Record<string, string> = {}, method = 'GET') {
+  return fetch(url, { method, headers: { authorization: `Bearer ${token}`, ...headers } });
+}
+
+interface Body {
+  readonly items: readonly unknown[];
+  readonly pagination: unknown;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+async function bodyOf(answer: Response): Promise<Body> {
+  return (await answer.json()) as Body;
+}
+
+/** Sends bytes as they are, which `fetch` would not, and gives back all that comes until the server hangs up. */
+async function sendRaw(url: string, bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
+function sendRawGet(url: string, target: string): Promise<string> {
+  const lines = [
+    `GET ${target} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${token}`,
+    'Connection: close',
+    '',
+    '',
+  ];
+  return sendRaw(url, lines.join('\r\n'));
+}
+
+describe('a served list', () => {
+  let server: RunningServer;
+  let url: string;
+  beforeAll(async () => {
+    server = await startServer({ source: arraySource(() => sample), host: '127.0.0.1', port: 0, token });
+    url = server.url;
+  });
+  afterAll(() => server.close());
+
+  it.each(lists)(
+    'gives its records and nothing else, page by page: $resource',
+    async ({ path, resource }) => {
+      const all = sample[resource];
+      const pageCount = Math.ceil(all.length / 500);
+      const items: unknown[] = [];
+      for (let pageNo = 1; pageNo <= pageCount; pageNo++) {
+        const page = await bodyOf(await get(`${url}${path}?pageNo=${pageNo}&pageSize=500`));
+        expect(Object.keys(page)).toEqual(['items', 'pagination']);
+        expect(page.pagination).toEqual({ pageCount, pageNo, pageSize: 500, totalRecordCount: all.length });
+        items.push(...page.items);
+      }
+      expect(items).toEqual(all);
+    },
+  );
+
+  it('begins with page 1 of 50 records where nothing is asked for', async () => {
+    const { items, pagination } = await bodyOf(await get(url + exportsPath));
+    expect(items).toEqual(sample['document-exports'].slice(0, 50));
+    expect(pagination).toEqual({ pageCount: 25, pageNo: 1, pageSize: 50, totalRecordCount: 1_203 });
+  });
+
+  it.each([26, 2 ** 31])('answers page %i, past the end, with no items', async pageNo => {
+    const answer = await get(`${url}${exportsPath}?pageNo=${pageNo}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ items: [], pagination: { pageNo, pageCount: 25 } });
+  });
+
+  it.each([
+    'pageSize=1001',
+    'pageSize=0',
+    'pageSize=',
+    'pageSize=ten',
+    'pageSize=5.5',
+    'pageSize=1e1',
+    'pageSize=10&pageSize=10',
+  ])('refuses ?%s with a 400 that names pageSize', async query => {
+    const answer = await get(`${url}${exportsPath}?${query}`);
+    expect(answer.status).toBe(400);
+    const message = 'pageSize must be a whole number from 1 to 1000, given at most once.';
+    expect(await answer.json()).toEqual({ error: { code: 'bad_request', message } });
+  });
+
+  it.each([
+    'pageNo=0',
+    'pageNo=-1',
+    'pageNo=+1',
+    'pageNo=2147483649',
+    `pageNo=${'9'.repeat(400)}`,
+    'pageNo=1;DROP',
+  ])('refuses ?%s with a 400 that names pageNo', async query => {
+    const answer = await get(`${url}${exportsPath}?${query}`);
+    expect(answer.status).toBe(400);
+    expect((await bodyOf(answer)).error.message).toMatch(
+      /^pageNo must be a whole number from 1 to 2147483648/,
+    );
+  });
+
+  it('ignores parameters that it does not know', async () => {
+    const answer = await get(`${url}${exportsPath}?page=7&pageSize=1&__proto__=x&sort`);
+    expect(await answer.json()).toMatchObject({ pagination: { pageNo: 1, pageSize: 1 } });
+  });
+
+  it.each([
+    '/v2/document-exports?pageNo=%zz',
+    '/v2/document-exports?other=%zz',
+    '/v2/document-exports?other=%00',
+    '/v2/document-exports?other=%ff',
+    '/v2/document-exports%00',
+    '/v2/%zz',
+    '/%ff',
+    '/%',
+  ])('refuses the malformed address %s with a JSON 400 and no stack trace', async target => {
+    const answer = await sendRawGet(url, target);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer.toLowerCase()).toContain('x-content-type-options: nosniff');
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.code).toBe('bad_request');
+    expect(answer).not.toMatch(/\bat .+:\d+/);
+  });
+
+  it.each([
+    '/',
+    '/v2',
+    '/v2/document-exports/',
+    '/V2/webhooks',
+    '/v2/../v2/webhooks',
+    '//v2/webhooks',
+    '/v2/webhooks/1',
+    '*',
+  ])('answers the unknown path %s with a JSON 404', async target => {
+    const answer = await sendRawGet(url, target);
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.code).toBe('not_found');
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    'refuses %s everywhere with 405',
+    async method => {
+      for (const path of [exportsPath, '/healthz', '/nowhere']) {
+        const answer = await get(url + path, {}, method);
+        expect(answer.status).toBe(405);
+        expect(answer.headers.get('allow')).toBe('GET, HEAD');
+      }
+    },
+  );
+
+  it('refuses a POST before it reads the body', async () => {
+    const answer = await fetch(url + exportsPath, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    });
+    expect(answer.status).toBe(405);
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const answer = await get(url + exportsPath, { 'accept-encoding': 'identity' }, 'HEAD');
+    const whole = await get(url + exportsPath, { 'accept-encoding': 'identity' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-length')).toBe(String((await whole.arrayBuffer()).byteLength));
+    expect(await answer.text()).toBe('');
+  });
+
+  it('compresses with gzip where the client takes it, and only then', async () => {
+    const address = `${url}${exportsPath}?pageSize=1000`;
+    const zipped = await get(address, { 'accept-encoding': 'gzip' });
+    expect(zipped.headers.get('content-encoding')).toBe('gzip');
+    for (const encoding of ['identity', 'br', 'gzip;q=0']) {
+      const plain = await get(address, { 'accept-encoding': encoding });
+      expect(plain.headers.get('content-encoding')).toBeNull();
+      expect(await plain.json()).toEqual(await zipped.clone().json());
+    }
+  });
+
+  it('is never cached and never sniffed', async () => {
+    const { headers } = await get(url + exportsPath);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it.each([
+    undefined,
+    'Bearer',
+    'Bearer ',
+    'Bearer a-toke',
+    'Bearer a-token2',
+    'Bearer a-token x',
+    'Basic a-token',
+    'a-token',
+  ])('refuses the authorization %j on every list', async authorization => {
+    for (const { path } of lists) {
+      const answer = await fetch(
+        `${url}${path}?pageNo=0`,
+        authorization === undefined ? {} : { headers: { authorization } },
+      );
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect((await bodyOf(answer)).error.code).toBe('unauthorized');
+    }
+  });
+
+  it('takes the scheme of the token in any case', async () => {
+    expect((await get(url + exportsPath, { authorization: `bearer ${token}` })).status).toBe(200);
+  });
+
+  it('says that it is well, without a token', async () => {
+    const answer = await fetch(`${url}/healthz`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('{"status":"ok"}');
+  });
+
+  it('is not confused by headers that other servers give a meaning to', async () => {
+    const headers = { 'accept-version': '9', 'x-http-method-override': 'DELETE', 'x-forwarded-host': 'evil' };
+    expect((await get(url + exportsPath, headers)).status).toBe(200);
+  });
+});
+
+describe('a server', () => {
+  it('sends the records as the very bytes that the source gave', async () => {
+    const records = ['{"id":9007199254740993, "name":"ü"}', '{"id":1.0}'];
+    const url = await start({ source: { page: () => ({ records, totalRecordCount: 2 }) } });
+    expect(await (await get(`${url}/v2/collections`)).text()).toBe(
+      `{"items":[${records.join(',')}],"pagination":{"pageCount":1,"pageNo":1,"pageSize":50,"totalRecordCount":2}}`,
+    );
+  });
+
+  it('counts no pages of an empty list', async () => {
+    const url = await start({ source: { page: () => ({ records: [], totalRecordCount: 0 }) } });
+    expect(await (await get(`${url}/v2/webhooks`)).json()).toEqual({
+      items: [],
+      pagination: { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 },
+    });
+  });
+
+  it('answers 500 without a detail where the source fails, tells the owner, and goes on', async () => {
+    const faults: unknown[] = [];
+    const failure = new Error('secret detail of the disk');
+    const source: RecordSource = {
+      page: () => {
+        throw failure;
+      },
+    };
+    const url = await start({ source, onFault: error => faults.push(error) });
+    const answer = await get(url + exportsPath);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('secret');
+    expect(faults).toEqual([failure]);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('refuses headers of more than 16 KiB with 431', async () => {
+    const url = await start();
+    const answer = await sendRaw(
+      url,
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(17_000)}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('refuses what is not HTTP with 400', async () => {
+    expect(await sendRaw(await start(), 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('gives up on a request that does not come to its end', async () => {
+    const url = await start({ limits: { requestTimeoutMs: 100, requestCheckMs: 20 } });
+    expect(await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('drops connections beyond its limit, and takes new ones when others have ended', async () => {
+    const url = await start({ limits: { connectionsMax: 1 } });
+    const first = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(first, 'connect');
+    await wait(50);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    first.destroy();
+    await wait(50);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('closes soon although a client stopped reading', async () => {
+    // More, once compressed, than the buffers of both ends hold.
+    const record = JSON.stringify({ name: randomBytes(300_000).toString('base64') });
+    const source: RecordSource = {
+      page: () => ({ records: Array(100).fill(record), totalRecordCount: 100 }),
+    };
+    const limits = { closeGraceMs: 100 };
+    const server = await startServer({ source, host: '127.0.0.1', port: 0, token, limits });
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
+    const stuck = request(server.url + exportsPath, { headers }).end();
+    const [answer] = await once(stuck, 'response');
+    answer.on('error', () => undefined);
+    const startedAtMs = performance.now();
+    await server.close();
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  });
+
+  it('closes at once although a client keeps its connection', async () => {
+    const server = await startServer({
+      source: arraySource(() => sample),
+      host: '127.0.0.1',
+      port: 0,
+      token,
+    });
+    await (await fetch(`${server.url}/healthz`)).text();
+    const startedAtMs = performance.now();
+    await server.close();
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
+  });
+
+  it('says in one line that a port is in use', async () => {
+    const port = Number(new URL(await start()).port);
+    const failure = await start({ port }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DocmirrorError);
+    expect(String(failure)).toContain(
+      `Can't serve on 127.0.0.1, port ${port}: another program uses that port.`,
+    );
+  });
+
+  it('says in one line that there is no such host', async () => {
+    await expect(start({ host: 'no-such-host.invalid' })).rejects.toThrow(DocmirrorError);
+  });
+
+  it('needs a token', async () => {
+    await expect(start({ token: '' })).rejects.toThrow('needs a token');
+  });
+});
+
+describe('docmirror serve', () => {
+  const folder = temporaryFolder();
+  const database = join(folder.path, 'mirror.sqlite');
+  beforeAll(() => openForWriting(database).close());
+  afterAll(() => folder[Symbol.asyncDispose]());
+
+  it('prints its address first, makes a token, and ends with the exit code of the signal', async () => {
+    const command = run(['--port', '0', '--database', database]);
+    const url =
+      /^docmirror serves (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(await command.firstOutput())?.[1] ?? '';
+    const made = /Token, for this time only: (\S{32})\n/.exec(command.errors())?.[1] ?? '';
+    expect(command.errors()).toContain(
+      `curl -H "Authorization: Bearer ${made}" "${url}/v2/document-exports?pageSize=3"`,
+    );
+    expect((await fetch(`${url}/v2/webhooks`)).status).toBe(401);
+    const answer = await get(`${url}/v2/webhooks`, { authorization: `Bearer ${made}` });
+    expect(await bodyOf(answer)).toMatchObject({ items: [], pagination: { totalRecordCount: 0 } });
+    command.stop();
+    await command.done;
+    expect(command.exitCodes).toEqual([143]);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it('takes the token of its own flag, never shows it, and does not take the one of the service', async () => {
+    const environment = { DOCMIRROR_TOKEN: 'of-the-service' };
+    const command = run(['--port', '0', '--database', database, '--token', 'my-own-token'], environment);
+    const url = (await command.firstOutput()).trim().split(' ').at(-1);
+    expect((await get(`${url}/v2/webhooks`, { authorization: 'Bearer of-the-service' })).status).toBe(401);
+    expect((await get(`${url}/v2/webhooks`, { authorization: 'Bearer my-own-token' })).status).toBe(200);
+    expect(command.errors()).not.toMatch(/my-own-token|of-the-service/);
+    command.stop();
+    await command.done;
+  });
+
+  it.each([
+    ['--port', '65536'],
+    ['--port', 'http'],
+    ['--host', ''],
+    ['--token', ''],
+    ['--token', 'two words'],
+  ])('refuses %s %j in words that name the flag', async (flag, value) => {
+    const failure = await run([flag, value, '--database', database]).done.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UsageError);
+    expect(String(failure)).toContain(`${flag}: `);
+  });
+
+  it('says that a port is in use, and that there is no mirror, and fails', async () => {
+    const port = new URL(await start()).port;
+    await expect(run(['--port', port, '--database', database]).done).rejects.toThrow(
+      'another program uses that port',
+    );
+    const missing = join(folder.path, 'missing.sqlite');
+    await expect(run(['--port', '0', '--database', missing]).done).rejects.toThrow('There is no mirror at');
+  });
+
+  function run(args: string[], environment: Record<string, string> = {}) {
+    const stopping = new AbortController();
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const exitCodes: number[] = [];
+    let written = '';
+    const program = new Command().exitOverride();
+    registerCommands(program, {
+      environment,
+      secrets: new Secrets(),
+      stdout: asTerminalStream(stdout),
+      stderr: asTerminalStream(stderr),
+      signal: stopping.signal,
+      setExitCode: code => exitCodes.push(code),
+    });
+    return {
+      done: program.parseAsync(['serve', ...args], { from: 'user' }),
+      firstOutput: async () => String((await once(stdout, 'data'))[0]),
+      errors: () => {
+        written += String(stderr.read() ?? '');
+        return written;
+      },
+      stop: () => stopping.abort(new CancelledError('SIGTERM')),
+      exitCodes,
+    };
+  }
+});
+
+/** A command only writes to its streams, so any writable stream can stand in for the process's own. */
+function asTerminalStream(stream: PassThrough): NodeJS.WriteStream {
+  return stream as unknown as NodeJS.WriteStream;
+}

@@ -1,0 +1,405 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { listOf } from '../../src/contract/lists.ts';
+import { Service } from '../../src/service/service.ts';
+import type { Traffic } from '../../src/sync/ports.ts';
+import { syncScene } from '../support/in-process.ts';
+import { expectExactMirror, mirrored } from '../support/oracle.ts';
+import { setScene } from '../support/scene.ts';
+import { documentExport, type Fault, type RecordedRequest } from '../support/stand-in.ts';
+
+const resource = 'document-exports';
+
+/** Faults that another try may mend, each with what it is called in a run's record when it never ends. */
+const passing: [name: string, fault: Fault, code: string][] = [
+  ['408', { kind: 'status', status: 408 }, 'timeout'],
+  ['425', { kind: 'status', status: 425 }, 'overloaded'],
+  ['429', { kind: 'status', status: 429 }, 'overloaded'],
+  ['500', { kind: 'status', status: 500 }, 'server_error'],
+  ['502', { kind: 'status', status: 502 }, 'server_error'],
+  ['503', { kind: 'status', status: 503 }, 'overloaded'],
+  ['504', { kind: 'status', status: 504 }, 'server_error'],
+  ['204', { kind: 'status', status: 204 }, 'invalid_response'],
+  ['a page of HTML', { kind: 'html' }, 'invalid_response'],
+  ['a reset connection', { kind: 'reset' }, 'network'],
+  ['a body that is cut short', { kind: 'cut' }, 'network'],
+  ['a chunked body that is cut short', { kind: 'cut', chunked: true }, 'network'],
+  ['a body that stalls', { kind: 'stall', ms: 20_000 }, 'timeout'],
+];
+
+/** Faults that no other try mends. */
+const lasting: [name: string, fault: Fault, code: string][] = [
+  ['400', { kind: 'status', status: 400 }, 'refused'],
+  ['410', { kind: 'status', status: 410 }, 'refused'],
+  ['403', { kind: 'status', status: 403 }, 'forbidden'],
+  ['a redirect', { kind: 'redirect', location: '/elsewhere' }, 'redirected'],
+];
+
+/** One of each kind. */
+const representative = passing.filter(([name]) => /^(429|500|204)|HTML|reset|^a body/.test(name));
+
+/** Short only where it is the point: on a busy machine any answer may take a while. */
+const timeoutFor = ({ kind }: Fault) => (kind === 'stall' ? 1_000 : 20_000);
+
+const isPage = (request: RecordedRequest, pageNo: number) =>
+  request.resource === resource && request.pageNo === pageNo;
+
+describe.concurrent('a fault that passes:', () => {
+  test.each(passing)('%s on the first try of every page is mended by the second', async (_name, fault) => {
+    await using scene = await setScene({ maxPageSize: 40, gzip: true });
+    const failed = new Set<string>();
+    scene.service.options.faults = ({ resource: name, pageNo }) => {
+      const page = `${name} ${pageNo}`;
+      if (failed.has(page)) return undefined;
+      failed.add(page);
+      return fault;
+    };
+    const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault) });
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ retries: 5, requests: 15, error: null });
+    expect(synced.of('webhooks')).toMatchObject({ retries: 2, requests: 6 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test.each(representative)(
+    '%s without end spends the retries of that list alone, and says so',
+    async (_name, fault, code) => {
+      await using scene = await setScene({ maxPageSize: 40 });
+      scene.service.options.faults = request => (isPage(request, 3) ? fault : undefined);
+      const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault), retries: 1 });
+      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 1, error: { code } });
+      expect(scene.service.requests.filter(request => isPage(request, 3))).toHaveLength(2);
+      const message = synced.of(resource).error?.message;
+      expect(message).toContain(`GET ${scene.service.url}/v2/document-exports`);
+      expect(message).not.toContain(scene.service.options.token);
+      expect(mirrored(scene.database, resource)).toEqual([]);
+      expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
+      scene.service.options.faults = undefined;
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
+  test('where every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
+    await using scene = await setScene();
+    scene.service.options.faults = () => ({ kind: 'status', status: 500 });
+    const synced = await scene.sync('--retries', '1');
+    expect(synced).toMatchObject({ code: 1, status: 'failed' });
+    expect(synced.summary.error).toMatchObject({ code: 'server_error' });
+    const text = await scene.run('sync', '--retries', '0');
+    expect(text.code).toBe(1);
+    for (const name of [resource, 'collections', 'webhooks'])
+      expect(text.stdout).toMatch(
+        new RegExp(`^${name}: GET .*${name}.* answered 500: the service failed$`, 'm'),
+      );
+  });
+
+  test('no server at all is exit 1 with the reason', async () => {
+    await using scene = await setScene();
+    await scene.service.close();
+    const text = await scene.run('sync', '--retries', '1');
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain('ECONNREFUSED');
+    expect(text.stdout + text.stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe.concurrent('a fault that lasts:', () => {
+  test.each(lasting)(
+    '%s in the midst of a walk fails the list at once, without another try',
+    async (_name, fault, code) => {
+      await using scene = await setScene({ maxPageSize: 20 });
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      const before = mirrored(scene.database, resource);
+      scene.service.lists[resource].push(documentExport(901));
+      scene.service.options.faults = request => (isPage(request, 4) ? fault : undefined);
+      const synced = await syncScene(scene);
+      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 0, error: { code } });
+      expect(mirrored(scene.database, resource)).toEqual(before);
+    },
+  );
+
+  test('a token that is refused in the midst of a walk: no further try, nothing changed, and no token shown', async () => {
+    await using scene = await setScene({ maxPageSize: 20 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const before = mirrored(scene.database, resource);
+    const { service } = scene;
+    service.lists[resource].splice(3, 1);
+    service.requests = [];
+    service.onRequest = request => {
+      if (isPage(request, 5)) service.options.token = 'revoked';
+    };
+    const synced = await scene.sync('--concurrency', '1');
+    expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'unauthorized' } });
+    expect(synced.of(resource).retries).toBe(0);
+    expect(service.requests.filter(({ resource: name }) => name === resource)).toHaveLength(5);
+    expect(synced.code).toBe(3);
+    expect(synced.stderr).not.toContain('secret-token');
+    expect(mirrored(scene.database, resource)).toEqual(before);
+    const refused = await scene.sync();
+    expect(refused).toMatchObject({ code: 12, status: 'failed' });
+    expect(refused.of(resource).requests).toBe(1);
+  });
+
+  test.each([301, 302, 307, 308])(
+    'a redirect (%i) is not followed, and the token goes nowhere else',
+    async status => {
+      await using scene = await setScene();
+      await using elsewhere = await setScene();
+      const location = `${elsewhere.service.url}/v2/webhooks`;
+      scene.service.options.faults = ({ resource: name }) =>
+        name === 'webhooks' ? { kind: 'status', status, headers: { location } } : undefined;
+      const synced = await syncScene(scene);
+      expect(synced.of('webhooks')).toMatchObject({
+        status: 'failed',
+        requests: 1,
+        error: { code: 'redirected' },
+      });
+      expect(elsewhere.service.requests).toEqual([]);
+    },
+  );
+});
+
+interface Held {
+  /** When the first request of the service began after the client was told to wait; by the clock of `Date.now`. */
+  readonly firstStartMs: number;
+  readonly toldAtMs: number;
+  readonly requests: number;
+  readonly traffic: Traffic;
+}
+
+/** Asks for pages of three lists at once, one of which is told to wait, and watches when the client starts its requests. */
+async function hold(headers: () => Record<string, string>, status: number): Promise<Held> {
+  await using scene = await setScene({ latencyMs: 20 });
+  const { service } = scene;
+  // The others' answers come later: so none of them is just on its way to the next request when the wait is told.
+  service.onRequest = async ({ n }) => {
+    if (n !== 2) await wait(60);
+  };
+  service.options.faults = ({ n }) => (n === 2 ? { kind: 'status', status, headers: headers() } : undefined);
+  let toldAtMs = Number.POSITIVE_INFINITY;
+  let firstStartMs = Number.POSITIVE_INFINITY;
+  const watch = (message: unknown) => {
+    const { origin } = (message as { request: { origin: string } }).request;
+    if (service.url.startsWith(String(origin)) && toldAtMs < Number.POSITIVE_INFINITY)
+      firstStartMs = Math.min(firstStartMs, Date.now());
+  };
+  subscribe('undici:request:create', watch);
+  const source = new Service({
+    baseUrl: service.url,
+    token: service.options.token,
+    timeoutMs: 5_000,
+    retries: 3,
+    concurrency: 3,
+    userAgent: 'test',
+    retryDelayMs: 1,
+    onRetry: () => {
+      toldAtMs = Date.now();
+    },
+  });
+  const { signal } = new AbortController();
+  const get = async (name: string) => {
+    for (let round = 0; round < 4; round++)
+      await source.getPage(listOf(name), { pageNo: 1, pageSize: 10 }, signal);
+  };
+  try {
+    await Promise.all([resource, 'collections', 'webhooks'].map(get));
+  } finally {
+    unsubscribe('undici:request:create', watch);
+    await source.close();
+  }
+  return { firstStartMs, toldAtMs, requests: service.requests.length, traffic: source.traffic };
+}
+
+describe.concurrent('Retry-After', () => {
+  test.each([429, 503, 500])(
+    'in seconds (with %i) holds all requests of the service, of other lists, too',
+    async status => {
+      const held = await hold(() => ({ 'retry-after': '1' }), status);
+      expect(held.requests).toBe(13);
+      expect(held.firstStartMs - held.toldAtMs).toBeGreaterThan(980);
+      expect(held.firstStartMs - held.toldAtMs).toBeLessThan(2_500);
+      expect(held.traffic.retries).toBe(1);
+      expect(held.traffic.waitedMs).toBeGreaterThan(980);
+    },
+  );
+
+  test('as an HTTP date holds all requests until then', async () => {
+    let untilMs = 0;
+    const held = await hold(() => {
+      untilMs = Math.ceil((Date.now() + 600) / 1_000) * 1_000;
+      return { 'retry-after': new Date(untilMs).toUTCString() };
+    }, 429);
+    expect(held.requests).toBe(13);
+    expect(held.firstStartMs).toBeGreaterThanOrEqual(untilMs);
+    expect(held.toldAtMs).toBeLessThan(untilMs);
+  });
+
+  test.each(['soon', '-1', '', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
+    'that says nothing usable (%j) holds nothing up',
+    async text => {
+      const held = await hold(() => ({ 'retry-after': text }), 429);
+      expect(held.requests).toBe(13);
+      expect(held.firstStartMs - held.toldAtMs).toBeLessThan(500);
+    },
+  );
+
+  test('is obeyed by the command line, and the wait is counted', async () => {
+    await using scene = await setScene();
+    scene.service.options.faults = ({ n }) =>
+      n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '2' } } : undefined;
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 0 });
+    expect(synced.of('collections').waitedMs).toBeGreaterThan(1_900);
+    const [first, second] = scene.service.requests.map(({ atMs }) => atMs);
+    expect((second as number) - (first as number)).toBeGreaterThan(1_950);
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+describe.concurrent('the pace', () => {
+  test.each([1, 3, 16])('never exceeds DOCMIRROR_CONCURRENCY (%i)', async concurrency => {
+    await using scene = await setScene({ maxPageSize: 3, latencyMs: 20 });
+    const synced = await scene.sync('--concurrency', String(concurrency));
+    expect(synced).toMatchObject({ code: 0 });
+    expect(scene.service.maxInFlight).toBeLessThanOrEqual(concurrency);
+    expect(scene.service.maxInFlight).toBeGreaterThan(concurrency / 2);
+  });
+
+  test('halves with each sign of trouble, and many good answers raise it by one again', async () => {
+    await using scene = await setScene();
+    const { service } = scene;
+    service.options.faults = ({ n }) => (n <= 3 ? { kind: 'status', status: 429 } : undefined);
+    const source = new Service({
+      baseUrl: service.url,
+      token: service.options.token,
+      timeoutMs: 5_000,
+      retries: 3,
+      concurrency: 12,
+      userAgent: 'test',
+      retryDelayMs: 1,
+      onRetry: () => seen.push(source.concurrency),
+    });
+    const seen = [source.concurrency];
+    for (let n = 0; n < 40; n++) {
+      await source.getPage(listOf('webhooks'), { pageNo: 1, pageSize: 10 }, new AbortController().signal);
+      seen.push(source.concurrency);
+    }
+    await source.close();
+    expect(seen.slice(0, 5)).toEqual([12, 6, 3, 1, 1]);
+    expect(seen.at(-1)).toBe(3);
+  });
+
+  test('falls so far that a walk gets through where only two requests are borne', async () => {
+    await using scene = await setScene({ maxPageSize: 2, latencyMs: 15 });
+    const { service } = scene;
+    let inFlight = 0;
+    service.onRequest = () => {
+      inFlight++;
+    };
+    service.options.faults = () => (inFlight > 2 ? { kind: 'status', status: 429 } : undefined);
+    service.afterResponse = () => {
+      setTimeout(() => inFlight--, service.options.latencyMs);
+    };
+    const synced = await syncScene(scene, { resources: [resource], concurrency: 12, retries: 8 });
+    expect(synced).toMatchObject({ code: 0 });
+    expect(synced.of(resource).retries).toBeGreaterThan(5);
+    expectExactMirror(scene.database, service, [resource]);
+  });
+});
+
+interface OwnServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A server that is no stand-in: for answers that no service should give. */
+async function startServer(listener: RequestListener): Promise<OwnServer> {
+  const server = createServer(listener);
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Answers that never should be read whole: each is more than the bound of 64 MiB. */
+const floods: [name: string, makeListener: () => RequestListener][] = [
+  [
+    'a small gzip body that grows to 256 MiB',
+    () => {
+      const bomb = gzipSync(Buffer.alloc(256 * mebibyte, ' '));
+      return (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    },
+  ],
+  [
+    'a body without end',
+    () => async (_request, response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(mebibyte, ' ');
+      while (!response.destroyed) {
+        if (!response.write(chunk)) await Promise.race([wait(20), once(response, 'drain')]);
+      }
+    },
+  ],
+];
+
+/** Makes a process write its peak memory to standard error when it ends. */
+const reportPeak = `
+  import { readFileSync, writeSync } from 'node:fs';
+  process.on('exit', () => writeSync(2, /VmHWM:.*kB/.exec(readFileSync('/proc/self/status', 'utf8'))[0]));`;
+
+describe('an answer larger than the bound', () => {
+  test.each(floods)('is refused with a clear error and bounded memory: %s', async (_name, makeListener) => {
+    await using server = await startServer(makeListener());
+    await using scene = await setScene();
+    Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
+    if (existsSync('/proc/self/status'))
+      scene.env.NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(reportPeak)}`;
+    const text = await scene.run('sync', '--resource', 'webhooks');
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain('answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less');
+    if (scene.env.NODE_OPTIONS === undefined) return;
+    const peakMib = Number(/VmHWM:\s+(\d+)/.exec(text.stderr)?.[1]) / 1024;
+    expect(peakMib).toBeGreaterThan(20);
+    expect(peakMib).toBeLessThan(350);
+  });
+});
+
+describe.concurrent('a request that gets no answer', () => {
+  test('ends after DOCMIRROR_TIMEOUT_MS, and the run does not hang', async () => {
+    await using server = await startServer(() => undefined);
+    await using scene = await setScene();
+    Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
+    const startedAt = Date.now();
+    const text = await scene.run('sync', '--timeout-ms', '300', '--retries', '1', '--resource', resource);
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain('did not answer whole within 300 ms');
+  });
+
+  test('that trickles ends after DOCMIRROR_TIMEOUT_MS, too, however often a byte comes', async () => {
+    await using server = await startServer((_request, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(timer));
+    });
+    await using scene = await setScene();
+    Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
+    const text = await scene.run('sync', '--timeout-ms', '400', '--retries', '0');
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain('did not answer whole within 400 ms');
+  });
+});

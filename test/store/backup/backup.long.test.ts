@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { makeBigMirror } from '../../support/big-mirror.ts';
+import { mirrored } from '../../support/oracle.ts';
+import { spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { make, setScene } from '../../support/scene.ts';
+import { documentExport, type SampleItem } from '../../support/stand-in.ts';
+
+const logByteAt = 18;
+
+describe.concurrent('backup', () => {
+  test('makes one file that opens anywhere and holds the same, for its owner only', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    chmodSync(scene.database, 0o640);
+    const destination = join(scene.folder, 'backup.sqlite');
+    const { code, stdout } = await scene.run('backup', destination);
+    expect(stdout).toMatch(/backup\.sqlite: the mirror as of run 1, \d+\.\d kB, verified\.\n$/);
+    expect(code).toBe(0);
+    for (const resource of ['document-exports', 'collections', 'webhooks']) {
+      expect(mirrored(destination, resource)).toEqual(mirrored(scene.database, resource));
+    }
+    expect(readFileSync(destination)[logByteAt]).toBe(1);
+    expect(statSync(destination).mode & 0o777).toBe(0o600);
+    expect(readdirSync(scene.folder).filter(name => name.startsWith('backup'))).toEqual(['backup.sqlite']);
+    expect(await scene.run('backup', '--check', destination)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('is sound'),
+    });
+  });
+
+  test('a backup is put back by copying it, and the next sync goes on from it', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    await scene.run('backup', join(scene.folder, 'backup.sqlite'));
+    scene.service.lists.collections.pop();
+    await scene.sync();
+    const restored = join(scene.folder, 'restored.sqlite');
+    copyFileSync(join(scene.folder, 'backup.sqlite'), restored);
+    const synced = await scene.sync('--database', restored);
+    expect(synced.of('collections')).toMatchObject({ removed: 1 });
+    expect(await scene.run('verify', '--live', '--database', restored)).toMatchObject({ code: 0 });
+  });
+
+  test('taken again and again while a sync writes, each is sound and is the state after one run', async () => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports: 4_000, collections: 3, webhooks: 1 });
+    await scene.sync();
+    const { lists } = scene.service;
+    for (const item of lists['document-exports'] as SampleItem[]) item.sourceDocumentTitle = 'Second';
+    lists['document-exports'].push(
+      ...make(3_000, n => documentExport(10_000 + n, { sourceDocumentTitle: 'Second' })),
+    );
+    lists.collections.pop();
+    scene.service.options.latencyMs = 30;
+    await using syncing = spawnCli(['sync'], { env: scene.env });
+    let isDone = false;
+    const ended = syncing.done.then(result => {
+      isDone = true;
+      return result;
+    });
+    const seen = new Set<string>();
+    for (let n = 0, wasDone = false; !wasDone; n++) {
+      wasDone = isDone;
+      const path = join(scene.folder, `backup-${n}.sqlite`);
+      expect(await scene.run('backup', path)).toMatchObject({ code: 0, stderr: '' });
+      const [row] = sqlite(
+        path,
+        `SELECT count(*) AS n, count(DISTINCT source_document_title = 'Second') AS kinds,
+        max(source_document_title = 'Second') AS isSecond FROM document_exports`,
+      );
+      expect(row?.kinds).toBe(1);
+      expect(row?.n).toBe(row?.isSecond === 1 ? 7_000 : 4_000);
+      seen.add(`${row?.n}`);
+    }
+    expect(await ended).toMatchObject({ code: 0 });
+    expect([...seen]).toEqual(['4000', '7000']);
+  });
+
+  test('keeps the newest and removes older ones, and touches nothing else', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const folder = join(scene.folder, 'backups');
+    mkdirSync(folder);
+    for (const name of [
+      'docmirror-20240101T000000Z.sqlite',
+      'docmirror-20250101T000000Z.sqlite',
+      'docmirror-20260101T000000Z.sqlite',
+      'other.sqlite',
+    ])
+      writeFileSync(join(folder, name), 'old');
+    const leftover = join(folder, 'docmirror-20230101T000000Z.sqlite.0a1b2c3d.docmirror-unfinished');
+    writeFileSync(leftover, 'killed');
+    utimesSync(leftover, 1, 1);
+    const { code, stdout } = await scene.run('backup', folder, '--keep', '2');
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'Removed docmirror-20250101T000000Z.sqlite.\nRemoved docmirror-20240101T000000Z.sqlite.\n',
+    );
+    const names = readdirSync(folder).sort();
+    expect(names).toHaveLength(3);
+    expect(names[0]).toBe('docmirror-20260101T000000Z.sqlite');
+    expect(names[1]).toMatch(/^docmirror-20\d{6}T\d{6}Z\.sqlite$/);
+    expect(names[2]).toBe('other.sqlite');
+  });
+
+  test('a copy that is not sound is not kept, and takes no older one with it', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const folder = join(scene.folder, 'backups');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'docmirror-20240101T000000Z.sqlite'), 'old');
+    const database = new Database(scene.database);
+    database.exec("UPDATE collections SET name = 'x' WHERE id = 3");
+    database.close();
+    const { code, stdout, stderr } = await scene.run('backup', folder, '--keep', '1');
+    expect(code).toBe(4);
+    expect(stdout).toContain('  collections 3: a value was changed');
+    expect(stderr).toBe(
+      'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror.\n',
+    );
+    expect(readdirSync(folder)).toEqual(['docmirror-20240101T000000Z.sqlite']);
+  });
+
+  test('an old backup that was cut or changed is found out', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const path = join(scene.folder, 'backup.sqlite');
+    await scene.run('backup', path);
+    truncateSync(path, statSync(path).size / 2);
+    expect(await scene.run('backup', '--check', path)).toMatchObject({ code: 4 });
+    expect(await scene.run('backup', '--check', join(scene.folder, 'none.sqlite'))).toMatchObject({
+      code: 1,
+    });
+  });
+
+  test('says in one line where it can not write', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    writeFileSync(join(scene.folder, 'notes.txt'), 'precious');
+    for (const [args, words] of [
+      [[], 'Name the file to write'],
+      [[scene.database], 'is the mirror itself'],
+      [[scene.folder], 'is a folder'],
+      [[join(scene.folder, 'no', 'such')], 'does not exist'],
+      [[scene.database, '--keep', '2'], 'is no folder'],
+      [['x.sqlite', '--keep', '0'], 'expected a whole number'],
+      [['x.sqlite', '--check', 'y.sqlite'], '--check makes no backup'],
+    ] as const) {
+      expect(await scene.run('backup', ...args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(words),
+      });
+    }
+    expect(await scene.run('backup', join(scene.folder, 'notes.txt'))).toMatchObject({ code: 2 });
+    expect(readFileSync(join(scene.folder, 'notes.txt'), 'utf8')).toBe('precious');
+  });
+});
+
+describe('a backup that is killed', () => {
+  /** Starts a backup of a mirror that takes a while, and waits until some of it is written. */
+  async function startBackup(folder: string) {
+    const database = join(folder, 'mirror.sqlite');
+    makeBigMirror(database, 150_000);
+    const backups = join(folder, 'backups');
+    mkdirSync(backups);
+    const child = spawn(process.execPath, [
+      'src/cli.ts',
+      'backup',
+      join(backups, 'new.sqlite'),
+      '--database',
+      database,
+    ]);
+    const ended = once(child, 'exit');
+    await expect.poll(() => readdirSync(backups).length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+    await wait(20);
+    return { child, ended, backups };
+  }
+
+  test('by SIGKILL leaves no file under the final name', async () => {
+    await using folder = temporaryFolder();
+    const { child, ended, backups } = await startBackup(folder.path);
+    child.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(existsSync(join(backups, 'new.sqlite'))).toBe(false);
+    expect(readdirSync(backups).every(name => /\.docmirror-unfinished(-journal)?$/.test(name))).toBe(true);
+  });
+
+  test('by SIGTERM leaves nothing at all', async () => {
+    await using folder = temporaryFolder();
+    const { child, ended, backups } = await startBackup(folder.path);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([143, null]);
+    expect(readdirSync(backups)).toEqual([]);
+  });
+});

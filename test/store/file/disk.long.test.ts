@@ -1,0 +1,279 @@
+import { spawn } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { syncScene } from '../../support/in-process.ts';
+import { expectExactMirror, expectSound, mirrored } from '../../support/oracle.ts';
+import { type CliResult, spawnCli } from '../../support/run-cli.ts';
+import { make, type Scene, setScene } from '../../support/scene.ts';
+import { documentExport } from '../../support/stand-in.ts';
+
+const resource = 'document-exports';
+const cliPath = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
+
+async function setSyncedScene(exports = 130): Promise<Scene> {
+  const scene = await setScene({ maxPageSize: 100 }, { exports });
+  expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  return scene;
+}
+
+/** Expects one clear line on standard error and nothing that only a developer can read. */
+function expectClearLine({ code, stdout, stderr }: CliResult, exitCode: number, words: RegExp): void {
+  expect(stderr).toMatch(/^docmirror: [^\n]+\n$/);
+  expect(stderr).toMatch(words);
+  expect(stderr + stdout).not.toMatch(/^\s+at |SqliteError|fault of docmirror/m);
+  expect(code).toBe(exitCode);
+}
+
+/** Bytes that look like chance and are the same each time. */
+function noise(length: number): Buffer {
+  const cipher = createCipheriv('aes-128-ctr', Buffer.alloc(16, 1), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(length));
+}
+
+/** Overwrites some of a file's bytes with noise. */
+function damage(path: string, offset: number, length: number): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, noise(length), 0, length, offset);
+  closeSync(file);
+}
+
+// Root may write anywhere, so there permissions prove nothing.
+const isRoot = process.getuid?.() === 0;
+
+describe.concurrent('a mirror that may not be written', () => {
+  test.skipIf(isRoot)(
+    '(the file) is one clear line and exit 1 (skipped as root, whom no permission binds)',
+    async () => {
+      await using scene = await setSyncedScene();
+      chmodSync(scene.database, 0o444);
+      expectClearLine(await scene.run('sync'), 1, /can't be written/);
+      chmodSync(scene.database, 0o644);
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
+  test.skipIf(isRoot)(
+    '(its folder) is one clear line and exit 1 (skipped as root, whom no permission binds)',
+    async () => {
+      await using scene = await setScene();
+      chmodSync(scene.folder, 0o555);
+      expectClearLine(await scene.run('sync'), 1, /can't be opened|can't be written/);
+      chmodSync(scene.folder, 0o755);
+    },
+  );
+
+  test.each(['/proc/mirror.sqlite', '/sys/mirror.sqlite'])(
+    'because no file can be made there (%s) is one clear line and exit 1',
+    async path => {
+      if (!existsSync(join(path, '..'))) return;
+      await using scene = await setScene();
+      scene.env.DOCMIRROR_DATABASE = path;
+      expectClearLine(await scene.run('sync'), 1, /mirror\.sqlite/);
+    },
+  );
+});
+
+describe.concurrent('a damaged mirror', () => {
+  const damages: [name: string, harm: (path: string) => void][] = [
+    ['whose first page is noise', path => damage(path, 100, 3_996)],
+    ['whose schema is noise', path => damage(path, 4_096, 4_096)],
+    ['that is noise but for its header', path => damage(path, 100, statSync(path).size - 100)],
+    ['that is cut in the middle', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['that is cut to its header', path => truncateSync(path, 100)],
+  ];
+
+  test.each(damages)(
+    '%s is one clear line and exit 1 with every command, and is left as it is',
+    async (_name, harm) => {
+      await using scene = await setSyncedScene(600);
+      scene.service.lists[resource].splice(0, 250);
+      scene.service.lists[resource].push(...make(400, n => documentExport(2_000 + n)));
+      harm(scene.database);
+      const bytes = readFileSync(scene.database);
+      for (const result of await Promise.all(['sync', 'status', 'runs'].map(command => scene.run(command))))
+        expectClearLine(result, 1, /damaged/);
+      expect(readFileSync(scene.database).equals(bytes)).toBe(true);
+    },
+  );
+
+  test('that is no database any more is not taken over: exit 2 with every command, and it is left as it is', async () => {
+    await using scene = await setSyncedScene();
+    const text = 'Not a database at all, but long enough to be read.';
+    writeFileSync(scene.database, text);
+    for (const command of ['sync', 'status', 'runs'])
+      expectClearLine(await scene.run(command), 2, /not an SQLite database/);
+    expect(readFileSync(scene.database, 'utf8')).toBe(text);
+  });
+
+  test('whose rows are noise never ends in a stack trace, nor in a success that is none', async () => {
+    await using scene = await setSyncedScene(2_000);
+    scene.service.lists[resource].splice(0, 500);
+    scene.service.lists[resource].push(...make(1_500, n => documentExport(3_000 + n)));
+    const size = statSync(scene.database).size;
+    const whole = join(scene.folder, 'whole.sqlite');
+    copyFileSync(scene.database, whole);
+    const tryPart = async (part: number) => {
+      const database = join(scene.folder, `${part}.sqlite`);
+      copyFileSync(whole, database);
+      damage(database, Math.floor((size * part) / 8), Math.floor(size / 8) - 1);
+      const result = await scene.run('sync', '--full', '--allow-mass-removal', '--database', database);
+      expect(result.stderr + result.stdout).not.toMatch(/^\s+at |fault of docmirror/m);
+      expect([0, 1, 3]).toContain(result.code);
+      if (result.code === 0) expectExactMirror(database, scene.service);
+      else expect(result.stderr + result.stdout).toMatch(/damaged/);
+      return result.code;
+    };
+    const codes: (number | null)[] = [];
+    for (let part = 1; part < 8; part += 2) codes.push(await tryPart(part));
+    expect(codes.some(code => code !== 0)).toBe(true);
+  });
+});
+
+describe.concurrent('a damaged staging file', () => {
+  const staging = (scene: Scene) => `${scene.database}.staging`;
+
+  const damages: [name: string, harm: (path: string) => void][] = [
+    ['is noise behind its header', path => damage(path, 100, statSync(path).size - 100)],
+    ['is cut short', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['is empty', path => truncateSync(path, 0)],
+    [
+      'is of another layout',
+      path => other(path, 'PRAGMA user_version = 77; DROP TABLE pages; CREATE TABLE pages (x)'),
+    ],
+  ];
+
+  test.each(damages)('that %s is healed by the next run', async (_name, harm) => {
+    await using scene = await setSyncedScene();
+    harm(staging(scene));
+    scene.service.lists[resource].push(documentExport(901));
+    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  });
+
+  test('that holds a walk, wherever it is damaged, is healed by the next run, and the mirror is exact', async () => {
+    await using scene = await setScene({ maxPageSize: 50, latencyMs: 5 }, { exports: 1_000 });
+    await using cli = spawnCli(['sync', '--resource', resource], { env: scene.env });
+    scene.service.onRequest = ({ pageNo }) => {
+      if (pageNo === 18) cli.child.kill('SIGKILL');
+    };
+    await once(cli.child, 'exit');
+    scene.service.onRequest = undefined;
+    scene.service.options.latencyMs = 0;
+    for (const path of [scene.database, staging(scene)]) other(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    const size = statSync(staging(scene)).size;
+    expect(size).toBeGreaterThan(100_000);
+    const left = readFileSync(staging(scene));
+    let pagesTakenUp = 0;
+    // Two readings of 20 pages and the end.
+    const requestsAnew = 42;
+    for (let part = 0; part < 8; part++) {
+      scene.service.requests = [];
+      const database = join(scene.folder, `${part}.sqlite`);
+      copyFileSync(scene.database, database);
+      writeFileSync(`${database}.staging`, left);
+      damage(`${database}.staging`, 5_000 + Math.floor(((size - 5_000) * part) / 8), 600);
+      const synced = await syncScene({ ...scene, database }, { resources: [resource] });
+      expect(synced).toMatchObject({ code: 0 });
+      expectExactMirror(database, scene.service, [resource]);
+      pagesTakenUp += requestsAnew - scene.service.requests.length;
+    }
+    expect(pagesTakenUp).toBeGreaterThan(0);
+  });
+
+  function other(path: string, sql: string): void {
+    const database = new Database(path);
+    database.exec(sql);
+    database.close();
+  }
+});
+
+describe.concurrent('a mirror that another program has locked', () => {
+  test('amid a run for 2 s is waited for, and the run succeeds', async () => {
+    await using scene = await setSyncedScene();
+    scene.service.lists[resource].push(documentExport(901));
+    const other = new Database(scene.database);
+    scene.service.onRequest = request => {
+      if (request.resource === resource && !other.inTransaction) other.exec('BEGIN IMMEDIATE');
+    };
+    const synced = scene.sync('--resource', resource);
+    while (!other.inTransaction) await wait(10);
+    await wait(2_000);
+    other.exec('COMMIT');
+    other.close();
+    scene.service.onRequest = undefined;
+    expect(await synced).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+/** Runs a sync whose files may not grow beyond so many KiB: every write behind that fails. */
+async function syncWithin(scene: Scene, kib: number): Promise<CliResult> {
+  const child = spawn(
+    'bash',
+    ['-c', 'ulimit -f "$0"; exec "$@"', String(kib), process.execPath, cliPath, 'sync'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...scene.env, DOCMIRROR_LOG_LEVEL: 'fatal' },
+    },
+  );
+  const [[code, signal], stdout, stderr] = await Promise.all([
+    once(child, 'close'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, signal, stdout, stderr };
+}
+
+const hasUlimit = existsSync('/bin/bash') || existsSync('/usr/bin/bash');
+
+describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
+  test.each([300, 450, 700, 1_200])(
+    'when a file has %i KiB fails the run with clear words, and the mirror is sound and as before or as after',
+    async kib => {
+      await using scene = await setSyncedScene(100);
+      const before = mirrored(scene.database, resource);
+      scene.service.lists[resource].push(...make(3_000, n => documentExport(1_000 + n)));
+      const result = await syncWithin(scene, kib);
+      const output = result.stdout + result.stderr;
+      expect(output).not.toMatch(/^\s+at |fault of docmirror|SqliteError/m);
+      expect([0, 1, 3]).toContain(result.code);
+      if (result.code !== 0) expect(output).toMatch(/failed\. Check the disk|is full/);
+      const after = mirrored(scene.database, resource);
+      expect(result.code === 0 ? after.length : before.length).toBe(after.length);
+      expectSound(scene.database);
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
+  test.each([4, 40, 150])(
+    'at %i KiB on the first run of all fails with clear words, and the next run is exact',
+    async kib => {
+      await using scene = await setScene();
+      const result = await syncWithin(scene, kib);
+      expect(result.stdout + result.stderr).not.toMatch(/^\s+at |fault of docmirror|SqliteError/m);
+      expect(result.code).not.toBe(0);
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+});

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sqlite } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { collection, documentExport, type SampleItem } from '../../support/stand-in.ts';
+
+function exported(scene: Scene, folder: string, name: string): string[] {
+  return readFileSync(join(scene.folder, folder, `${name}.ndjson`), 'utf8')
+    .split('\n')
+    .filter(line => line !== '')
+    .sort();
+}
+
+const texts = (items: readonly unknown[]) => items.map(item => JSON.stringify(item)).sort();
+
+function rename(items: readonly unknown[], id: number, name: string): void {
+  for (const item of items as SampleItem[]) {
+    const refs = [
+      item.sourceConnection,
+      item.destinationConnection,
+      ...((item.connections as object[]) ?? []),
+    ];
+    for (const ref of refs as ({ id: number; name: string } | undefined)[])
+      if (ref?.id === id) ref.name = name;
+  }
+}
+
+describe.concurrent('export as of a run', () => {
+  test('gives the lists as they stood, with the names that the connections had', async () => {
+    await using scene = await setScene({}, { exports: 30, collections: 5, webhooks: 3 });
+    const { lists } = scene.service;
+    const states: Record<string, string[]>[] = [];
+    const syncAndRemember = async () => {
+      await scene.sync();
+      states.push(
+        Object.fromEntries(
+          Object.entries(lists).map(([resource, items]) => [resource.replace('-', '_'), texts(items)]),
+        ),
+      );
+    };
+    await syncAndRemember();
+    for (const items of Object.values(lists)) rename(items, 2, 'Renamed');
+    (lists['document-exports'][4] as SampleItem).sourceDocumentTitle = 'Second';
+    const [gone] = lists.collections.splice(1, 1);
+    await syncAndRemember();
+    lists.collections.push(gone as SampleItem, collection(50, { extra: 'field' }));
+    lists['document-exports'].splice(0, 3);
+    lists.webhooks.reverse();
+    lists.webhooks.pop();
+    await syncAndRemember();
+
+    for (const [at, state] of states.entries()) {
+      const folder = `as-of-${at + 1}`;
+      const run = await scene.run(
+        'export',
+        '--as-of-run',
+        String(at + 1),
+        '--out',
+        join(scene.folder, folder),
+      );
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+      for (const [name, items] of Object.entries(state))
+        expect(exported(scene, folder, name), `${name} after run ${at + 1}`).toEqual(items);
+    }
+    expect(exported(scene, 'as-of-1', 'connections')).toContain('{"id":2,"name":"Connection 2"}');
+    expect(exported(scene, 'as-of-2', 'connections')).toContain('{"id":2,"name":"Renamed"}');
+  });
+
+  test('a time stands for the last run that had ended by then', async () => {
+    await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
+    await scene.sync();
+    scene.service.lists.collections.pop();
+    await scene.sync();
+    const [run] = sqlite(scene.database, 'SELECT completed_at FROM sync_runs WHERE id = 1');
+    const out = join(scene.folder, 'then');
+    const then = await scene.run('export', '--as-of', String(run?.completed_at), '--out', out);
+    expect(then).toMatchObject({ code: 0, stderr: `As of run 1, which ended at ${run?.completed_at}.\n` });
+    expect(exported(scene, 'then', 'collections')).toHaveLength(2);
+    expect(await scene.run('export', '--as-of', '2020-01-01', '--out', out)).toMatchObject({
+      code: 2,
+      stderr: 'docmirror: --as-of: no run had ended by 2020-01-01. "docmirror runs" lists them.\n',
+    });
+  });
+
+  test('says of which lists the run was not sure', async () => {
+    await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
+    await scene.sync();
+    scene.service.options.status = { collections: 500 };
+    await scene.sync('--retries', '0', '--resource', 'collections', '--resource', 'document-exports');
+    scene.service.options.status = {};
+    scene.service.lists.webhooks.push('{"id":"no number"}');
+    await scene.sync('--resource', 'webhooks');
+    const second = await scene.run('export', '--as-of-run', '2', '--out', join(scene.folder, 'out'));
+    expect(second).toMatchObject({
+      code: 0,
+      stderr:
+        'collections: run 2 did not complete it (failed); it is given as run 1 left it.\nwebhooks: run 2 did not work on it; it is given as run 1 left it.\n',
+    });
+    const third = await scene.run(
+      'export',
+      '--as-of-run',
+      '3',
+      '--resource',
+      'webhooks',
+      '--out',
+      join(scene.folder, 'out'),
+    );
+    expect(third.stderr).toBe(
+      'webhooks: run 3 did not complete it (partial); it is given as that run left it.\n',
+    );
+  });
+
+  test('a run that does not exist is named in one line', async () => {
+    await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
+    await scene.sync();
+    const out = join(scene.folder, 'out');
+    expect(await scene.run('export', '--as-of-run', '9', '--out', out)).toMatchObject({
+      code: 2,
+      stderr:
+        'docmirror: --as-of-run: there is no run 9; the newest that has ended is 1. "docmirror runs" lists them.\n',
+    });
+    expect(await scene.run('export', '--as-of-run', '0', '--out', out)).toMatchObject({ code: 2 });
+    expect(
+      await scene.run('export', '--as-of-run', '1', '--as-of', '2030-01-01', '--out', out),
+    ).toMatchObject({ code: 2 });
+  });
+
+  test('twins, texts of all kinds and digits beyond 2^53 come back from the history as they were', async () => {
+    await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+    const { lists } = scene.service;
+    const odd =
+      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","sourceConnection":{"name":"no id"},"destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"big":12345678901234567890}';
+    lists.collections.push(odd);
+    lists['document-exports'].push(
+      documentExport(1),
+      documentExport(1),
+      documentExport(1, { exportedAt: 'soon' }),
+    );
+    await scene.sync();
+    lists.collections.splice(0);
+    lists['document-exports'].splice(0);
+    await scene.sync('--allow-mass-removal');
+    await scene.run('export', '--as-of-run', '1', '--out', join(scene.folder, 'out'));
+    expect(exported(scene, 'out', 'document_exports')).toEqual(
+      texts([documentExport(1), documentExport(1), documentExport(1, { exportedAt: 'soon' })]),
+    );
+    expect(exported(scene, 'out', 'collections')).toEqual([
+      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"sourceConnection":{"name":"no id"},"big":12345678901234567890}',
+    ]);
+  });
+});

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { lists, type ResourceName } from '../../../src/contract/lists.ts';
+import { MirrorReader } from '../../../src/store/read/mirror-reader.ts';
+import { verifyMirror } from '../../../src/store/verify/verify.ts';
+import { events, ModelService } from '../../support/history-model.ts';
+import { memoryFolder, run } from '../../support/in-process.ts';
+
+const resources = lists.map(list => list.resource);
+
+/** The model after each run, in the service's shape; what a run left out stands as before. */
+type Snapshot = ReadonlyMap<string, readonly string[]>;
+
+/** The connections that records refer to, each in one text. */
+function connectionsIn(snapshot: Snapshot): string[] {
+  const found = [...snapshot.values()]
+    .flat()
+    .flatMap(text => [...text.matchAll(/\{"id":\d+,"name":"C[^"]*"\}/g)].map(([match]) => match));
+  return [...new Set(found)].sort();
+}
+
+/** A record's text without the names of connections: those belong to the connections. */
+function withoutNames(text: string): string {
+  return text.replace(/(\{"id":\d+),"name":"C[^"]*"\}/g, '$1}');
+}
+
+function stateOf(reader: MirrorReader, runId: number | null): Map<string, string[]> {
+  const state = reader.state(runId);
+  return new Map(lists.map(list => [list.resource, [...state.wire(list)].sort()]));
+}
+
+/** Plays the change feed into an empty mirror, and checks that each change fits what stands. */
+function replay(reader: MirrorReader): Map<number, Map<string, string[]>> {
+  const standing = new Map<string, string>();
+  const after = new Map<number, Map<string, string[]>>();
+  for (const runId of reader.endedRuns.since(0)) {
+    for (const { resource, recordId, operation, record, before } of reader.changesOfRun(runId, null)) {
+      const key = `${resource} ${recordId}`;
+      expect(standing.has(key), `${operation} of ${key} by run ${runId}`).toBe(operation !== 'insert');
+      if (operation === 'update')
+        expect(withoutNames(before ?? '')).toBe(withoutNames(standing.get(key) ?? ''));
+      else expect(before).toBe(null);
+      if (operation === 'removal') standing.delete(key);
+      else standing.set(key, record);
+    }
+    const byList = Object.groupBy(standing, ([key]) => key.split(' ')[0] as string);
+    const texts = [...resources, 'connections'].map(
+      resource => [resource, (byList[resource] ?? []).map(([, record]) => record).sort()] as const,
+    );
+    after.set(runId, new Map(texts));
+  }
+  return after;
+}
+
+const history = fc.array(
+  fc.record({ events, list: fc.constantFrom<ResourceName | null>(null, null, null, ...resources) }),
+  { minLength: 10, maxLength: 10 },
+);
+
+test('the mirror as of any run is what the service listed then, and the change feed leads to it', async () => {
+  await using folder = memoryFolder();
+  let example = 0;
+  await fc.assert(
+    fc.asyncProperty(history, async steps => {
+      const path = join(folder.path, `${example++}.sqlite`);
+      const service = new ModelService();
+      const snapshots: { isWhole: boolean; lists: Snapshot }[] = [];
+      for (const { events: played, list } of steps) {
+        service.play(played);
+        const synced = list === null ? resources : [list];
+        await run(path, service, { resources: synced });
+        const before = snapshots.at(-1)?.lists ?? new Map(resources.map(each => [each, []]));
+        const now = new Map([...before, ...synced.map(each => [each, service.items(each)] as const)]);
+        snapshots.push({ isWhole: list === null, lists: now });
+      }
+      await check(path, snapshots);
+    }),
+    { numRuns: 40 },
+  );
+}, 120_000);
+
+async function check(
+  path: string,
+  snapshots: readonly { isWhole: boolean; lists: Snapshot }[],
+): Promise<void> {
+  const reader = MirrorReader.open(path);
+  try {
+    const replayed = replay(reader);
+    for (const [at, { isWhole, lists: expected }] of snapshots.entries()) {
+      const runId = at + 1;
+      const then = stateOf(reader, runId);
+      const connections = [...reader.state(runId).wireConnections()].sort();
+      for (const resource of resources) {
+        const [found, wanted] = [then.get(resource) ?? [], expected.get(resource) ?? []];
+        if (isWhole) expect(found, `${resource} as of run ${runId}`).toEqual(wanted);
+        expect(found.map(withoutNames).sort()).toEqual(wanted.map(withoutNames).sort());
+        const byFeed = replayed.get(runId)?.get(resource)?.map(withoutNames).sort();
+        expect(byFeed, `${resource} by the feed until run ${runId}`).toEqual(wanted.map(withoutNames).sort());
+      }
+      if (isWhole) expect(connections, `connections as of run ${runId}`).toEqual(connectionsIn(expected));
+      expect(replayed.get(runId)?.get('connections')).toEqual(connections);
+    }
+    expect(stateOf(reader, null)).toEqual(stateOf(reader, snapshots.length));
+  } finally {
+    reader.close();
+  }
+  const { differences } = await verifyMirror(path, { limit: 10, signal: new AbortController().signal });
+  expect(differences).toEqual([]);
+}

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkpointText } from '../../../src/audit/checkpoint.ts';
+import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
+import { verifyMirror } from '../../../src/store/verify/verify.ts';
+import { syncScene } from '../../support/in-process.ts';
+import { sqlite } from '../../support/run-cli.ts';
+import { fullMirror } from './full-mirror.ts';
+import { tamper } from './tamper.ts';
+
+const signal = new AbortController().signal;
+const differencesIn = async (path: string) => (await verifyMirror(path, { limit: 20, signal })).differences;
+const versionsOf = (path: string) => sqlite(path, 'SELECT count(*) AS n FROM record_history')[0]?.n;
+
+describe('a history that is kept for a time', () => {
+  test('ends where it was cut off: the audit, older checkpoints and newer runs still hold', async () => {
+    await using scene = await fullMirror();
+    const checkpoint = join(scene.folder, 'checkpoint');
+    writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
+    expect(versionsOf(scene.database)).toBeGreaterThan(4);
+    // The run that prunes is younger than all others, so nothing that had ended is kept.
+    const pruned = await syncScene(scene, { keepHistoryMs: 0 });
+    expect(pruned.status).toBe('partial');
+    expect(versionsOf(scene.database)).toBe(0);
+    expect(await differencesIn(scene.database)).toEqual([]);
+    const runId = pruned.summary.runId ?? 0;
+    const receipts = sqlite(
+      scene.database,
+      'SELECT receipt FROM sync_receipts ORDER BY leaf_index DESC LIMIT 2',
+    );
+    expect(receipts.map(({ receipt }) => JSON.parse(String(receipt)).kind)).toEqual(['run', 'prune']);
+
+    const verified = await scene.run('verify', '--checkpoint', checkpoint);
+    expect(verified.stdout).toMatch(/Versions that ended before .* were deleted/);
+    expect(verified.code).toBe(0);
+    const asOf = await scene.run('export', '--out', join(scene.folder, 'then'), '--as-of-run', '2');
+    expect(asOf).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('further back than the history goes'),
+    });
+    const newest = await scene.run('export', '--out', join(scene.folder, 'now'), '--as-of-run', `${runId}`);
+    expect(newest.code).toBe(0);
+
+    (scene.service.lists.collections[0] as Record<string, unknown>).name = 'After';
+    scene.service.lists['document-exports'].splice(1, 1);
+    await syncScene(scene, {});
+    expect(versionsOf(scene.database)).toBe(2);
+    expect(await differencesIn(scene.database)).toEqual([]);
+    await syncScene(scene, { keepHistoryMs: 0 });
+    expect(versionsOf(scene.database)).toBe(0);
+    expect(await differencesIn(scene.database)).toEqual([]);
+  });
+
+  test('still says which run wrote what is left', async () => {
+    await using scene = await fullMirror();
+    await syncScene(scene, { keepHistoryMs: 0 });
+    tamper(scene.database, 'UPDATE document_exports SET _first_seen_run_id = 2 WHERE id = 4');
+    expect(await differencesIn(scene.database)).not.toEqual([]);
+    tamper(scene.database, 'UPDATE document_exports SET _first_seen_run_id = 1 WHERE id = 4');
+    expect(await differencesIn(scene.database)).toEqual([]);
+  });
+
+  test('gives the pages that it frees back to the disk', async () => {
+    await using scene = await fullMirror();
+    for (const item of scene.service.lists['document-exports']) {
+      if (typeof item !== 'string') item.sourceDocumentTitle = 'x'.repeat(4000);
+    }
+    await syncScene(scene);
+    scene.service.lists['document-exports'].length = 1;
+    await syncScene(scene, { allowMassRemoval: true });
+    const pages = () => Number(sqlite(scene.database, 'PRAGMA page_count')[0]?.page_count);
+    const before = pages();
+    await syncScene(scene, { keepHistoryMs: 0 });
+    expect(pages()).toBeLessThan(before - 20);
+    expect(sqlite(scene.database, 'PRAGMA freelist_count')[0]?.freelist_count).toBe(0);
+    expect(await differencesIn(scene.database)).toEqual([]);
+  });
+});

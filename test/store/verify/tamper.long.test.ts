@@ -1,0 +1,140 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MirrorFileError } from '../../../src/errors.ts';
+import { verifyMirror } from '../../../src/store/verify/verify.ts';
+import { memoryFolder } from '../../support/in-process.ts';
+import type { Row, TemporaryFolder } from '../../support/run-cli.ts';
+import type { Scene } from '../../support/scene.ts';
+import { fullMirror } from './full-mirror.ts';
+import { tamper } from './tamper.ts';
+
+/** Rows of a table that are tampered with: the first and last ones, and some between. */
+const rowsMax = 4;
+
+let scene: Scene;
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  scene = await fullMirror();
+  folder = memoryFolder();
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** What stands in SQLite's own count of numbers given may be too great: later rows then get greater numbers, and no more. */
+const exceptions = new Set(['sqlite_sequence.seq +', 'sqlite_sequence swap seq']);
+
+interface Tampering {
+  readonly name: string;
+  readonly sql: string;
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+function tamperings(database: Database.Database): Tampering[] {
+  const tables = database
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .pluck()
+    .all();
+  return tables.flatMap(table => ofTable(database, table));
+}
+
+function ofTable(database: Database.Database, table: string): Tampering[] {
+  const columns = database
+    .prepare<[string], Column>('SELECT name, type FROM pragma_table_info(?)')
+    .all(table);
+  const rows = database.prepare<[], Row>(`SELECT rowid AS _row, * FROM "${table}" ORDER BY rowid`).all();
+  const step = Math.max(1, Math.ceil(rows.length / rowsMax));
+  const sample = rows.filter((_, at) => at % step === 0 || at === rows.length - 1);
+  return sample.flatMap((row, at) => [
+    ...columns.map(column => changed(table, column, row)),
+    { name: `${table} delete ${row._row}`, sql: `DELETE FROM "${table}" WHERE rowid = ${row._row}` },
+    doubled(table, columns, row),
+    ...swapped(table, columns, row, sample[at + 1]),
+  ]);
+}
+
+function changed(table: string, { name, type }: Column, row: Row): Tampering {
+  const other =
+    type === 'BLOB'
+      ? `zeroblob(16)`
+      : /INT|SERIAL|numeric/i.test(type)
+        ? `coalesce("${name}", 0) + 1`
+        : `coalesce("${name}", '') || 'x'`;
+  const sql = `UPDATE "${table}" SET "${name}" = ${other} WHERE rowid = ${row._row}`;
+  return {
+    name:
+      table === 'sqlite_sequence' && name === 'seq'
+        ? 'sqlite_sequence.seq +'
+        : `${table}.${name} ${row._row}`,
+    sql,
+  };
+}
+
+/** The row once more, under keys that are free. */
+function doubled(table: string, columns: readonly Column[], { _row }: Row): Tampering {
+  const isKey = (name: string) =>
+    ['id', 'leaf_index', 'position', 'place', 'mirror_id', 'resource'].includes(name);
+  const value = ({ name, type }: Column) =>
+    !isKey(name)
+      ? `"${name}"`
+      : type === 'TEXT'
+        ? `"${name}" || '2'`
+        : `(SELECT max("${name}") + 1 FROM "${table}")`;
+  const names = columns.map(({ name }) => `"${name}"`).join(', ');
+  return {
+    name: `${table} double ${_row}`,
+    sql: `INSERT INTO "${table}" (${names}) SELECT ${columns.map(value).join(', ')} FROM "${table}" WHERE rowid = ${_row}`,
+  };
+}
+
+function swapped(table: string, columns: readonly Column[], row: Row, other: Row | undefined): Tampering[] {
+  if (other === undefined) return [];
+  const pairs = columns.filter(({ name }) => JSON.stringify(row[name]) !== JSON.stringify(other[name]));
+  return pairs.map(({ name }) => ({
+    name:
+      table === 'sqlite_sequence'
+        ? 'sqlite_sequence swap seq'
+        : `${table} swap ${name} ${row._row} ${other._row}`,
+    sql: `CREATE TEMP TABLE kept AS SELECT rowid AS r, "${name}" AS v FROM "${table}" WHERE rowid IN (${row._row}, ${other._row});
+      UPDATE "${table}" SET "${name}" = (SELECT v FROM kept WHERE r <> "${table}".rowid) WHERE rowid IN (${row._row}, ${other._row});`,
+  }));
+}
+
+/** Whether the audit finds a difference, or refuses the file in words. */
+async function isFoundIn(path: string): Promise<boolean> {
+  try {
+    const { differenceCount } = await verifyMirror(path, { limit: 1, signal: new AbortController().signal });
+    return differenceCount > 0;
+  } catch (error) {
+    if (error instanceof MirrorFileError) return true;
+    throw error;
+  }
+}
+
+test('whatever is changed, deleted, doubled or swapped is found', { timeout: 240_000 }, async () => {
+  const source = new Database(scene.database, { readonly: true });
+  const all = tamperings(source);
+  source.close();
+  const { signal } = new AbortController();
+  const path = join(folder.path, 'copy.sqlite');
+  const sound = await verifyMirror(scene.database, { limit: 20, signal });
+  expect(sound.differences).toEqual([]);
+  const unseen: string[] = [];
+  let done = 0;
+  for (const { name, sql } of all) {
+    copyFileSync(scene.database, path);
+    if (!tamper(path, sql)) continue;
+    done++;
+    const isFound = await isFoundIn(path);
+    if (!isFound && !exceptions.has(name)) unseen.push(name);
+  }
+  expect(unseen).toEqual([]);
+  expect(done).toBeGreaterThan(300);
+});

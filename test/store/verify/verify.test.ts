@@ -1,0 +1,471 @@
+import { chmodSync, copyFileSync, cpSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lists } from '../../../src/contract/lists.ts';
+import { openForWriting } from '../../../src/store/file/open.ts';
+import { ConnectionTable } from '../../../src/store/tables/connection-table.ts';
+import { verifyMirror } from '../../../src/store/verify/verify.ts';
+import { History } from '../../../src/store/write/history.ts';
+import { SqliteMirror } from '../../../src/store/write/mirror.ts';
+import { mayWriteBound, runBound, whyNotBound } from '../../support/bound-by-rights.ts';
+import { spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
+
+/** Three runs that leave every kind of history: updates, removals, a return, a renamed connection. */
+async function threeRuns(): Promise<Scene> {
+  const scene = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });
+  const { lists: at } = scene.service;
+  at['document-exports'].push(documentExport(500), documentExport(500));
+  await scene.sync();
+  (at['document-exports'][3] as SampleItem).sourceDocumentTitle = 'Second';
+  (at.collections[1] as SampleItem).name = 'Second';
+  (at.collections[2] as SampleItem).sourceConnection = { id: 77, name: 'Only here' };
+  const gone = at.collections.splice(0, 1);
+  at.webhooks.splice(0, 1);
+  await scene.sync();
+  at.collections.push(...gone);
+  (at.collections[0] as SampleItem).name = 'Third';
+  (at.collections[1] as SampleItem).sourceConnection = { id: 77, name: 'Renamed' };
+  await scene.sync();
+  return scene;
+}
+
+/** One run, in which one connection is known by one collection alone. */
+async function oneRun(): Promise<Scene> {
+  const own = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });
+  own.service.lists['document-exports'].push(documentExport(500), documentExport(500));
+  own.service.lists.collections.push(collection(90, { sourceConnection: { id: 77, name: 'Renamed' } }));
+  await own.sync();
+  return own;
+}
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await threeRuns();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+function tamper(path: string, sql: string): void {
+  const database = new Database(path);
+  database.pragma('foreign_keys = OFF');
+  database.exec(sql);
+  database.close();
+}
+
+const signal = new AbortController().signal;
+
+/** What the audit says of a copy of the mirror that was tampered with, a line a difference. */
+async function differencesAfter(sql: string): Promise<string[]> {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'copy.sqlite');
+  copyFileSync(scene.database, path);
+  tamper(path, sql);
+  const { differences } = await verifyMirror(path, { limit: 100, signal });
+  return differences.map(({ table, id, what }) => `${table} ${id}: ${what}`);
+}
+
+const historyId = (where: string) =>
+  sqlite(scene.database, `SELECT id FROM record_history WHERE ${where} LIMIT 1`)[0]?.id as number;
+
+describe('what others changed is found and named', () => {
+  test('nothing was changed', async () => {
+    expect(await differencesAfter('')).toEqual([]);
+  });
+
+  test.each<[name: string, sql: string, differences: (string | RegExp)[]]>([
+    ['a value', "UPDATE collections SET name = 'x' WHERE id = 3", [/^collections 3: a value was changed/]],
+    [
+      'an unknown field',
+      `UPDATE collections SET _extra = '{"a":1}' WHERE id = 3`,
+      [/^collections 3: a value was changed/],
+    ],
+    [
+      'an event of a webhook',
+      "UPDATE webhook_events SET event = 'x' WHERE webhook_id = 3 AND position = 0",
+      [/^webhooks 3: a value/],
+    ],
+    [
+      'a link of a webhook',
+      'DELETE FROM webhook_connections WHERE webhook_id = 3 AND position = 1',
+      [/^webhooks 3: a value/],
+    ],
+    [
+      'a value and its content',
+      "UPDATE collections SET name = 'x', _content = zeroblob(16) WHERE id = 3",
+      [/^collections 3: /, /^collections null: the rows' checksum/],
+    ],
+    [
+      'what identifies an export',
+      "UPDATE document_exports SET source_document_reference = 'x' WHERE id = 5",
+      [/^document_exports 5: a value/],
+    ],
+    [
+      'a deleted row',
+      'DELETE FROM document_exports WHERE id = 5',
+      [
+        /^document_exports null: 41 rows, but run 3 recorded 42/,
+        /^sync_run_resources 1: document-exports: inserted is 42/,
+      ],
+    ],
+    [
+      'an added row',
+      'INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (99, NULL, 1, 1, zeroblob(16))',
+      [/^collections 99: /, /^collections null: 7 rows/],
+    ],
+    [
+      'a changed row whose history is gone',
+      "DELETE FROM record_history WHERE resource = 'document-exports'",
+      [
+        /^document_exports 4: the version that run 2 ended is missing/,
+        /^record_history null: 0 rows of document-exports, but docmirror wrote 1/,
+      ],
+    ],
+    [
+      'the name of a connection',
+      "UPDATE connections SET name = 'x' WHERE id = 2",
+      [/^connections 2: the row was changed/],
+    ],
+    [
+      'a deleted connection',
+      'DELETE FROM connections WHERE id = 2',
+      [
+        /^collections \d+: it refers to a row of connections that does not exist/,
+        /^connections null: \d+ rows, but docmirror wrote/,
+      ],
+    ],
+    [
+      'an added connection',
+      "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id) VALUES (999, 'x', 1, 1)",
+      [/^connections 999: /],
+    ],
+    [
+      'a record in the history',
+      "UPDATE record_history SET record = '{}' WHERE resource = 'webhooks'",
+      [/^record_history \d+: webhooks 1: the row was changed/],
+    ],
+    [
+      'how a version ended',
+      "UPDATE record_history SET ended_by = 'update' WHERE resource = 'webhooks'",
+      [
+        /^record_history \d+: webhooks 1: the version that run 2 put in its place is missing/,
+        /^sync_run_resources 2: webhooks: removed is 1/,
+      ],
+    ],
+    [
+      'when a version began',
+      "UPDATE record_history SET valid_from_run_id = 0 WHERE resource = 'webhooks'",
+      [/^record_history \d+: run 0 is not recorded/],
+    ],
+    [
+      'when a version ended',
+      "UPDATE record_history SET valid_to_run_id = 3 WHERE resource = 'document-exports'",
+      [/^document_exports 4: it overlaps with the version that ended with run 3/],
+    ],
+    [
+      'which run changed a row',
+      'UPDATE collections SET _changed_run_id = 3 WHERE id = 4',
+      [/^collections 4: the version that run 3 ended is missing/],
+    ],
+    [
+      "a run's counts",
+      "UPDATE sync_run_resources SET inserted = 1 WHERE run_id = 1 AND resource = 'webhooks'",
+      [/^sync_run_resources 1: webhooks: inserted is 1, but rows and history hold 4/],
+    ],
+    [
+      "a run's record",
+      'DELETE FROM sync_runs WHERE id = 2',
+      [/run 2 is not recorded/, /it refers to a row of sync_runs that does not exist/],
+    ],
+    [
+      "a list's record of a run",
+      "DELETE FROM sync_run_resources WHERE run_id = 2 AND resource = 'webhooks'",
+      [/^sync_run_resources 2: webhooks: rows or history name this run/],
+    ],
+    [
+      'a rejected record',
+      "INSERT INTO rejected_records (run_id, resource, page_no, position, reason, record) VALUES (1, 'webhooks', 1, 1, 'x', 'x')",
+      [/^rejected_records 1: the row was changed/, /^rejected_records null: 1 rows, but docmirror wrote 0/],
+    ],
+    ['a table', 'DROP TABLE webhook_events', [/^webhook_events null: the table is missing/]],
+    [
+      'a trigger that was added',
+      'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN DELETE FROM collections; END',
+      [/^odd null: docmirror makes no such trigger/],
+    ],
+    [
+      'a trigger that is gone',
+      'DROP TRIGGER sync_receipts_stay',
+      [/^sync_receipts_stay null: the trigger is missing/],
+    ],
+    [
+      'a view that was replaced',
+      'DROP VIEW changes; CREATE VIEW changes AS SELECT 1 AS run_id',
+      [/^changes null: the view is not as docmirror makes it/],
+    ],
+    ['an index', 'DROP INDEX webhook_events_event', [/^webhook_events_event null: the index is missing/]],
+    ['a column', 'ALTER TABLE webhooks ADD COLUMN odd TEXT', [/^webhooks null: the table is not as/]],
+    [
+      'a gap among the events of a webhook',
+      'UPDATE webhook_events SET position = position + 1 WHERE webhook_id = 3 AND position = (SELECT max(position) FROM webhook_events WHERE webhook_id = 3)',
+      [/^webhook_events 3: the positions have a gap/],
+    ],
+    [
+      'whose word on a name counts',
+      'UPDATE connections SET _name_rank = _name_rank + 1 WHERE id = 2',
+      [/^connections 2: the row was changed/],
+    ],
+    [
+      "a run's base address",
+      "UPDATE sync_runs SET base_url = 'https://other.example' WHERE id = 2",
+      [
+        /^sync_runs 2: the row was changed/,
+        /run 2: baseUrl is .* but "https:\/\/other.example" by the tables/,
+      ],
+    ],
+    [
+      'the runs of two rows that were swapped',
+      'UPDATE collections SET _changed_run_id = iif(id = 5, 3, 1), _first_seen_run_id = iif(id = 5, 3, 1) WHERE id IN (1, 5)',
+      [/run 3: collections: changes is/, /run 1: collections: changes is/],
+    ],
+    [
+      'a known page',
+      "UPDATE _known_pages SET item_count = item_count + 1 WHERE resource = 'collections'",
+      [/^_known_pages null: collections: a page was changed/],
+    ],
+  ])('%s', async (_name, sql, expected) => {
+    const found = await differencesAfter(sql);
+    for (const difference of expected) expect(found).toContainEqual(expect.stringMatching(difference));
+  });
+
+  test('two rows of the history that were swapped', async () => {
+    const [one, other] = [
+      historyId("resource = 'collections' AND record_id = 1"),
+      historyId("resource = 'collections' AND record_id = 3"),
+    ];
+    const found = await differencesAfter(`
+      UPDATE record_history SET record_id = -1 WHERE id = ${one};
+      UPDATE record_history SET record_id = 1 WHERE id = ${other};
+      UPDATE record_history SET record_id = 3 WHERE id = ${one};`);
+    expect(found).toContainEqual(
+      expect.stringMatching(new RegExp(`^record_history ${one}: collections 3: the row was changed`)),
+    );
+    expect(found).toContainEqual(
+      expect.stringMatching(new RegExp(`^record_history ${other}: collections 1: the row was changed`)),
+    );
+  });
+
+  test('a version that was doubled', async () => {
+    const found = await differencesAfter(`
+      INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
+      SELECT resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint
+      FROM record_history WHERE resource = 'webhooks'`);
+    expect(found).toContainEqual(expect.stringMatching(/^record_history \d+: webhooks 1: it overlaps/));
+  });
+});
+
+describe.concurrent('verify', () => {
+  test('a sound mirror exits 0, is not touched, and has nothing left beside it', async () => {
+    const files = ['mirror.sqlite', 'mirror.sqlite.staging'];
+    const at = statSync(scene.database).mtimeMs;
+    const { code, stdout } = await scene.run('verify');
+    expect(stdout).toMatch(/is sound: 9 connections, \d versions in the history, 3 runs\.\n$/);
+    expect(code).toBe(0);
+    const json = await scene.run('verify', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      differenceCount: 0,
+      differences: [],
+      live: null,
+      runCount: 3,
+    });
+    expect({ files: readdirSync(scene.folder), at: statSync(scene.database).mtimeMs }).toEqual({ files, at });
+  });
+
+  test('a difference exits 4 and stands on a line; of many as many are listed as asked for', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'copy.sqlite');
+    copyFileSync(scene.database, path);
+    tamper(path, "UPDATE document_exports SET source_document_title = 'x'");
+    const { code, stdout } = await scene.run('verify', '--database', path, '--limit', '3');
+    expect(code).toBe(4);
+    expect(stdout).toContain(
+      'is NOT as docmirror wrote it: 45 differences.\n  document_exports 1: a value was changed',
+    );
+    expect(stdout).toContain('… and 42 more; --limit shows them');
+    const json = await scene.run('verify', '--database', path, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      differenceCount: 45,
+      differences: { length: 45 },
+    });
+  });
+
+  test('damage to the file is a difference, however much of it is left', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'copy.sqlite');
+    const whole = statSync(scene.database).size;
+    for (const size of [0, 10, 600, 4096, 8192, Math.floor(whole / 2), whole - 4096, whole - 1]) {
+      copyFileSync(scene.database, path);
+      truncateSync(path, size);
+      const { differenceCount, differences } = await verifyMirror(path, { limit: 5, signal });
+      expect(differenceCount, `${size} of ${whole} bytes`).toBeGreaterThan(0);
+      expect(differences[0]).toMatchObject({ table: null });
+    }
+    const truncated = await scene.run('verify', '--database', path);
+    expect(truncated).toMatchObject({ code: 4, stdout: expect.stringContaining('  file: ') });
+    writeFileSync(path, 'no database at all');
+    expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 4 });
+  });
+
+  test('no mirror is an error; a mirror without a run is sound', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'none.sqlite');
+    expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 1, stdout: '' });
+    expect(await scene.run('verify', '--limit', '0')).toMatchObject({ code: 2 });
+    openForWriting(path).close();
+    expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
+  });
+
+  test('a run that holds the mirror does not hold up an audit, nor the audit the run', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'copy.sqlite');
+    copyFileSync(scene.database, path);
+    const mirror = SqliteMirror.open(path);
+    await mirror.beginRun({
+      trigger: 'manual',
+      startedAt: new Date().toISOString(),
+      baseUrl: 'https://x.example',
+      docmirrorVersion: 'test',
+    });
+    expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
+    await mirror.endRun('completed', new Date().toISOString(), null);
+    mirror.close();
+  });
+
+  test.skipIf(whyNotBound !== null)(
+    `a file that can not be written, in a folder that can not be, is read all the same${whyNotBound === null ? '' : ` (skipped: ${whyNotBound})`}`,
+    async () => {
+      await using folder = temporaryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      copyFileSync(scene.database, path);
+      chmodSync(path, 0o444);
+      chmodSync(folder.path, 0o555);
+      expect(mayWriteBound(path)).toBe(false);
+      const run = (...args: string[]) => runBound([...args, '--database', path]);
+      expect(run('verify')).toMatchObject({ status: 0, stderr: '' });
+      expect(run('status')).toMatchObject({ status: 0, stderr: '' });
+      chmodSync(folder.path, 0o755);
+      expect(readdirSync(folder.path)).toEqual(['mirror.sqlite']);
+    },
+  );
+});
+
+describe.concurrent('verify --live', () => {
+  test('the service and the mirror are alike, and nothing is written', async () => {
+    await using own = await oneRun();
+    const before = { files: readdirSync(own.folder), at: statSync(own.database).mtimeMs };
+    const { code, stdout } = await own.run('verify', '--live');
+    expect(stdout).toContain('The mirror is what the service lists, record for record.\n');
+    expect(code).toBe(0);
+    expect({ files: readdirSync(own.folder), at: statSync(own.database).mtimeMs }).toEqual(before);
+  });
+
+  test('what is missing, extra and different is named, with both values and without secrets', async () => {
+    await using own = await oneRun();
+    const { lists: at } = own.service;
+    at.collections.push(collection(200));
+    at['document-exports'].splice(10, 1);
+    at['document-exports'].push(documentExport(500, { sourceDocumentTitle: 'A third twin' }));
+    at.webhooks[1] = webhook(2, {
+      endpoint: 'https://hooks.example.com/new?key=another-secret',
+      events: ['x'],
+    });
+    const { code, stdout } = await own.run('verify', '--live');
+    expect(code).toBe(4);
+    expect(stdout).toContain('The mirror is not what the service lists: 4 differences.');
+    expect(stdout).toContain('  collections 200: missing from the mirror\n');
+    expect(stdout).toMatch(/ {2}document-exports .* · DOC-11 · .*: not at the service\n/);
+    expect(stdout).toMatch(/ {2}document-exports .* · DOC-500 · .*: missing from the mirror\n/);
+    expect(stdout).toContain(
+      '  webhooks 2: different\n    endpoint: "https://hooks.example.com/…" in the mirror, "https://hooks.example.com/…" at the service, in a part that is not shown\n',
+    );
+    expect(stdout).not.toContain('secret');
+    const json = await own.run('verify', '--live', '--json', '--limit', '1');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      differenceCount: 0,
+      live: { isProven: true, differenceCount: 4, differences: { length: 1 } },
+    });
+  });
+
+  test('a connection with another name is named', async () => {
+    await using own = await oneRun();
+    for (const item of own.service.lists.collections as SampleItem[]) {
+      const ref = item.sourceConnection as { id: number; name: string };
+      if (ref.id === 77) ref.name = 'Anew';
+    }
+    const { code, stdout } = await own.run('verify', '--live');
+    expect(stdout).toContain(
+      '  connections 77: different\n    name: "Renamed" in the mirror, "Anew" at the service\n',
+    );
+    expect(code).toBe(4);
+  });
+
+  test('what could not be compared is said, and is no success', async () => {
+    await using own = await oneRun();
+    own.service.options.status = { webhooks: 404 };
+    const failed = await own.run('verify', '--live', '--retries', '0');
+    expect(failed).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('webhooks could not be compared: '),
+    });
+    own.service.options.status = {};
+    own.service.options.totalError = 1;
+    expect(await own.run('verify', '--live')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('no two walks agreed'),
+    });
+    expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({ code: 12 });
+    expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });
+  });
+
+  test('a run may hold the mirror meanwhile', async () => {
+    await using own = await oneRun();
+    own.service.options.latencyMs = 300;
+    await using syncing = spawnCli(['sync', '--full'], { env: own.env });
+    await new Promise(resolve => setTimeout(resolve, 700));
+    expect(await own.run('verify', '--live')).toMatchObject({ code: 0 });
+    expect(await syncing.done).toMatchObject({ code: 0 });
+  });
+});
+
+test('a connection that one list renames and the next lets go, in one run, was removed as it stood before', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'own.sqlite');
+  cpSync(scene.database, path);
+  const file = openForWriting(path);
+  file.sqlite.exec(
+    "INSERT INTO sync_runs (id, status, trigger, started_at, docmirror_version, base_url) VALUES (4, 'failed', 'manual', 't', 'test', 'u')",
+  );
+  const connections = new ConnectionTable(file.sqlite);
+  const row = connections.read(77);
+  if (row === undefined) throw new Error('The scene has no connection 77.');
+  const end = (changedRunId: number, endedBy: 'update' | 'removal') => {
+    const history = new History(file.sqlite, lists[1] as (typeof lists)[number], connections, 4);
+    history.endConnections([{ row: { ...row, changedRunId }, endedBy }]);
+    history.saveSums();
+  };
+  end(row.changedRunId, 'update');
+  end(4, 'removal');
+  const ended =
+    "SELECT valid_from_run_id AS since, ended_by FROM record_history WHERE resource = 'connections' AND valid_to_run_id = 4";
+  expect(file.sqlite.prepare(ended).all()).toEqual([{ since: row.changedRunId, ended_by: 'removal' }]);
+  file.close();
+  const { differences } = await verifyMirror(path, { limit: 10, signal });
+  // Its row still stands here, for no list was applied; but the sums over the history fit it.
+  expect(
+    differences.filter(({ table, what }) => table === 'record_history' && what.includes('checksum')),
+  ).toEqual([]);
+});

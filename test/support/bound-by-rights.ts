@@ -1,0 +1,46 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+
+/**
+ * How a child is bound by the rights of files and folders: as anybody it is anyway. The superuser gives up the capabilities to
+ * write and read everywhere, and stays who it is: another user could not enter a checkout in a folder of its owner's alone.
+ */
+const bound = isRoot
+  ? ['setpriv', '--inh-caps=-all', '--bounding-set=-dac_override,-dac_read_search,-fowner', process.execPath]
+  : [process.execPath];
+
+/** Why no such child can run here; null where it can. */
+export const whyNotBound: string | null = reason();
+
+function reason(): string | null {
+  if (process.platform !== 'linux') return 'only on Linux';
+  const tried = access(cliPath, 'R_OK');
+  if (tried.error !== undefined) return 'setpriv is needed where root runs the tests';
+  return tried.status === 0 ? null : 'root can not read the checkout without its capabilities';
+}
+
+/** Runs docmirror in a process that may write only what the rights of files and folders say. */
+export function runBound(args: readonly string[]): SpawnSyncReturns<string> {
+  return spawn(['--', cliPath, ...args]);
+}
+
+/** Whether such a child may write a file; a test that relies on its being bound asks. */
+export function mayWriteBound(path: string): boolean {
+  return access(path, 'W_OK').status === 0;
+}
+
+function access(path: string, right: 'R_OK' | 'W_OK'): SpawnSyncReturns<string> {
+  return spawn(['-e', `fs.accessSync(${JSON.stringify(path)}, fs.constants.${right})`]);
+}
+
+function spawn(args: readonly string[]): SpawnSyncReturns<string> {
+  const [program = '', ...before] = bound;
+  return spawnSync(program, [...before, ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+    timeout: 30_000,
+  });
+}

@@ -1,0 +1,161 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { listOf } from '../../src/contract/lists.ts';
+import { Service, type ServiceOptions } from '../../src/service/service.ts';
+import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import type { ListOutcome, PageSource } from '../../src/sync/ports.ts';
+import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
+import { sqlite, type TemporaryFolder } from './run-cli.ts';
+import type { Scene } from './scene.ts';
+
+// Runs without a process, ten times as fast: where the command line is not the point.
+
+const silent = {
+  listStarted() {},
+  walkStarted() {},
+  pageDone() {},
+  walkAgain() {},
+  listEnded() {},
+};
+
+export interface InProcessOptions {
+  readonly resources?: readonly string[];
+  readonly pageSize?: number | null;
+  readonly signal?: AbortSignal;
+  /** From 0 to 1; any number of records may be removed when it is left out. */
+  readonly maxRemovals?: number;
+  /** In milliseconds; every sweep is full when it is left out. */
+  readonly fullEveryMs?: number;
+  /** In milliseconds; all is kept when it is left out. */
+  readonly keepHistoryMs?: number;
+}
+
+/** One run over a mirror that is opened and closed for it. */
+export async function run(
+  path: string,
+  source: PageSource,
+  options: InProcessOptions = {},
+): Promise<RunSummary> {
+  const mirror = SqliteMirror.open(path);
+  try {
+    return await runSync(
+      {
+        lists: (options.resources ?? ['document-exports', 'collections', 'webhooks']).map(listOf),
+        trigger: 'manual',
+        docmirrorVersion: 'test',
+        pageSize: options.pageSize ?? null,
+        removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
+        pagesMax: 1_000_000,
+        fullEveryMs: options.fullEveryMs ?? 0,
+        keepHistoryMs: options.keepHistoryMs ?? null,
+      },
+      {
+        source,
+        mirror,
+        clock: () => new Date(),
+        observer: silent,
+        signal: options.signal ?? new AbortController().signal,
+      },
+    );
+  } finally {
+    mirror.close();
+  }
+}
+
+/** One run over the document exports of a MovingList. */
+export async function sync(
+  path: string,
+  source: PageSource & { readonly pageSize: number },
+): Promise<ListOutcome> {
+  const { pageSize } = source;
+  const options = { resources: ['document-exports'], pageSize };
+  return (await run(path, source, options)).resources[0] as ListOutcome;
+}
+
+/** The document exports of a mirror, sorted, as `labelOf` of a MovingList writes them. */
+export function stored(path: string): string[] {
+  const rows = sqlite(
+    path,
+    "SELECT source_document_reference || ' ' || source_document_title AS label FROM document_exports",
+  );
+  return rows.map(row => row.label as string).sort();
+}
+
+/** How a run over a scene ended: as `scene.sync` says it. */
+export interface InProcessSynced {
+  /** What the command line would exit with. */
+  readonly code: number;
+  readonly status: string;
+  readonly summary: RunSummary;
+  of(resource: string): ListOutcome;
+}
+
+/** One run over a scene's service into its mirror, over real HTTP, with the command line's defaults but in full sweeps. */
+export async function syncScene(
+  { service, database }: Pick<Scene, 'service' | 'database'>,
+  options: InProcessOptions & { allowMassRemoval?: boolean } & Partial<ServiceOptions> = {},
+): Promise<InProcessSynced> {
+  const source = new Service({
+    baseUrl: service.url,
+    token: service.options.token,
+    timeoutMs: 5_000,
+    retries: 5,
+    concurrency: 4,
+    userAgent: 'docmirror-test',
+    retryDelayMs: 2,
+    ...options,
+  });
+  try {
+    const { maxRemovals = 0.5, ...rest } = options;
+    const guard = options.allowMassRemoval ? {} : { maxRemovals };
+    const summary = await run(database, source, { ...rest, ...guard });
+    return {
+      code: exitCodeOf(summary, new AbortController().signal),
+      status: summary.status,
+      summary,
+      of: resource => summary.resources.find(outcome => outcome.resource === resource) as ListOutcome,
+    };
+  } finally {
+    await source.close();
+  }
+}
+
+/** Waits until another process writes to the mirror in a transaction that lasts, or `over` is settled. */
+export async function amidApply(path: string, over: Promise<unknown>): Promise<void> {
+  const watcher = new Database(path, { timeout: 0 });
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  over.then(end, end);
+  try {
+    for (let busy = 0; busy < 3 && !isOver; await wait(2)) busy = isLocked(watcher) ? busy + 1 : 0;
+  } finally {
+    watcher.close();
+  }
+}
+
+function isLocked(watcher: Database.Database): boolean {
+  try {
+    watcher.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** A folder in memory where the machine has such a place: for many short runs whose survival of a power cut is not the point. */
+export function memoryFolder(): TemporaryFolder {
+  const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const path = mkdtempSync(join(root, 'docmirror-test-'));
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+
+const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+export interface CliOptions {
+  /** All that the process gets besides `PATH`, `HOME` and `TZ`. */
+  env?: Record<string, string>;
+  cwd?: string;
+  /** A process that takes longer is killed and its result is an error. */
+  timeoutMs?: number;
+}
+
+export interface CliResult {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCli extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly done: Promise<CliResult>;
+}
+
+/** Runs docmirror in a process of its own, without a terminal, to its end. */
+export function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
+  return spawnCli(args, options).done;
+}
+
+/** Starts docmirror in a process of its own; disposal kills it if it still runs. */
+export function spawnCli(args: string[], options: CliOptions = {}): RunningCli {
+  // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 where there is none.
+  const child = spawn(process.execPath, ['--', cliPath, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...inheritedEnv(), ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  const result = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(
+    ([[code, signal], stdout, stderr]): CliResult => ({ code, signal, stdout, stderr }),
+  );
+  const done = within(result, options.timeoutMs ?? 45_000, child, args);
+  return {
+    child,
+    done,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await result;
+    },
+  };
+}
+
+async function within(result: Promise<CliResult>, ms: number, child: ChildProcess, args: string[]) {
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill('SIGKILL');
+  }, ms);
+  const ended = await result.finally(() => clearTimeout(timer));
+  if (late) throw new Error(`docmirror ${args.join(' ')} took longer than ${ms} ms.\n${ended.stderr}`);
+  return ended;
+}
+
+function inheritedEnv(): Record<string, string> {
+  const entries = ['PATH', 'HOME', 'TZ'].map(name => [name, process.env[name]] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+export function temporaryFolder(): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), 'docmirror-test-'));
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Row = Record<string, unknown>;
+
+/** The rows of a query, on a read-only connection of its own. */
+export function sqlite(path: string, sql: string, options: { safeIntegers?: boolean } = {}): Row[] {
+  const database = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    return database
+      .prepare<[], Row>(sql)
+      .safeIntegers(options.safeIntegers === true)
+      .all();
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,344 @@
+import { once } from 'node:events';
+import { copyFileSync, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { amidApply, syncScene } from '../support/in-process.ts';
+import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { make, type Scene, setScene } from '../support/scene.ts';
+import {
+  collection,
+  documentExport,
+  type Lists,
+  type Resource,
+  type StandIn,
+  webhook,
+} from '../support/stand-in.ts';
+
+const resource = 'document-exports';
+const resources: readonly Resource[] = [resource, 'collections', 'webhooks'];
+
+/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+type Snapshot = Record<Resource, string[]>;
+
+/** What the service lists, as `mirrored` writes it. */
+function snapshotOf(lists: Lists): Snapshot {
+  return Object.fromEntries(resources.map(name => [name, listed(lists[name], name)])) as Snapshot;
+}
+
+/** Changes every list a little: so that a list that is half written is neither as before nor as after. */
+function change(service: StandIn, random: () => number, round: number): void {
+  const { lists } = service;
+  const at = (length: number) => Math.floor(random() * length);
+  const n = 1_000 * (round + 1);
+  const exports = lists[resource];
+  exports.push(...make(1 + at(8), one => documentExport(n + one)));
+  exports.splice(at(exports.length), 1 + at(3));
+  exports[at(exports.length)] = documentExport(n + 20);
+  lists.collections.push(collection(n));
+  lists.collections.splice(at(lists.collections.length), 1);
+  lists.webhooks.push(webhook(n));
+  lists.webhooks[0] = webhook(1, { description: `changed in round ${round}` });
+}
+
+/** Starts a sync and kills it so long after its nth request, if there are as many. */
+async function syncAndKill(scene: Scene, request: number, afterMs: number): Promise<void> {
+  await using cli = spawnCli(['sync', '--full'], { env: scene.env });
+  const exit = once(cli.child, 'exit');
+  let requests = 0;
+  const reached = new Promise<void>(resolve => {
+    scene.service.onRequest = () => {
+      if (++requests === request) resolve();
+    };
+  });
+  await Promise.race([exit, reached.then(() => wait(afterMs))]);
+  cli.child.kill('SIGKILL');
+  await exit;
+  scene.service.onRequest = undefined;
+}
+
+function expectOldOrNew(scene: Scene, before: Snapshot, after: Snapshot): void {
+  expectSound(scene.database);
+  for (const name of resources) {
+    const records = mirrored(scene.database, name);
+    const isOld = JSON.stringify(records) === JSON.stringify(before[name]);
+    const isNew = JSON.stringify(records) === JSON.stringify(after[name]);
+    expect(isOld || isNew, `${name} is neither as before nor as after`).toBe(true);
+  }
+}
+
+function runsOf(scene: Scene): Record<string, unknown>[] {
+  return sqlite(scene.database, 'SELECT id, status FROM sync_runs ORDER BY id');
+}
+
+describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
+  test.each([1, 2, 3, 4, 5])(
+    'at random moments leaves every list as before or as after, and the next run makes all exact (seed %i)',
+    async seed => {
+      const random = randomNumbers(seed);
+      await using scene = await setScene(
+        { maxPageSize: 15, latencyMs: 4 },
+        { exports: 150, collections: 40 },
+      );
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      const killed: Record<string, unknown>[] = [];
+      for (let round = 0; round < 6; round++) {
+        const before = Object.fromEntries(
+          resources.map(name => [name, mirrored(scene.database, name)]),
+        ) as Snapshot;
+        change(scene.service, random, round);
+        await syncAndKill(scene, 1 + Math.floor(random() * 32), random() * 25);
+        expectOldOrNew(scene, before, snapshotOf(scene.service.lists));
+        killed.push(...runsOf(scene).filter(({ status }) => status === 'running'));
+      }
+      expect(killed.length, 'the kills came too late to show anything').toBeGreaterThan(1);
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(scene.database, scene.service);
+      const runs = runsOf(scene);
+      expect(runs.map(({ status }) => status)).not.toContain('running');
+      for (const { id } of killed) expect(runs).toContainEqual({ id, status: 'interrupted' });
+      const openLists = "SELECT count(*) AS n FROM sync_run_resources WHERE status = 'running'";
+      expect(sqlite(scene.database, openLists)).toEqual([{ n: 0 }]);
+      const again = await syncScene(scene);
+      for (const name of resources)
+        expect(again.of(name)).toMatchObject({ inserted: 0, updated: 0, removed: 0, rejected: 0 });
+    },
+  );
+
+  test('in the midst of writing 5,000 records leaves none of them or all, and the next run makes it exact', async () => {
+    await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 60 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const { service } = scene;
+    service.lists[resource].push(...make(5_000, n => documentExport(1_000 + n)));
+    const count = () => sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')[0]?.n;
+    const counts: unknown[] = [];
+    for (const afterMs of [0, 10, 25]) {
+      await using cli = spawnCli(['sync', '--full', '--resource', resource], { env: scene.env });
+      await amidApply(scene.database, cli.done);
+      await wait(afterMs);
+      cli.child.kill('SIGKILL');
+      await cli.done;
+      counts.push(count());
+      expectSound(scene.database);
+    }
+    expect(counts[0]).toBe(60);
+    for (const seen of counts) expect([60, 5_060]).toContain(seen);
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, service);
+    expect(runsOf(scene).map(({ status }) => status)).not.toContain('running');
+  });
+});
+
+/** Kills a walk of 100 pages as it asks for page 70. */
+async function killAtPage70(scene: Scene, name: Resource = resource): Promise<void> {
+  const { service } = scene;
+  service.options.latencyMs = 4;
+  await using cli = spawnCli(['sync', '--full', '--resource', name], { env: scene.env });
+  service.onRequest = request => {
+    if (request.resource === name && request.pageNo === 70) cli.child.kill('SIGKILL');
+  };
+  await once(cli.child, 'exit');
+  service.onRequest = undefined;
+  service.options.latencyMs = 0;
+  service.requests = [];
+}
+
+/** Requests of a reading that takes nothing from an interrupted one: 101 pages and the end. */
+const secondReading = 102;
+
+const pagesAsked = ({ requests }: StandIn) =>
+  requests.filter(({ resource: name }) => name === resource).length;
+
+describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
+  const setLongScene = () => setScene({ maxPageSize: 10 }, { exports: 1_000 });
+
+  test('is taken up again on a first sync: the next run asks for fewer than 60 pages before its own reading, and is exact', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    const synced = await syncScene(scene);
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ recordsSeen: 1_000, inserted: 1_000 });
+    expect(pagesAsked(scene.service)).toBeLessThan(60 + secondReading);
+    expectExactMirror(scene.database, scene.service);
+    expect(runsOf(scene)).toEqual([
+      { id: 1, status: 'interrupted' },
+      { id: 2, status: 'completed' },
+    ]);
+  });
+
+  test('is taken up again over a mirror with changes in every part of the list, and is exact', async () => {
+    await using scene = await setLongScene();
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const exports = scene.service.lists[resource];
+    for (const at of [15, 300, 650, 720, 950])
+      exports[at] = documentExport(at + 1, { sourceDocumentTitle: 'new' });
+    exports.push(...make(10, n => documentExport(2_000 + n)));
+    await killAtPage70(scene);
+    const synced = await syncScene(scene);
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ inserted: 10, updated: 5, removed: 0 });
+    expect(pagesAsked(scene.service)).toBeLessThan(60 + secondReading);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is taken up again twice, when the next run is killed, too', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    await using cli = spawnCli(['sync', '--full', '--resource', resource], { env: scene.env });
+    scene.service.options.latencyMs = 4;
+    scene.service.onRequest = ({ pageNo }) => {
+      if (pageNo === 90) cli.child.kill('SIGKILL');
+    };
+    await once(cli.child, 'exit');
+    scene.service.onRequest = undefined;
+    scene.service.requests = [];
+    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+    expect(pagesAsked(scene.service)).toBeLessThan(40 + secondReading);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  const changes: [name: string, change: (service: StandIn) => void][] = [
+    ['where the total changed meanwhile', ({ lists }) => lists[resource].push(documentExport(5_000))],
+    ['where records went meanwhile', ({ lists }) => lists[resource].splice(500, 3)],
+    [
+      'where the first page changed under the same total',
+      ({ lists }) => {
+        lists[resource].splice(100, 1);
+        lists[resource].unshift(documentExport(5_000));
+      },
+    ],
+    [
+      'where a record on the first page changed',
+      ({ lists }) => {
+        lists[resource][3] = documentExport(4, { sourceDocumentTitle: 'changed' });
+      },
+    ],
+    [
+      'where the pages have another size',
+      ({ options }) => {
+        options.maxPageSize = 9;
+      },
+    ],
+  ];
+
+  test.each(changes)('is begun anew %s, and is exact', async (_name, changeService) => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    changeService(scene.service);
+    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+    expect(pagesAsked(scene.service)).toBeGreaterThanOrEqual(100);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is begun anew for another service at another address', async () => {
+    await using scene = await setLongScene();
+    await using other = await setLongScene();
+    other.service.lists[resource][700] = documentExport(7_000);
+    await killAtPage70(scene);
+    expect(await syncScene({ ...scene, service: other.service })).toMatchObject({
+      code: 0,
+      status: 'completed',
+    });
+    expect(pagesAsked(other.service)).toBeGreaterThanOrEqual(100);
+    expectExactMirror(scene.database, other.service);
+  });
+
+  test('where records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
+    await using scene = await setLongScene();
+    await killAtPage70(scene);
+    const exports = scene.service.lists[resource];
+    exports.splice(300, 1);
+    exports.push(documentExport(5_000));
+    await syncScene(scene);
+    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+describe.concurrent('a reader', () => {
+  test('that counts during a run sees the old count or the new one, nothing between, and no error', async () => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports: 500 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    scene.service.lists[resource].push(...make(20_000, n => documentExport(1_000 + n)));
+    let isOver = false;
+    const synced = scene.sync().finally(() => {
+      isOver = true;
+    });
+    const counts = new Set<unknown>();
+    let polls = 0;
+    const held = new Database(scene.database, { readonly: true });
+    while (!isOver) {
+      const sql = 'SELECT count(*) AS n FROM document_exports';
+      counts.add(held.prepare(sql).pluck().get());
+      // A reader of its own each time, too: one that comes while the writer opens, commits or closes the file.
+      counts.add(sqlite(scene.database, sql)[0]?.n);
+      polls++;
+      await wait(4);
+    }
+    held.close();
+    expect(await synced).toMatchObject({ code: 0 });
+    expect(polls).toBeGreaterThan(30);
+    expect([...counts].sort()).toEqual([20_500, 500]);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('that comes and goes while runs open and close the file never sees an error', async () => {
+    await using scene = await setScene({}, { exports: 30 });
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    let isOver = false;
+    const runs = (async () => {
+      for (let n = 0; n < 3; n++) {
+        scene.service.lists[resource].push(documentExport(500 + n));
+        expect(await scene.sync()).toMatchObject({ code: 0 });
+      }
+    })().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')[0]?.n).toBeGreaterThan(29);
+      await wait(1);
+    }
+    await runs;
+  });
+
+  test('that holds a read transaction through whole runs neither fails them nor sees them', async () => {
+    await using scene = await setScene();
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const reader = new Database(scene.database, { readonly: true });
+    const count = reader.prepare('SELECT count(*) FROM document_exports').pluck();
+    reader.exec('BEGIN');
+    expect(count.get()).toBe(130);
+    for (const n of [501, 502]) {
+      scene.service.lists[resource].push(documentExport(n));
+      scene.service.lists[resource].shift();
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expect(count.get()).toBe(130);
+    }
+    reader.exec('COMMIT');
+    expect(count.get()).toBe(130);
+    reader.close();
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('finds the whole mirror in the one file when a run is over', async () => {
+    await using scene = await setScene();
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const copy = join(scene.folder, 'copy.sqlite');
+    for (const end of ['-wal', '-journal'])
+      expect(existsSync(scene.database + end) ? statSync(scene.database + end).size : 0).toBe(0);
+    copyFileSync(scene.database, copy);
+    expectExactMirror(copy, scene.service);
+  });
+});

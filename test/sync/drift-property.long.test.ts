@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ListOutcome } from '../../src/sync/ports.ts';
+import { memoryFolder, stored, sync } from '../support/in-process.ts';
+import { labelOf, type Move, MovingList, type Script } from '../support/moving-list.ts';
+
+function countOf(labels: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return counts;
+}
+
+/** Labels with how many of each stood at every instant. */
+function stoodThroughout(instants: readonly string[][]): Map<string, number> {
+  const [first, ...rest] = instants.map(countOf);
+  const least = new Map(first);
+  for (const instant of rest) {
+    for (const [label, count] of least) least.set(label, Math.min(count, instant.get(label) ?? 0));
+  }
+  return least;
+}
+
+/** Labels with the most of each that stood at one instant. */
+function mostAtOnce(instants: readonly string[][]): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const instant of instants.map(countOf)) {
+    for (const [label, count] of instant) most.set(label, Math.max(count, most.get(label) ?? 0));
+  }
+  return most;
+}
+
+const at = fc.nat(60);
+const move: fc.Arbitrary<Move> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('insert' as const, 'delete' as const, 'update' as const, 'twin' as const),
+    at,
+  }),
+  fc.record({ kind: fc.constant('move' as const), at, to: at }),
+);
+const script: fc.Arbitrary<Script> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(move, { maxLength: 4 }) },
+  ),
+  { maxLength: 25 },
+);
+
+const scenario = fc.record({
+  count: fc.nat(30),
+  pageSize: fc.integer({ min: 1, max: 9 }),
+  concurrency: fc.integer({ min: 1, max: 4 }),
+  scripts: fc.array(script, { minLength: 1, maxLength: 3 }),
+});
+
+/** Checks one run against all that docmirror promises of it, whatever happened meanwhile. */
+function check(before: string[], after: string[], outcome: ListOutcome, source: MovingList) {
+  const instants = source.instants.map(entries => entries.map(labelOf));
+  const [had, has] = [countOf(before), countOf(after)];
+  const most = mostAtOnce(instants);
+  for (const [label, count] of stoodThroughout(instants)) {
+    const known = Math.min(count, had.get(label) ?? 0);
+    expect(
+      has.get(label) ?? 0,
+      `${label} was known, stood throughout, and was removed`,
+    ).toBeGreaterThanOrEqual(known);
+    if (outcome.completeness !== 'proven') continue;
+    expect(has.get(label) ?? 0, `${label} stood throughout and is not in the mirror`).toBeGreaterThanOrEqual(
+      count,
+    );
+  }
+  for (const [label, count] of has) {
+    const bound = Math.max(most.get(label) ?? 0, had.get(label) ?? 0);
+    expect(count, `${label} is stored more often than it ever stood`).toBeLessThanOrEqual(bound);
+  }
+  if (outcome.completeness === 'proven') {
+    expect(instants.map(labels => labels.toSorted().join('\n'))).toContain(after.join('\n'));
+  }
+}
+
+test('whatever moves between requests, nothing known is lost, nothing is stored twice, and the next quiet run is exact', async () => {
+  await using folder = memoryFolder();
+  let example = 0;
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ count, pageSize, concurrency, scripts }) => {
+      const path = join(folder.path, `${example++}.sqlite`);
+      const source = new MovingList(count, pageSize, concurrency);
+      let before: string[] = [];
+      for (const played of scripts) {
+        source.play(played);
+        const outcome = await sync(path, source);
+        const after = stored(path);
+        check(before, after, outcome, source);
+        before = after;
+      }
+      source.play([]);
+      const last = await sync(path, source);
+      expect(last).toMatchObject({ status: 'completed', completeness: 'proven', removalsWithheld: 0 });
+      expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
+    }),
+    { numRuns: 250 },
+  );
+}, 180_000);

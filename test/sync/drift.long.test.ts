@@ -1,0 +1,412 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { memoryFolder, stored, sync, syncScene } from '../support/in-process.ts';
+import { labelOf, type Move, MovingList, type Script } from '../support/moving-list.ts';
+import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
+import { make, type Scene, setScene } from '../support/scene.ts';
+import { collection, documentExport, type StandIn, type StandInOptions } from '../support/stand-in.ts';
+
+const pageSize = 5;
+const pageCount = 5;
+const count = pageSize * pageCount - 2;
+
+type Place = 'front' | 'amid' | 'end';
+const places: readonly Place[] = ['front', 'amid', 'end'];
+
+/** Where in the list something happens; insertions may also stand behind the last record. */
+function positionOf(place: Place, isInsertion: boolean): number {
+  if (place === 'front') return 0;
+  if (place === 'end') return isInsertion ? count : count - 1;
+  return 2 * pageSize + 2;
+}
+
+const insertion = (place: Place): Move => ({ kind: 'insert', at: positionOf(place, true) });
+const deletion = (place: Place): Move => ({ kind: 'delete', at: positionOf(place, false) });
+const times = (n: number, move: Move): Move[] => Array.from({ length: n }, () => move);
+
+/** What can happen between two requests. */
+const events: [name: string, moves: readonly Move[]][] = [
+  ...places.flatMap((place): [string, Move[]][] => [
+    [`one record is deleted (${place})`, [deletion(place)]],
+    [`one record is inserted (${place})`, [insertion(place)]],
+    [`a whole page is deleted (${place})`, times(pageSize, deletion(place))],
+    [`a whole page is inserted (${place})`, times(pageSize, insertion(place))],
+  ]),
+  ...places.flatMap(from =>
+    places.map((to): [string, Move[]] => [
+      `one record is deleted (${from}) and one inserted (${to})`,
+      [deletion(from), insertion(to)],
+    ]),
+  ),
+  [
+    'a whole page is deleted (front) and one inserted (end)',
+    [...times(pageSize, deletion('front')), ...times(pageSize, insertion('end'))],
+  ],
+  [
+    'a whole page is deleted (end) and one inserted (front)',
+    [...times(pageSize, deletion('end')), ...times(pageSize, insertion('front'))],
+  ],
+  ['a record is updated and moves to the front', [{ kind: 'move', at: count - 3, to: 0 }]],
+  ['a record moves to the end', [{ kind: 'move', at: 1, to: count - 1 }]],
+];
+
+/** The moves fall before the nth request of a run, counted from 1. */
+function atRequest(request: number, moves: readonly Move[]): Script {
+  return [...quietRequests(request - 1), moves];
+}
+
+function quietRequests(n: number): Move[][] {
+  return Array.from({ length: n }, () => []);
+}
+
+/** After each page of a walk, and in the gap between the first walk and the second. */
+const boundaries = Array.from({ length: pageCount + 1 }, (_, at) => at + 2);
+
+/** Runs a script over a copy of a mirror, and then once more in peace. */
+async function play(path: string, concurrency: number, script: Script) {
+  const source = new MovingList(count, pageSize, concurrency);
+  source.play(script);
+  const outcome = await sync(path, source);
+  const after = stored(path);
+  const instants = source.instants.map(entries => entries.map(labelOf));
+  source.play([]);
+  const quiet = await sync(path, source);
+  return { outcome, after, instants, quiet, last: stored(path), truth: source.entries.map(labelOf).sort() };
+}
+
+/** What must hold of any run, whatever happened in it. */
+function expectRight(known: readonly string[], played: Awaited<ReturnType<typeof play>>): void {
+  const { outcome, after, instants, quiet, last, truth } = played;
+  const everywhere = known.filter(label => instants.every(instant => instant.includes(label)));
+  expect(after, 'a known record that stood throughout was removed').toEqual(
+    expect.arrayContaining(everywhere),
+  );
+  expect(new Set(after).size, 'a record is stored twice').toBe(after.length);
+  if (outcome.completeness === 'proven') {
+    const truths = instants.map(labels => labels.toSorted().join('\n'));
+    expect(truths, 'proven, but the list never stood so').toContain(after.join('\n'));
+  }
+  expect(['completed', 'partial']).toContain(outcome.status);
+  expect(quiet).toMatchObject({ status: 'completed', removalsWithheld: 0 });
+  expect(last, 'the next quiet run is not exact').toEqual(truth);
+}
+
+describe.each(events)('while a run walks, %s:', (_event, moves) => {
+  test('over a mirror, whatever page it falls behind, no known record that stands is removed', async () => {
+    await using folder = memoryFolder();
+    const template = join(folder.path, 'template.sqlite');
+    const quiet = new MovingList(count, pageSize, 1);
+    quiet.play([]);
+    await sync(template, quiet);
+    for (const boundary of boundaries) {
+      const path = join(folder.path, `${boundary}.sqlite`);
+      copyFileSync(template, path);
+      expectRight(stored(template), await play(path, 1, atRequest(boundary, moves)));
+    }
+  });
+
+  test('on a first sync, with pages in flight, nothing false is proven and the next quiet run is exact', async () => {
+    await using folder = memoryFolder();
+    for (const boundary of boundaries) {
+      const path = join(folder.path, `${boundary}.sqlite`);
+      expectRight([], await play(path, 1 + (boundary % 3), atRequest(boundary, moves)));
+    }
+  });
+});
+
+describe('a deletion and an insertion in separate gaps', () => {
+  test('at any two page boundaries, a known record that stands is never removed', async () => {
+    await using folder = memoryFolder();
+    const template = join(folder.path, 'template.sqlite');
+    const quiet = new MovingList(count, pageSize, 1);
+    quiet.play([]);
+    await sync(template, quiet);
+    for (const first of boundaries) {
+      for (const second of boundaries.filter(boundary => boundary > first)) {
+        const script: Script = [
+          ...quietRequests(first - 1),
+          [deletion('front')],
+          ...quietRequests(second - first - 1),
+          [insertion('end')],
+        ];
+        const path = join(folder.path, `${first}-${second}.sqlite`);
+        copyFileSync(template, path);
+        expectRight(stored(template), await play(path, 1, script));
+      }
+    }
+  });
+});
+
+const resource = 'document-exports';
+
+/** A scene whose mirror is exact already. */
+async function setSyncedScene(
+  options: Partial<StandInOptions> = {},
+  sizes: Parameters<typeof setScene>[1] = {},
+): Promise<Scene> {
+  const scene = await setScene({ maxPageSize: 20, ...options }, sizes);
+  expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+  return scene;
+}
+
+function allOf(service: StandIn): string[] {
+  return listed(service.lists[resource], resource);
+}
+
+describe('where the service contradicts itself,', () => {
+  test.each([1, 3, 40, -1, -3, -40])(
+    'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes nothing',
+    async totalError => {
+      await using scene = await setSyncedScene();
+      const { service, database } = scene;
+      service.options.totalError = totalError;
+      const gone = service.lists[resource].splice(30, 2);
+      service.lists[resource].push(documentExport(901));
+      const first = await syncScene(scene);
+      expect(first).toMatchObject({ code: 3, status: 'partial' });
+      expect(first.of(resource)).toMatchObject({
+        status: 'partial',
+        completeness: 'unproven',
+        inserted: 1,
+        removed: 0,
+      });
+      expect(first.of(resource).reason).toMatch(/totalRecordCount/);
+      expect(mirrored(database, resource)).toEqual([...allOf(service), ...listed(gone, resource)].toSorted());
+      service.lists[resource].unshift(documentExport(902));
+      const second = await syncScene(scene);
+      expect(second.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 1, removed: 0 });
+      expectSound(database);
+      service.options.totalError = 0;
+      const honest = await syncScene(scene);
+      expect(honest).toMatchObject({ code: 0, status: 'completed' });
+      expect(honest.of(resource)).toMatchObject({ completeness: 'proven', removed: 2 });
+      expectExactMirror(database, service);
+    },
+  );
+
+  test('a total that is wrong from the first run on is unproven, and all records are stored all the same', async () => {
+    await using scene = await setScene({ maxPageSize: 20, totalError: 7 });
+    const first = await scene.sync();
+    expect(first).toMatchObject({ code: 3, status: 'partial' });
+    expect(first.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 130 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('a list in another order at every request is unproven, and nothing known is removed', async () => {
+    await using scene = await setSyncedScene();
+    const known = mirrored(scene.database, resource);
+    scene.service.options.order = 'shuffled-per-request';
+    scene.service.lists[resource].push(...make(20, n => documentExport(900 + n)));
+    const synced = await syncScene(scene);
+    expect(synced).toMatchObject({ code: 3, status: 'partial' });
+    expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', removed: 0, updated: 0 });
+    expect(mirrored(scene.database, resource)).toEqual(expect.arrayContaining(known));
+    scene.service.options.order = 'stable';
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('a list that grows at every request is proven as it stood at one of them, and nothing known is lost', async () => {
+    await using scene = await setSyncedScene();
+    const { service } = scene;
+    const known = mirrored(scene.database, resource);
+    let n = 2_000;
+    service.onRequest = request => {
+      if (request.resource === resource) service.lists[resource].unshift(documentExport(n++));
+    };
+    const synced = await syncScene(scene);
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ completeness: 'proven', removed: 0, updated: 0 });
+    const held = mirrored(scene.database, resource);
+    expect(held).toEqual(expect.arrayContaining(known));
+    const cameLater = service.lists[resource].length - held.length;
+    expect(cameLater).toBeLessThanOrEqual(synced.of(resource).requests);
+    expect(held).toEqual(listed(service.lists[resource].slice(cameLater), resource));
+    service.onRequest = undefined;
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, service);
+  });
+
+  const blind: [name: string, pageNo: StandInOptions['pageNo']][] = [
+    ['ignored', 'ignored'],
+    ['ignored, with an echo that lies,', 'ignored-lying-echo'],
+    ['clamped to the third page', { clampTo: 3 }],
+    ['clamped to the last page but one', { clampTo: 6 }],
+  ];
+
+  test.each(blind)(
+    'a pageNo that is %s fails the list, and the mirror stays as it was',
+    async (_name, pageNo) => {
+      await using scene = await setSyncedScene();
+      const before = mirrored(scene.database, resource);
+      scene.service.options.pageNo = pageNo;
+      scene.service.lists[resource].push(...make(5, n => documentExport(900 + n)));
+      const synced = await syncScene(scene);
+      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced.of(resource)).toMatchObject({
+        status: 'failed',
+        completeness: null,
+        inserted: 0,
+        removed: 0,
+        error: { code: 'pagination_ignored' },
+      });
+      expect(mirrored(scene.database, resource)).toEqual(before);
+      scene.service.options.pageNo = 'honest';
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
+  test.each(blind)('a pageNo that is %s is found out on a first sync, too', async (_name, pageNo) => {
+    await using scene = await setScene({ maxPageSize: 20, pageNo });
+    const synced = await syncScene(scene);
+    expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
+    expect(mirrored(scene.database, resource)).toEqual([]);
+  });
+});
+
+/** A service that has suddenly nothing to say. */
+const silences: [name: string, change: (service: StandIn) => void][] = [
+  ['lists nothing', service => service.lists[resource].splice(0)],
+  [
+    'answers with a page of HTML',
+    ({ options }) => {
+      options.faults = request => (request.resource === resource ? { kind: 'html' } : undefined);
+    },
+  ],
+  [
+    'answers with 500 only',
+    ({ options }) => {
+      options.status = { 'document-exports': 500 };
+    },
+  ],
+  [
+    'answers with 404 only',
+    ({ options }) => {
+      options.status = { 'document-exports': 404 };
+    },
+  ],
+  [
+    'says null for its items',
+    ({ options }) => {
+      options.rawBody = name => (name === resource ? '{"items":null,"pagination":null}' : undefined);
+    },
+  ],
+];
+
+describe('a removal of many records', () => {
+  test.each(silences)('is withheld where the service suddenly %s', async (_name, change) => {
+    await using scene = await setSyncedScene();
+    const before = mirrored(scene.database, resource);
+    change(scene.service);
+    const synced = await syncScene(scene, { retries: 1 });
+    expect(synced.code).toBe(3);
+    expect(synced.of(resource)).toMatchObject({ removed: 0 });
+    expect(synced.of(resource).status).not.toBe('completed');
+    expect(mirrored(scene.database, resource)).toEqual(before);
+  });
+
+  test('is withheld where all lists are suddenly empty, and the exit code is not 0', async () => {
+    await using scene = await setSyncedScene({}, { collections: 30, webhooks: 30 });
+    const { lists } = scene.service;
+    for (const name of Object.keys(lists) as (keyof typeof lists)[]) lists[name] = [];
+    const synced = await syncScene(scene);
+    expect(synced).toMatchObject({ code: 3, status: 'partial' });
+    expect(mirrored(scene.database, resource)).toHaveLength(130);
+    expect(mirrored(scene.database, 'webhooks')).toHaveLength(30);
+  });
+
+  test('is withheld beyond the share that is set, says how to allow it, and is made when it is allowed', async () => {
+    await using scene = await setSyncedScene();
+    scene.service.lists[resource].splice(0, 66);
+    scene.service.lists.collections.push(collection(77));
+    const withheld = await scene.run('sync');
+    expect(withheld.code).toBe(3);
+    expect(withheld.stdout).toContain('66 records were not seen, but their removal was withheld');
+    expect(withheld.stdout).toContain('docmirror sync --resource document-exports --allow-mass-removal');
+    expect(mirrored(scene.database, resource)).toHaveLength(130);
+    expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
+    const again = await syncScene(scene);
+    expect(again.of(resource)).toMatchObject({ completeness: 'proven', removed: 0, removalsWithheld: 66 });
+    const allowed = await scene.sync('--resource', resource, '--allow-mass-removal');
+    expect(allowed.code).toBe(0);
+    expect(allowed.of(resource)).toMatchObject({ removed: 66, removalsWithheld: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is made at exactly the share that is set, and withheld one record beyond', async () => {
+    await using scene = await setSyncedScene();
+    scene.service.lists[resource].splice(0, 65);
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 65 });
+    scene.service.lists[resource].splice(0, 33);
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'partial', removalsWithheld: 33 });
+  });
+
+  test('is bounded by DOCMIRROR_MAX_REMOVALS', async () => {
+    await using scene = await setSyncedScene();
+    scene.service.lists[resource].splice(0, 30);
+    expect((await syncScene(scene, { maxRemovals: 0.1 })).of(resource)).toMatchObject({
+      removalsWithheld: 30,
+    });
+    expect((await syncScene(scene, { maxRemovals: 1 })).of(resource)).toMatchObject({ removed: 30 });
+  });
+
+  test('is no mass where they are 20 at most, whatever their share', async () => {
+    await using scene = await setSyncedScene({}, { exports: 20 });
+    scene.service.lists[resource] = [];
+    const synced = await syncScene(scene, { maxRemovals: 0 });
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource)).toMatchObject({ removed: 20, completeness: 'proven' });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('is withheld after a rejected record, be they ever so few, also where masses are allowed', async () => {
+    await using scene = await setSyncedScene();
+    scene.service.lists[resource].splice(10, 1);
+    scene.service.lists[resource].push('"no object"');
+    const text = await scene.run('sync', '--allow-mass-removal');
+    expect(text.code).toBe(3);
+    expect(text.stdout).toContain('their removal was withheld, for records were rejected');
+    const synced = await syncScene(scene, { allowMassRemoval: true });
+    expect(synced.code).toBe(3);
+    expect(synced.of(resource)).toMatchObject({ rejected: 1, removed: 0, removalsWithheld: 1 });
+    scene.service.lists[resource].pop();
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('leaves record counts and digests as they stand: the next runs agree with the rows', async () => {
+    await using scene = await setSyncedScene();
+    const all = [...scene.service.lists[resource]];
+    scene.service.lists[resource] = [];
+    await syncScene(scene);
+    scene.service.lists[resource] = all;
+    expect((await syncScene(scene)).of(resource)).toMatchObject({
+      status: 'completed',
+      inserted: 0,
+      updated: 0,
+      removed: 0,
+      unchanged: 130,
+    });
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+test('a twin that still stands is not overwritten by a run that proves nothing', async () => {
+  await using folder = memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const list = new MovingList(4, 2, 1);
+  list.play([]);
+  await sync(path, list);
+  // One of the twins is corrected at every request, the other stands as it was.
+  list.play([
+    [{ kind: 'twin', at: 1 }],
+    ...Array.from({ length: 100 }, (): Move[] => [{ kind: 'update', at: 1 }]),
+  ]);
+  expect(await sync(path, list)).toMatchObject({ completeness: 'unproven' });
+  expect(stored(path)).toContain('R1 title 0');
+  list.play([]);
+  expect(await sync(path, list)).toMatchObject({ status: 'completed' });
+  expect(stored(path)).toEqual(list.entries.map(labelOf).sort());
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { expectExactMirror } from '../support/oracle.ts';
+import { setScene } from '../support/scene.ts';
+import { collection, documentExport, type StandInOptions, webhook } from '../support/stand-in.ts';
+
+/** What a service may do that CONTRACT leaves open, and that changes nothing for the mirror. */
+const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number][] = [
+  ['the first page is 0', { firstPage: 0, maxPageSize: 20 }, 20],
+  ['the first page is 1', { firstPage: 1, maxPageSize: 20 }, 20],
+  ['the page size is clamped, and the answer says so', { maxPageSize: 20 }, 20],
+  ['the page size is clamped in silence', { maxPageSize: 20, clamp: 'silent' }, 20],
+  [
+    'the page size is clamped in silence, and the pages are counted by the size asked for',
+    { maxPageSize: 20, clamp: 'silent', silentPageCount: 'asked' },
+    20,
+  ],
+  ['a large page size is refused', { maxPageSize: 60, clamp: 'refuse' }, 50],
+  [
+    'pages past the end are empty, and there is one more than there should be',
+    { maxPageSize: 20, extraPageCount: 1 },
+    20,
+  ],
+  ['pages past the end are 404', { maxPageSize: 20, extraPageCount: 1, beyond: '404' }, 20],
+  ['past the end the last page comes again', { maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, 20],
+  ['answers are compressed', { gzip: true, maxPageSize: 20 }, 20],
+  ['the base address has a path', { basePath: '/api/v9/export', maxPageSize: 20 }, 20],
+  ['the order is another one in each walk', { order: 'shuffled-per-walk', maxPageSize: 20 }, 20],
+];
+
+describe.concurrent('the mirror is exact where', () => {
+  test.each(quirks)('%s', async (_name, options, pageSize) => {
+    await using scene = await setScene(options);
+    const first = await scene.sync();
+    expect(first).toMatchObject({ code: 0, status: 'completed' });
+    expect(first.of('document-exports')).toMatchObject({ pageSize, recordsSeen: 130, inserted: 130 });
+    expectExactMirror(scene.database, scene.service);
+    scene.service.lists['document-exports'].splice(40, 1);
+    scene.service.lists['document-exports'].push(documentExport(900));
+    const second = await scene.sync();
+    expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('the service is empty', async () => {
+    await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test.each([40, 41, 39, 20, 1])('the list holds %i records and a page 20', async exports => {
+    await using scene = await setScene({ maxPageSize: 20 }, { exports });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({
+      status: 'completed',
+      recordsSeen: exports,
+    });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('a small list takes its page and its end, twice in a first sync and once where nothing changed', async () => {
+    await using scene = await setScene();
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, requests: 4 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 2 });
+  });
+
+  test('connections, texts and arrays are null or missing', async () => {
+    await using scene = await setScene();
+    scene.service.lists['document-exports'].push(
+      documentExport(501, { sourceConnection: null, destinationConnection: null }),
+      { exportedAt: null, sourceDocumentTitle: null },
+      {},
+    );
+    scene.service.lists.collections.push({ id: 90 }, collection(91, { name: null, sourceConnection: null }));
+    scene.service.lists.webhooks.push({ id: 90 }, webhook(91, { events: null, connections: null }));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('a webhook repeats events and connections', async () => {
+    await using scene = await setScene();
+    const connections = [
+      { id: 1, name: 'One' },
+      { id: 2, name: 'Two' },
+      { id: 1, name: 'One' },
+    ];
+    scene.service.lists.webhooks.push(webhook(50, { events: ['b', 'a', 'b', 'b'], connections }));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('identical twins stand on one page, on two pages, come and go', async () => {
+    await using scene = await setScene({ maxPageSize: 20 });
+    const exports = scene.service.lists['document-exports'];
+    exports.splice(5, 0, documentExport(6), documentExport(6));
+    exports.push(documentExport(6), documentExport(7));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({
+      inserted: 0,
+      removed: 0,
+      updated: 0,
+    });
+    exports.splice(6, 1);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+    exports.push(documentExport(6), documentExport(6));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+});
