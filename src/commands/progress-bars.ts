@@ -2,7 +2,7 @@ import { MultiBar, Presets } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
 import { progressLine } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from './progress-observer.ts';
 import { Reading } from './reading.ts';
 
 const widthUnknown = 80;

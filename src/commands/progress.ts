@@ -1,17 +1,10 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import { shareOf } from '../render/progress-line.ts';
-import type { ListObserver } from '../sync/list-task.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
+import type { Progress } from './progress-observer.ts';
 import { Reading } from './reading.ts';
-
-/** Something that shows how a run goes on until it is closed. */
-export type Progress = ListObserver & {
-  /** The service asked to be left alone until then, in milliseconds since 1970. */
-  waiting(untilMs: number): void;
-  close(): void;
-};
 
 /** How often the log tells how far a list is, in milliseconds. */
 const logEveryMs = 10_000;

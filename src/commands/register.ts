@@ -42,9 +42,14 @@ function complete(command: Command, entry: NamedCommand, context: CommandContext
     .action(async () => (await bodies[entry.name]())(command, context));
 }
 
-function argumentOf({ name, help, isRequired, isRepeatable }: ArgumentEntry): Argument {
+function argumentOf({ name, help, isRequired, isRepeatable, choices }: ArgumentEntry): Argument {
   const word = isRepeatable ? `${name}...` : name;
-  return new Argument(isRequired ? `<${word}>` : `[${word}]`, help);
+  const argument = new Argument(isRequired ? `<${word}>` : `[${word}]`, help);
+  if (choices === undefined) return argument;
+  return argument.argParser((value: string) => {
+    assertChosen(value, choices);
+    return value;
+  });
 }
 
 function optionOf(entry: FlagEntry): Option {

@@ -11,7 +11,7 @@ import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
-import type { Progress } from './progress.ts';
+import type { Progress } from './progress-observer.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */

@@ -31,6 +31,8 @@ export interface Asked {
   readonly index: number;
   /** The greatest total that had arrived when it was sent. */
   readonly totalBefore: number;
+  /** True where by that total there is no such page: it is asked for to prove the end. */
+  readonly isBeyond: boolean;
 }
 
 /** Pages without records after which a contradicted walk ends, however many the service says that there are. */
@@ -114,14 +116,14 @@ export class WalkAccount {
     const index = this.#nextIndex();
     if (index === null) return null;
     this.#inFlight++;
-    return { index, totalBefore: this.#newestTotal };
+    return { index, totalBefore: this.#newestTotal, isBeyond: index >= this.pageCount };
   }
 
   /** The first page, which was asked for before the walk began. */
   askedFirst(): Asked {
     this.#cursor = 1;
     this.#inFlight++;
-    return { index: 0, totalBefore: 0 };
+    return { index: 0, totalBefore: 0, isBeyond: false };
   }
 
   /** Says that the first page was taken from an interrupted walk, which holds the same. */

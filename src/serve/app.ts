@@ -21,6 +21,7 @@ export interface MonitorOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
+/** What the server serves, besides what it watches, and how much of it. */
 export interface AppOptions extends MonitorOptions {
   readonly source: RecordSource;
   /** What clients must send as their bearer token. */

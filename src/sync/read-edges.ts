@@ -40,7 +40,9 @@ export async function readEdges(task: ListTask, listMirror: ListMirror): Promise
     }
     const index = step.pageNo - firstPageNo;
     const walked =
-      index === 0 ? { page: firstPage } : await getOrMissing(requests, { index, totalBefore: 0 }, signal);
+      index === 0
+        ? { page: firstPage }
+        : await getOrMissing(requests, { index, totalBefore: 0, isBeyond: false }, signal);
     // Where a page is not there, the list is not what its first page says.
     if (walked.page === null) return null;
     pages.set(step.pageNo, readEdge(listMirror, walked.page, step.pageNo, index));

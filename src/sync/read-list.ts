@@ -182,7 +182,7 @@ async function readGrowthAgain(
     const indexes = [...step.indexes];
     const next = (): Asked | null => {
       const index = indexes.shift();
-      return index === undefined ? null : { index, totalBefore: newestTotal };
+      return index === undefined ? null : { index, totalBefore: newestTotal, isBeyond: false };
     };
     for await (const { asked, page } of walkPages(requests, next)) {
       const answer = page && askedPageOf(page, asked, { firstPageNo, pageSize }, listMirror);

@@ -76,8 +76,8 @@ export async function getOrMissing(
     return { asked, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
   } catch (error) {
     // Some services say that a page past the end is no page to ask for.
-    const isMissing = error instanceof ServiceError && /^(not_found|refused)$/.test(error.code);
-    if (isMissing) return { asked, page: null };
+    const isRefused = (code: string) => code === 'not_found' || (asked.isBeyond && code === 'refused');
+    if (error instanceof ServiceError && isRefused(error.code)) return { asked, page: null };
     throw error;
   }
 }

@@ -45,7 +45,15 @@ test.each(['status', 'runs', 'where-you-are', 'completion'])(
   '%s loads no parser, no HTTP and no logger',
   name => {
     const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);
-    const allowed = ['better-sqlite3', 'cli-table3', 'commander', 'drizzle-orm', 'leven', 'parse-duration'];
+    const allowed = [
+      'better-sqlite3',
+      'canonicalize',
+      'cli-table3',
+      'commander',
+      'drizzle-orm',
+      'leven',
+      'parse-duration',
+    ];
     const ofDrizzle = ['drizzle-orm/better-sqlite3', 'drizzle-orm/sqlite-core'];
     expect(loaded.filter(each => ![...allowed, ...ofDrizzle].includes(each))).toEqual([]);
   },

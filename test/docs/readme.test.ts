@@ -141,7 +141,7 @@ function* flagsOf(options: string): Generator<string> {
   }
 }
 
-/** The README with this transcript of the demo in it, if more differs than ports, durations and what the order of answers decides. */
+/** The README with this transcript of the demo in it, if more differs than ports, durations, roots and what the order of answers decides. */
 function withTranscript(text: string, transcript: string): string {
   return text.replace(
     /(## What you see\n\n```text\n)(.*?)(```\n)/s,
@@ -155,6 +155,7 @@ function steady(transcript: string): string[] {
   return transcript
     .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
     .replace(/ in [\d.]+ m?s\./g, ' in TIME.')
+    .replace(/^[\da-f]{64}\.$/gm, 'ROOT')
     .replace(
       /^([−~+] document-exports) \d+ (.*)$/gm,
       (_, start: string, rest: string) => `${start} ID ${rest.slice(0, 60)}`,

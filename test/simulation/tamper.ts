@@ -27,7 +27,7 @@ export function shortcutTables(database: Database.Database): string[] {
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema
        WHERE type = 'table' AND name LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE '\\_\\_drizzle%' ESCAPE '\\'
-         AND name <> '_content_sums'
+         AND name NOT IN ('_content_sums', '_mirror')
        ORDER BY name`,
     )
     .pluck()

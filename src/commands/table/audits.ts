@@ -15,6 +15,7 @@ export const auditCommands = [
         line: 'docmirror audit keygen signing-key.pem > key.pub',
         meaning: 'once; give key.pub to the auditor',
       },
+      { line: 'docmirror audit keygen next-key.pem', meaning: 'the public one on the terminal' },
     ],
     notes: ['DOCMIRROR_SIGNING_KEY_FILE names the private key for those commands that sign.'],
     exitCodes: '0 done, 2 the file is there already, or it can not be written.',
@@ -33,8 +34,8 @@ export const auditCommands = [
         meaning: 'how many receipts there are, and their root',
       },
       {
-        line: 'docmirror audit checkpoint --out checkpoint --signing-key-file signing-key.pem',
-        meaning: 'after a run; keep it where no one can change it',
+        line: 'docmirror audit checkpoint --unsigned --out checkpoint',
+        meaning: 'into a file; keep it where no one can change it',
       },
     ],
     notes: ['"docmirror verify --checkpoint FILE" tells later whether anything before it was changed.'],

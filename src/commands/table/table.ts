@@ -24,7 +24,7 @@ export const commandTable: readonly NamedCommand[] = all;
 
 /** What the commands that only hold others are for, by their names. */
 export const groups: Readonly<Record<string, string>> = {
+  publish: 'Bring the mirror and its change feed into a database that all tenants share.',
   audit:
     "Receipts of all runs, and checkpoints that pin them: a mirror's history for those who trust no one.",
-  publish: 'Bring the mirror and its change feed into a database that all tenants share.',
 };

@@ -20,6 +20,7 @@ export interface SearchResult {
   readonly isWhole: boolean;
 }
 
+/** How far a search may go. */
 export interface SearchBounds {
   readonly hitsMax: number;
   /** How long it goes on, in milliseconds. */
