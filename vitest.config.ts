@@ -6,6 +6,8 @@ export default defineConfig({
     // Those need an engine that is installed apart; they have a configuration of their own.
     exclude: [...configDefaults.exclude, 'test/clickhouse/**'],
     testTimeout: 60_000,
+    // A shared machine may be slower than any wait that a test allows; what fails three times fails.
+    retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 60_000,
   },
 });

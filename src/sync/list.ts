@@ -124,8 +124,13 @@ function storeSeen(
       { retryable: false },
     );
   }
+  // Where one content stands on two pages and that is not proven, only what one answer holds is known to stand side by side.
+  const seen = walks.map(({ strip, repeats, pages }) => ({
+    strip: repeats?.onTwoPages === true ? null : strip,
+    pages,
+  }));
   return listMirror.apply(
-    { kind: 'seen', firstPageNo: walks[0]?.account.envelope.firstPageNo ?? 0, walks },
+    { kind: 'seen', firstPageNo: walks[0]?.account.envelope.firstPageNo ?? 0, walks: seen },
     applied => conclude(ended('unproven', proof.reason, applied)),
     task.signal,
   );

@@ -60,8 +60,8 @@ async function until(condition: () => boolean, what: string, timeoutMs = 15_000)
 
 describe.concurrent('docmirror watch', () => {
   test('never runs twice at once, says which ticks it skipped, and ends amid a run with 143', async () => {
-    // Three lists, one request each: a run takes 1.5 s and ticks come every second.
-    await using scene = await setScene({ latencyMs: 500 }, { exports: 20 });
+    // Three lists, two requests each: a run takes 1.5 s, the first one twice that, and ticks come every second.
+    await using scene = await setScene({ latencyMs: 250 }, { exports: 20 });
     await using running = watch(scene);
     await wait(ticks * 1_000);
     const requestsBefore = scene.service.requests.length;

@@ -187,5 +187,5 @@ test('a walk that is taken up asks only for the pages that are missing', () => {
   const account = begin(pages, pageOf('ABCDEFGHI', 0), null);
   for (const index of [0, 2]) account.take(pages.answer(index, 9, pageOf('ABCDEFGHI', index).labels));
   account.skipFirst();
-  expect(account.next()).toEqual({ index: 1, totalBefore: 9 });
+  expect(account.next()).toEqual({ index: 1, totalBefore: 9, isBeyond: false });
 });

@@ -65,14 +65,15 @@ export class ModelService implements PageSource {
 
   async getPage({ resource }: ListDefinition, request: PageRequest): Promise<Page> {
     const pageNo = request.pageNo ?? 1;
+    const size = Math.min(request.pageSize ?? pageSize, pageSize);
     const items = this.#items(resource);
     const pagination = {
-      pageCount: Math.ceil(items.length / pageSize),
+      pageCount: Math.ceil(items.length / size),
       pageNo,
-      pageSize,
+      pageSize: size,
       totalRecordCount: items.length,
     };
-    const shown = items.slice((pageNo - 1) * pageSize, pageNo * pageSize);
+    const shown = items.slice((pageNo - 1) * size, pageNo * size);
     return readPage(Buffer.from(JSON.stringify({ items: shown, pagination })));
   }
 

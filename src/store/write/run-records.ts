@@ -8,6 +8,8 @@ import { Fingerprints } from '../tables/fingerprints.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { OpenTransaction } from './transaction.ts';
 
+const interrupted = { status: 'interrupted' } as const;
+
 /** A run that wrote a list, as far as the next run asks. */
 export interface WrittenList {
   readonly runId: number;
@@ -46,8 +48,14 @@ export class RunRecords {
   }
 
   #interrupt({ sqlite }: OpenTransaction, runId: number): void {
-    const interrupted = { status: 'interrupted' } as const;
     this.#orm.update(syncRuns).set(interrupted).where(eq(syncRuns.id, runId)).run();
+    this.#cutOffLists(runId);
+    this.#noteRun(runId);
+    writeRunReceipt(sqlite, runId);
+  }
+
+  /** Ends the lists that a run left under way. */
+  #cutOffLists(runId: number): void {
     const ofRun = eq(syncRunResources.runId, runId);
     const cutOff = this.#orm
       .update(syncRunResources)
@@ -56,8 +64,6 @@ export class RunRecords {
       .returning({ resource: syncRunResources.resource })
       .all();
     for (const { resource } of cutOff) this.#noteList(runId, resource);
-    this.#noteRun(runId);
-    writeRunReceipt(sqlite, runId);
   }
 
   #allRunning(): number[] {
@@ -92,6 +98,7 @@ export class RunRecords {
       .set({ status, completedAt, errorCode: error?.code ?? null, errorMessage: error?.message ?? null })
       .where(eq(syncRuns.id, runId))
       .run();
+    this.#cutOffLists(runId);
     this.#noteRun(runId);
     writeRunReceipt(sqlite, runId);
     return new ReceiptLog(sqlite).head();

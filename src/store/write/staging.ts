@@ -44,7 +44,7 @@ export interface WalkOrigin extends Envelope {
   readonly runStartedAt: string;
 }
 
-const pagesPerCommit = 64;
+const pagesPerCommit = 8;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
@@ -173,8 +173,12 @@ export class Staging {
   forgetDamaged(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
       const row = this.#statements.page.get(resource, digest);
-      if (row !== undefined && checkSumOf(row) !== row.check_sum)
-        this.#statements.clearPage.run(resource, digest);
+      const answer = this.#statements.answer.get(resource, digest);
+      const isWhole =
+        row !== undefined &&
+        checkSumOf(row) === row.check_sum &&
+        (answer === undefined || crc32(answer.bytes) === answer.check_sum);
+      if (!isWhole) this.#statements.clearPage.run(resource, digest);
     }
   }
 

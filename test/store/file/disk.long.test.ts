@@ -21,7 +21,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../../support/in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from '../../support/oracle.ts';
-import { type CliResult, spawnCli } from '../../support/run-cli.ts';
+import { type CliResult, spawnCli, sqlite } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
 import { documentExport } from '../../support/stand-in.ts';
 
@@ -91,10 +91,16 @@ describe.concurrent('a mirror that may not be written', () => {
   );
 });
 
+/** The pages after the first one that hold the schema, from 0. */
+function schemaPages(path: string): number[] {
+  const select = "SELECT pageno - 1 AS page FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1";
+  return sqlite(path, select).map(({ page }) => Number(page));
+}
+
 describe.concurrent('a damaged mirror', () => {
   const damages: [name: string, harm: (path: string) => void][] = [
     ['whose first page is noise', path => damage(path, 100, 3_996)],
-    ['whose schema is noise', path => damage(path, 4_096, 4_096)],
+    ['whose schema is noise', path => schemaPages(path).forEach(page => damage(path, page * 4_096, 4_096))],
     ['that is noise but for its header', path => damage(path, 100, statSync(path).size - 100)],
     ['that is cut in the middle', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
     ['that is cut to its header', path => truncateSync(path, 100)],
