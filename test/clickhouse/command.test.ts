@@ -204,7 +204,7 @@ describe('publish clickhouse', () => {
   });
 
   test('without a mirror says how to make one', async () => {
-    const env = { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_DATABASE: '/nowhere/mirror.sqlite' };
+    const env = { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_DATABASE: '/no-mirror.sqlite' };
     const result = await runCli(['publish', 'clickhouse', '--retries', '0'], { env });
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/^docmirror: There is no mirror at [^\n]+\n$/);
