@@ -100,7 +100,7 @@ function schemaPages(path: string): number[] {
 describe.concurrent('a damaged mirror', () => {
   const damages: [name: string, harm: (path: string) => void][] = [
     ['whose first page is noise', path => damage(path, 100, 3_996)],
-    ['whose schema is noise', path => schemaPages(path).forEach(page => damage(path, page * 4_096, 4_096))],
+    ['whose schema is noise', noiseForSchema],
     ['that is noise but for its header', path => damage(path, 100, statSync(path).size - 100)],
     ['that is cut in the middle', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
     ['that is cut to its header', path => truncateSync(path, 100)],
@@ -283,3 +283,8 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
     },
   );
 });
+
+/** Every page of the schema becomes noise. */
+function noiseForSchema(path: string): void {
+  for (const page of schemaPages(path)) damage(path, page * 4_096, 4_096);
+}
