@@ -9,10 +9,7 @@ export class Random {
   /** From 0 up to but not including 1. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    return mixed(this.#state) / 2 ** 32;
   }
 
   /** From `min` to `max`, both included. */
@@ -24,7 +21,7 @@ export class Random {
     return this.fraction() < share;
   }
 
-  pick<T>(choices: readonly [T, ...T[]]): T {
+  pick<const T>(choices: readonly [T, ...T[]]): T {
     return choices[this.integer(0, choices.length - 1)] ?? choices[0];
   }
 
@@ -52,4 +49,11 @@ export class Random {
   uuid(): string {
     return [8, 4, 4, 4, 12].map(digits => this.hex(digits)).join('-');
   }
+}
+
+/** The output of mulberry32 for a state: a whole number below 2^32. */
+export function mixed(state: number): number {
+  let bits = Math.imul(state ^ (state >>> 15), state | 1);
+  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+  return (bits ^ (bits >>> 14)) >>> 0;
 }

@@ -1,4 +1,4 @@
-import { Random } from './random.ts';
+import { Random } from '../../src/sample/random.ts';
 import {
   type Change,
   type Crash,

@@ -1,40 +1,8 @@
-/** A seeded source of chance (mulberry32): the same seed draws the same on every machine. */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** From 0 up to but not including 1. */
-  fraction(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    return mixed(this.#state) / 2 ** 32;
-  }
-
-  /** From `min` to `max`, both included. */
-  integer(min: number, max: number): number {
-    return min + Math.floor(this.fraction() * (max - min + 1));
-  }
-
-  chance(share: number): boolean {
-    return this.fraction() < share;
-  }
-
-  pick<const T>(choices: readonly [T, ...T[]]): T {
-    return choices[this.integer(0, choices.length - 1)] ?? choices[0];
-  }
-}
+import { mixed } from '../../src/sample/random.ts';
 
 /** A whole number below 2^32 that depends on all the given ones, and on their order. */
 export function hashOf(...numbers: readonly number[]): number {
   let hash = 0;
   for (const number of numbers) hash = mixed((Math.imul(hash, 31) + number + 0x6d2b79f5) >>> 0);
   return hash;
-}
-
-function mixed(state: number): number {
-  let bits = Math.imul(state ^ (state >>> 15), state | 1);
-  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-  return (bits ^ (bits >>> 14)) >>> 0;
 }
