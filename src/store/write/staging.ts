@@ -44,7 +44,8 @@ export interface WalkOrigin extends Envelope {
   readonly runStartedAt: string;
 }
 
-const pagesPerCommit = 8;
+/** A page and its place are two writes; a page that is known already has its place alone. */
+const writesPerCommit = 16;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
@@ -82,7 +83,7 @@ const layout: StagingLayout = {
 export class Staging {
   readonly #sqlite: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
-  #pagesInTransaction = 0;
+  #writesInTransaction = 0;
   #committedAt = 0;
 
   /**
@@ -126,6 +127,7 @@ export class Staging {
   addPlace(resource: string, { index, total, digest }: StagedPlace): void {
     this.#begin();
     this.#statements.addPlace.run(resource, index, total, digest);
+    this.#commitWhenDue();
   }
 
   /** The places of the first walk of a list, in the order in which they came. */
@@ -133,16 +135,14 @@ export class Staging {
     return this.#statements.places.all(resource);
   }
 
-  /** Stages a page that was read. Pages are committed many at a time, or after 200 ms. */
+  /** Stages a page that was read. Pages and places are committed many at a time, or after 200 ms. */
   addPage(resource: string, page: StagedPage): void {
     this.#begin();
     const { digest, count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes } = page;
     const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims] as const;
     this.#statements.addPage.run(resource, digest, ...values, checkSumOf(page));
     if (bytes !== null) this.#statements.addAnswer.run(resource, digest, bytes, crc32(bytes));
-    this.#pagesInTransaction++;
-    if (this.#pagesInTransaction >= pagesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
-      this.commit();
+    this.#commitWhenDue();
   }
 
   /**
@@ -190,9 +190,15 @@ export class Staging {
     }
   }
 
+  #commitWhenDue(): void {
+    this.#writesInTransaction++;
+    if (this.#writesInTransaction >= writesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
+      this.commit();
+  }
+
   commit(): void {
     if (this.#sqlite.inTransaction) this.#sqlite.exec('COMMIT');
-    this.#pagesInTransaction = 0;
+    this.#writesInTransaction = 0;
     this.#committedAt = Date.now();
   }
 
