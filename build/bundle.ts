@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
 // Writes dist/: npm run build
@@ -24,35 +24,48 @@ const bundled = new Set([
   'pino',
 ]);
 
-const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
+/**
+ * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the
+ * same text is left alone, so that a program which runs from it is not disturbed.
+ */
+export async function bundle(folder: string): Promise<void> {
+  const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
+  const { outputFiles } = await build({
+    write: false,
+    absWorkingDir: root,
+    entryPoints: ['src/cli.ts'],
+    outdir: folder,
+    bundle: true,
+    // The folder stays flat: the program finds its package one folder up from any of its files.
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    external: Object.keys(manifest.dependencies).filter(name => !bundled.has(name)),
+    // As a module it has all its getters called when it is loaded, which takes 7 ms.
+    alias: { 'node:process': join(root, 'build', 'process-object.ts') },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  mkdirSync(join(root, folder), { recursive: true });
+  for (const { path, text } of outputFiles) writeUnlessSame(path, withRequire(text));
+  const written = new Set(outputFiles.map(({ path }) => basename(path)));
+  for (const name of readdirSync(join(root, folder)))
+    if (!written.has(name)) rmSync(join(root, folder, name), { recursive: true });
+}
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-const { outputFiles } = await build({
-  write: false,
-  absWorkingDir: root,
-  entryPoints: ['src/cli.ts'],
-  outdir: 'dist',
-  bundle: true,
-  // The folder stays flat: the program finds its package one folder up from any of its files.
-  splitting: true,
-  chunkNames: '[name]-[hash]',
-  format: 'esm',
-  platform: 'node',
-  target: 'node24',
-  mainFields: ['module', 'main'],
-  external: Object.keys(manifest.dependencies).filter(name => !bundled.has(name)),
-  // As a module it has all its getters called when it is loaded, which takes 7 ms.
-  alias: { 'node:process': join(root, 'build', 'process-object.ts') },
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  logLevel: 'warning',
-});
+/** What was CommonJS asks for Node's own modules by `require`, through one function that esbuild puts into one of the files. */
+function withRequire(text: string): string {
+  const giveRequire = 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
+  return text.includes('typeof require') ? giveRequire + text : text;
+}
 
-// What was CommonJS asks for Node's own modules by `require`, through one function that esbuild puts into one of the files.
-const asksForRequire = 'typeof require';
-const giveRequire = 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
+function writeUnlessSame(path: string, text: string): void {
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+}
 
-mkdirSync(join(root, 'dist'));
-for (const { path, text } of outputFiles)
-  writeFileSync(path, text.includes(asksForRequire) ? giveRequire + text : text);
+if (import.meta.main) await bundle('dist');

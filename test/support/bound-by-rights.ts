@@ -1,7 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { programPath } from './program.ts';
 
-const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 
 /**
@@ -17,14 +16,14 @@ export const whyNotBound: string | null = reason();
 
 function reason(): string | null {
   if (process.platform !== 'linux') return 'only on Linux';
-  const tried = access(cliPath, 'R_OK');
+  const tried = access(programPath, 'R_OK');
   if (tried.error !== undefined) return 'setpriv is needed where root runs the tests';
   return tried.status === 0 ? null : 'root can not read the checkout without its capabilities';
 }
 
 /** Runs docmirror in a process that may write only what the rights of files and folders say. */
 export function runBound(args: readonly string[]): SpawnSyncReturns<string> {
-  return spawn(['--', cliPath, ...args]);
+  return spawn(['--', programPath, ...args]);
 }
 
 /** Whether such a child may write a file; a test that relies on its being bound asks. */

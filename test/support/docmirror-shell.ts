@@ -3,9 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-
-const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+import { programPath } from './program.ts';
 
 /** Runs what a page has one type: a script of `sh`, to its end; what it prints on standard error goes to the test's own. */
 export type Shell = (
@@ -17,7 +15,7 @@ export type Shell = (
 export function docmirrorShell(folder: string): Shell {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
-  const program = `#!/bin/sh\nexec "${process.execPath}" -- "${cliPath}" "$@"\n`;
+  const program = `#!/bin/sh\nexec "${process.execPath}" -- "${programPath}" "$@"\n`;
   writeFileSync(join(bin, 'docmirror'), program, { mode: 0o755 });
   return async (script, env = {}) => {
     const child = spawn('sh', ['-c', script], {

@@ -5,10 +5,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-
-const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+import { programPath } from './program.ts';
 
 export interface CliOptions {
   /** All that the process gets besides `PATH`, `HOME` and `TZ`. */
@@ -38,7 +36,7 @@ export function runCli(args: string[], options: CliOptions = {}): Promise<CliRes
 /** Starts docmirror in a process of its own; disposal kills it if it still runs. */
 export function spawnCli(args: string[], options: CliOptions = {}): RunningCli {
   // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 where there is none.
-  const child = spawn(process.execPath, ['--', cliPath, ...args], {
+  const child = spawn(process.execPath, ['--', programPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inheritedEnv(), ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -16,17 +16,16 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../../support/in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from '../../support/oracle.ts';
+import { programPath } from '../../support/program.ts';
 import { type CliResult, spawnCli, sqlite } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
 import { documentExport } from '../../support/stand-in.ts';
 
 const resource = 'document-exports';
-const cliPath = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
 
 async function setSyncedScene(exports = 130): Promise<Scene> {
   const scene = await setScene({ maxPageSize: 100 }, { exports });
@@ -235,7 +234,7 @@ describe.concurrent('a mirror that another program has locked', () => {
 async function syncWithin(scene: Scene, kib: number): Promise<CliResult> {
   const child = spawn(
     'bash',
-    ['-c', 'ulimit -f "$0"; exec "$@"', String(kib), process.execPath, cliPath, 'sync'],
+    ['-c', 'ulimit -f "$0"; exec "$@"', String(kib), process.execPath, programPath, 'sync'],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...scene.env, DOCMIRROR_LOG_LEVEL: 'fatal' },
