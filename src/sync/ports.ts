@@ -100,6 +100,8 @@ export interface Applied {
 /** One list of the mirror, as a run sees it. */
 export interface ListMirror {
   readonly standing: Standing;
+  /** Why the list's rows and shortcuts are not believed, in words; null where they are. */
+  readonly doubt: string | null;
   /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
   edges(): ListEdges | null;
   /** The page size of the last run that read the list; null where there was none. */

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { connectionContent } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { ContentSum } from './content-sums.ts';
@@ -12,6 +13,8 @@ export interface ConnectionRow extends StoredConnection {
   readonly changedRunId: number;
   readonly nameRank: number;
   readonly nameTime: string | null;
+  /** 16 bytes, as they stand in the row; null where another program took them away. */
+  readonly content: Buffer | null;
 }
 
 /** A version of a connection that ended. */
@@ -21,7 +24,7 @@ export interface EndedConnection {
 }
 
 const rowColumns = `id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
-  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime`;
+  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime, _content AS content`;
 
 /** The connections by prepared statements, and the rule whose word on a name counts. */
 export class ConnectionTable {
@@ -62,11 +65,9 @@ export class ConnectionTable {
   }
 
   /** Every row in the order of its id. */
-  *rows(): Generator<ConnectionRow & { readonly content: Buffer | null }> {
+  *rows(): Generator<ConnectionRow> {
     yield* this.#sqlite
-      .prepare<[], ConnectionRow & { content: Buffer | null }>(
-        `SELECT ${rowColumns}, _content AS content FROM connections ORDER BY id`,
-      )
+      .prepare<[], ConnectionRow>(`SELECT ${rowColumns} FROM connections ORDER BY id`)
       .iterate();
   }
 
@@ -80,6 +81,8 @@ export class ConnectionTable {
       const row = this.read(claim.id);
       if (row === undefined) {
         this.#insertClaim(claim, rank, runId);
+      } else if (isAlteredFrom(row, claim)) {
+        this.#restore(row, claim, rank);
       } else if (isBelieved(claim, row, rank, isComplete)) {
         if (row.name !== claim.name || row.extra !== claim.extra) {
           this.#updateToClaim(row, claim, runId);
@@ -102,6 +105,38 @@ export class ConnectionTable {
     return this.#sqlite.prepare(unclaimed).get() !== undefined;
   }
 
+  /**
+   * Frees the names of connections that another program altered, so that the first list that gives one is believed, and takes
+   * away those among them that nothing refers to.
+   *
+   * @returns whether anything was not as docmirror wrote it.
+   */
+  freeAltered(): boolean {
+    const altered = [...this.#fingerprintsOfRows.check()].filter(({ isAsWritten }) => !isAsWritten);
+    for (const { rowId } of altered) {
+      if (this.#isReferenced(rowId)) this.#free(rowId);
+      else this.#removeRow(rowId);
+    }
+    const kept = new Sum();
+    for (const { content } of this.rows()) if (content !== null) kept.add(content);
+    const isAltered = altered.length > 0 || !kept.equals(this.#sum.current);
+    if (isAltered) this.#sum.replace(kept);
+    this.#saveSums();
+    return isAltered;
+  }
+
+  /** The content stays what it was, by which the name is known again; only what nobody could read of the row goes. */
+  #free(id: number): void {
+    const row = this.read(id) as ConnectionRow;
+    const found = tryContentOf(row);
+    if (found === null || row.content === null) {
+      const extra = found === null ? null : row.extra;
+      const content = row.content ?? found ?? contentOf({ ...row, extra });
+      this.#update.run(row.name, extra, row.changedRunId, content, id);
+    }
+    this.#noteSource(0, null, id);
+  }
+
   /** Notes that the record which gave a connection its name may be gone. */
   unclaim(id: number, rank: number, time: string | null): void {
     const row = this.read(id);
@@ -113,10 +148,9 @@ export class ConnectionTable {
     const ended: EndedConnection[] = [];
     for (const id of ids) {
       const row = this.read(id);
-      if (row === undefined || this.#references.some(reference => reference.get(id) !== undefined)) continue;
-      this.#fingerprintsOfRows.drop(id);
-      this.#remove.run(id);
-      this.#sum.subtract(contentOf(row));
+      if (row === undefined || this.#isReferenced(id)) continue;
+      this.#removeRow(id);
+      this.#sum.subtract(row.content ?? contentOf(row));
       ended.push({ row, endedBy: 'removal' });
     }
     this.#saveSums();
@@ -131,11 +165,26 @@ export class ConnectionTable {
     this.#sum.add(content);
   }
 
+  #isReferenced(id: number): boolean {
+    return this.#references.some(reference => reference.get(id) !== undefined);
+  }
+
+  #removeRow(id: number): void {
+    this.#fingerprintsOfRows.drop(id);
+    this.#remove.run(id);
+  }
+
+  /** Puts back what another program altered: it was never a version of its own. */
+  #restore(row: ConnectionRow, { id, name, extra, time }: ConnectionClaim, rank: number): void {
+    this.#update.run(name, extra, row.changedRunId, row.content, id);
+    this.#noteSource(name === null ? 0 : rank, name === null ? null : time, id);
+  }
+
   #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
     const content = connectionContent(id, name, extra);
     this.#update.run(name, extra, runId, content, id);
     this.#fingerprintsOfRows.set(id);
-    this.#sum.subtract(contentOf(row));
+    this.#sum.subtract(row.content ?? contentOf(row));
     this.#sum.add(content);
   }
 
@@ -163,6 +212,21 @@ export class ConnectionTable {
 
 function contentOf({ id, name, extra }: StoredConnection): Buffer {
   return connectionContent(id, name, extra);
+}
+
+/** The same; null where the further fields can't be read. */
+function tryContentOf(row: StoredConnection): Buffer | null {
+  try {
+    return contentOf(row);
+  } catch {
+    return null;
+  }
+}
+
+/** True where a claim says just what docmirror wrote, and the row does not any more. */
+function isAlteredFrom({ name, extra, content }: ConnectionRow, claim: ConnectionClaim): boolean {
+  if (name === claim.name && extra === claim.extra) return false;
+  return content?.equals(contentOf(claim)) === true;
 }
 
 function isBelieved(claim: ConnectionClaim, row: ConnectionRow, rank: number, isComplete: boolean): boolean {

@@ -167,6 +167,21 @@ export class ListTable {
     this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = ? WHERE id = ?`).run(content, id);
   }
 
+  /** Takes away a row's further fields. */
+  clearExtra(id: number): void {
+    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _extra = NULL WHERE id = ?`).run(id);
+  }
+
+  /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */
+  hasStrayItems(): boolean {
+    return this.#children.some(child => child.hasStrays());
+  }
+
+  /** Deletes the items that belong to no row, and closes the gaps between the others. */
+  mendItems(): void {
+    for (const child of this.#children) child.mend();
+  }
+
   read(id: number): StoredRow {
     const row = this.#read.get(id);
     if (row === undefined) throw new Error(`${this.list.table} has no row ${id}.`);
@@ -217,6 +232,9 @@ export class ListTable {
 
 /** The table that holds one array of a list's records, an element a row. */
 class ChildTable {
+  readonly #sqlite: Database.Database;
+  readonly #withoutOwner: string;
+  readonly #ownersWithGaps: string;
   readonly #insert: Database.Statement;
   readonly #clear: Database.Statement;
   readonly #read: Database.Statement<[number], Scalar>;
@@ -224,6 +242,10 @@ class ChildTable {
   constructor(sqlite: Database.Database, list: ListDefinition, field: ArrayField) {
     const { table, column } = field;
     const owner = list.ownerColumn;
+    this.#sqlite = sqlite;
+    this.#withoutOwner = `FROM ${table} WHERE ${owner} NOT IN (SELECT id FROM ${list.table})`;
+    this.#ownersWithGaps = `SELECT ${owner} FROM ${table} GROUP BY ${owner}
+      HAVING min(position) <> 0 OR max(position) <> count(*) - 1`;
     this.#insert = sqlite.prepare(`INSERT INTO ${table} (${owner}, position, ${column}) VALUES (?, ?, ?)`);
     this.#clear = sqlite.prepare(`DELETE FROM ${table} WHERE ${owner} = ?`);
     this.#read = sqlite
@@ -242,5 +264,16 @@ class ChildTable {
 
   read(ownerId: number): Scalar[] {
     return this.#read.all(ownerId);
+  }
+
+  hasStrays(): boolean {
+    const strays = `SELECT EXISTS (SELECT 1 ${this.#withoutOwner}) OR EXISTS (${this.#ownersWithGaps})`;
+    return this.#sqlite.prepare(strays).pluck().get() === 1;
+  }
+
+  mend(): void {
+    this.#sqlite.exec(`DELETE ${this.#withoutOwner}`);
+    for (const owner of this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all())
+      this.replace(owner, this.read(owner));
   }
 }

@@ -15,6 +15,7 @@ import type {
 import { ConnectionClaims } from '../tables/connection-claims.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable, type NewRecord } from '../tables/list-table.ts';
+import { noAlteredRows } from '../write/altered-rows.ts';
 import { ListComparison } from '../write/list-comparison.ts';
 import { itemsOfStaged, offerStaged, PageComparison, readStaged } from '../write/page-comparison.ts';
 import { type KeptPage, Staging } from '../write/staging.ts';
@@ -23,6 +24,7 @@ import { fieldDifferences, keyOf, type LiveDifference } from './live-differences
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
 export class LiveList implements ListMirror {
   readonly standing: Standing;
+  readonly doubt = null;
   /** What the last walk says of connections. */
   claims = new ConnectionClaims();
   readonly #list: ListDefinition;
@@ -114,7 +116,7 @@ export class LiveList implements ListMirror {
 
   #reportDifferences(strip: Strip) {
     const counts = { inserted: 0, updated: 0, removed: 0 };
-    const comparison = new ListComparison(this.#table, digest => this.#pageOf(digest));
+    const comparison = new ListComparison(this.#table, digest => this.#pageOf(digest), noAlteredRows);
     for (const difference of comparison.differences(strip)) {
       if (difference.kind === 'new') {
         counts.inserted++;

@@ -5,6 +5,7 @@ import { acceptedSum } from '../../proof/verdict.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
 import { Turns } from '../file/turns.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
+import type { AlteredRows } from './altered-rows.ts';
 import { ListComparison } from './list-comparison.ts';
 import type { ListContext } from './list-context.ts';
 import type { ListRows } from './list-rows.ts';
@@ -30,6 +31,7 @@ export class ListApplication {
   readonly #rows: ListRows;
   readonly #stagedPage: (digest: string) => KeptPage | null;
   readonly #state: ListState;
+  readonly #altered: AlteredRows;
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
@@ -40,12 +42,14 @@ export class ListApplication {
     rows: ListRows,
     stagedPage: (digest: string) => KeptPage | null,
     state: ListState,
+    altered: AlteredRows,
   ) {
     const { list, run, records } = context;
     this.#context = context;
     this.#rows = rows;
     this.#stagedPage = stagedPage;
     this.#state = state;
+    this.#altered = altered;
     const runBefore = records.written(list.resource, 1)[0]?.runId ?? null;
     this.#rejections = new Rejections(rows.transaction, list.resource, run.id, runBefore);
   }
@@ -107,12 +111,13 @@ export class ListApplication {
     const { writer } = this.#rows;
     const turns = new Turns(signal);
     const gone: number[] = [];
-    const comparison = new ListComparison(table, digest => this.#pageOf(digest));
+    const comparison = new ListComparison(table, digest => this.#pageOf(digest), this.#altered);
     for (const difference of comparison.differences(strip)) {
       if (difference.kind === 'new') {
         writer.insert(difference.record);
         this.#noteNew(difference.place);
       } else if (difference.kind === 'changed') writer.update(difference.row, difference.record);
+      else if (difference.kind === 'restored') writer.restore(difference.row, difference.record);
       // What this run wrote while it read is no record of the mirror that could be lost.
       else if (table.read(difference.row).firstSeenRunId === run.id) writer.remove(difference.row);
       else gone.push(difference.row);

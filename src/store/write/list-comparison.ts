@@ -1,7 +1,9 @@
 import type { RecordValues } from '../../contract/content.ts';
 import { scalarFields } from '../../contract/lists.ts';
+import { contentText } from '../../contract/sum.ts';
 import { allPlaces, type Part, partsOf, type Strip } from '../../proof/strip.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
+import type { AlteredRows } from './altered-rows.ts';
 import { IdSet } from './id-set.ts';
 import { itemsOfStaged, readStaged } from './page-comparison.ts';
 import type { KeptPage } from './staging.ts';
@@ -11,6 +13,8 @@ export type RecordDifference =
   | { readonly kind: 'new'; readonly record: NewRecord; readonly place: number }
   /** A row whose key is that of a new record: another version of it. */
   | { readonly kind: 'changed'; readonly row: number; readonly record: NewRecord }
+  /** A row that said what this record says until another program altered it. */
+  | { readonly kind: 'restored'; readonly row: number; readonly record: NewRecord }
   | { readonly kind: 'gone'; readonly row: number };
 
 /**
@@ -21,11 +25,13 @@ export class ListComparison {
   readonly #table: ListTable;
   readonly #pageOf: (digest: string) => KeptPage;
   readonly #rows: RowMarks;
+  readonly #altered: AlteredRows;
 
   /** @param pageOf finds a page that was read by its digest. */
-  constructor(table: ListTable, pageOf: (digest: string) => KeptPage) {
+  constructor(table: ListTable, pageOf: (digest: string) => KeptPage, altered: AlteredRows) {
     this.#table = table;
     this.#pageOf = pageOf;
+    this.#altered = altered;
     this.#rows = new RowMarks(table);
   }
 
@@ -35,11 +41,15 @@ export class ListComparison {
     const gone = this.#rows.unmarked();
     const taken = new IdSet();
     const partners = this.#table.list.identity.by === 'id' ? null : new GoneByKey(this.#table, gone);
+    const isFree = (row: number) => !this.#rows.has(row) && !taken.has(row);
     const match = (record: NewRecord, place: number): RecordDifference => {
-      const row = partners === null ? this.#rowOfId(record.id as number) : partners.take(record);
+      const altered = this.#alteredFrom(record)?.find(isFree);
+      const partner = () =>
+        partners === null ? this.#rowOfId(record.id as number) : partners.take(record, isFree);
+      const row = altered ?? partner();
       if (row === undefined) return { kind: 'new', record, place };
       taken.add(row);
-      return { kind: 'changed', row, record };
+      return { kind: altered === undefined ? 'changed' : 'restored', row, record };
     };
     for (const { row, place } of copies) {
       const { record, content } = this.#table.read(row);
@@ -72,6 +82,11 @@ export class ListComparison {
     return positions.length === 0 ? [] : readStaged(this.#table.list, page, positions);
   }
 
+  /** The rows that said the same as a record, where their ids are the same, too. */
+  #alteredFrom({ id, content }: NewRecord): readonly number[] | undefined {
+    return this.#altered.get(contentText(content, 0))?.filter(row => id === null || id === row);
+  }
+
   #rowOfId(id: number): number | undefined {
     return this.#table.has(id) ? id : undefined;
   }
@@ -102,6 +117,10 @@ export class RowMarks {
     }
   }
 
+  has(row: number): boolean {
+    return this.#marked.has(row);
+  }
+
   /** The rows that are not marked, in the order of their ids. */
   unmarked(): number[] {
     if (this.#table.count() === this.#marked.size) return [];
@@ -127,9 +146,11 @@ class GoneByKey {
     }
   }
 
-  /** A row with the key of a record, once. */
-  take(record: RecordValues): number | undefined {
-    return this.#rows.size === 0 ? undefined : this.#rows.get(this.#keyOf(record))?.pop();
+  /** A row with the key of a record, once, if it is free. */
+  take(record: RecordValues, isFree: (row: number) => boolean): number | undefined {
+    const rows = this.#rows.size === 0 ? undefined : this.#rows.get(this.#keyOf(record));
+    for (let row = rows?.pop(); row !== undefined; row = rows?.pop()) if (isFree(row)) return row;
+    return undefined;
   }
 
   #keyOf({ scalars }: RecordValues): string {

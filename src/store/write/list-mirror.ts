@@ -8,7 +8,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { recomputeContents } from '../tables/recompute-contents.ts';
+import { type AlteredRows, areRowsAsWritten, noAlteredRows, takeRowsAsTheyAre } from './altered-rows.ts';
 import { ListApplication } from './list-application.ts';
 import type { ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
@@ -35,9 +35,18 @@ export class SqliteListMirror implements ListMirror {
   #state: ListState;
   #standing: Standing;
   #rowsOnArrival: ListRows | null = null;
+  #altered: AlteredRows = noAlteredRows;
+  #doubt: string | null = null;
 
-  /** Opens a list; where its rows are not as many as docmirror wrote, its shortcuts are dropped first. */
-  static async open(options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>): Promise<SqliteListMirror> {
+  /**
+   * Opens a list; where its rows are not what docmirror wrote, its shortcuts are dropped first.
+   *
+   * @param isSuspect whether another program may have written to the mirror: every row is then looked at.
+   */
+  static async open(
+    options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>,
+    isSuspect: boolean,
+  ): Promise<SqliteListMirror> {
     const { file, list } = options;
     const context: ListContext = {
       ...options,
@@ -46,7 +55,13 @@ export class SqliteListMirror implements ListMirror {
       sum: new ContentSum(file.sqlite, list.table, list.resource),
     };
     const mirror = new SqliteListMirror(context);
-    if (!isAsWritten(context)) await mirror.distrust();
+    const { table, sum, run } = context;
+    const isSound =
+      isAsWritten(context) && (!isSuspect || (await areRowsAsWritten(table, sum.stored(), run.signal)));
+    if (!isSound) {
+      mirror.#doubt = `the rows of ${list.resource} are not what docmirror wrote`;
+      await mirror.distrust();
+    }
     return mirror;
   }
 
@@ -61,6 +76,10 @@ export class SqliteListMirror implements ListMirror {
 
   get standing(): Standing {
     return this.#standing;
+  }
+
+  get doubt(): string | null {
+    return this.#doubt;
   }
 
   edges(): ListEdges | null {
@@ -154,7 +173,9 @@ export class SqliteListMirror implements ListMirror {
     const transaction = await transactions.begin(run.signal);
     run.prepare(transaction);
     shortcuts.forget(run.id);
-    sum.replace(recomputeContents(table));
+    const rows = takeRowsAsTheyAre(table);
+    sum.replace(rows.sum);
+    this.#altered = rows.altered;
     this.#state = shortcuts.readState();
     this.#knownPages = noKnownPages;
     this.#standing = { ...this.#readStanding(), isReading: false };
@@ -177,6 +198,7 @@ export class SqliteListMirror implements ListMirror {
         rows,
         digest => this.#stagedPage(digest),
         this.#state,
+        this.#altered,
       );
       const written = await application.write(order, this.#standing.sum.count, outcome, signal);
       signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { ListDefinition } from '../../contract/lists.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
@@ -10,15 +10,18 @@ import type {
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
+import { markOf } from '../file/file-mark.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { pruneHistory } from './prune-history.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
+import { Shortcuts } from './shortcuts.ts';
 import { Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
@@ -28,6 +31,8 @@ interface OpenMirror {
   readonly lock: Staging;
   readonly staging: Staging;
   readonly signal: AbortSignal;
+  /** Whether anything has written to the file since a run last left it sound: its rows are then looked at before they are believed. */
+  readonly isSuspect: boolean;
   /** Told of what a dry run would change; its presence makes the run dry. */
   readonly observe: ChangeObserver | undefined;
 }
@@ -37,6 +42,8 @@ export class SqliteMirror implements Mirror {
   readonly #open: OpenMirror;
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
+  /** Lists whose rows may not be what docmirror wrote. */
+  readonly #suspects: Set<string>;
   #run: CurrentRun | undefined;
 
   /**
@@ -49,13 +56,9 @@ export class SqliteMirror implements Mirror {
     const file = mirrorToWrite(path);
     const lock = openLock(file);
     try {
-      return new SqliteMirror({
-        file: openForWriting(file),
-        lock,
-        staging: lock,
-        signal,
-        observe: undefined,
-      });
+      const isSuspect = existsSync(file) && lock.mark() !== markOf(file);
+      const options = { lock, staging: lock, signal, isSuspect, observe: undefined };
+      return new SqliteMirror({ ...options, file: openForWriting(file) });
     } catch (error) {
       lock.close();
       throw error;
@@ -70,12 +73,15 @@ export class SqliteMirror implements Mirror {
   ): SqliteMirror {
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
-    if (!existsSync(file))
-      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe });
+    if (!existsSync(file)) {
+      const options = { lock: staging, staging, signal, isSuspect: false, observe };
+      return new SqliteMirror({ ...options, file: openInMemory() });
+    }
     openForReading(file).close();
     const lock = openLock(file);
     try {
-      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, observe });
+      const isSuspect = lock.mark() !== markOf(file);
+      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, isSuspect, observe });
     } catch (error) {
       lock.close();
       throw error;
@@ -84,6 +90,7 @@ export class SqliteMirror implements Mirror {
 
   private constructor(open: OpenMirror) {
     this.#open = open;
+    this.#suspects = new Set(open.isSuspect ? lists.map(({ resource }) => resource) : []);
     this.#records = new RunRecords(open.file);
     this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
   }
@@ -100,6 +107,7 @@ export class SqliteMirror implements Mirror {
     };
     const { startedAt, baseUrl } = start;
     this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare };
+    if (this.#open.isSuspect && !isDry) await this.#freeAlteredConnections(id);
     return isDry ? null : id;
   }
 
@@ -113,7 +121,10 @@ export class SqliteMirror implements Mirror {
     }
     try {
       const world = { file, transactions: this.#transactions, staging, records: this.#records };
-      return await SqliteListMirror.open({ list, ...world, run, observe });
+      const isSuspect = this.#suspects.has(list.resource);
+      const listMirror = await SqliteListMirror.open({ list, ...world, run, observe }, isSuspect);
+      if (listMirror.doubt === null) this.#suspects.delete(list.resource);
+      return listMirror;
     } catch (error) {
       throw explainSqliteError(error, file.path);
     }
@@ -153,8 +164,17 @@ export class SqliteMirror implements Mirror {
     } finally {
       file.close();
       if (staging !== lock) staging.close();
+      else lock.setMark(this.#suspects.size === 0 ? markOf(file.path) : null);
       lock.close();
     }
+  }
+
+  /** Where another program altered connections, every page has to be read to find out their names. */
+  async #freeAlteredConnections(runId: number): Promise<void> {
+    await this.#write(({ sqlite }) => {
+      if (!new ConnectionTable(sqlite).freeAltered()) return;
+      for (const { resource } of lists) new Shortcuts(sqlite, resource).forget(runId);
+    });
   }
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */

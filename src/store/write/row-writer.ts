@@ -105,6 +105,14 @@ export class RowWriter {
     if (row.changedRunId !== this.#runId) this.#updated++;
   }
 
+  /** Puts back what a row said before another program altered it: that was never a version of its own. */
+  restore(id: number, record: NewRecord): void {
+    const row = this.#table.read(id);
+    this.#release(row);
+    this.#table.update(id, record, row.changedRunId);
+    this.#sum.add(record.content);
+  }
+
   remove(id: number): void {
     const row = this.#table.read(id);
     this.#observe?.({

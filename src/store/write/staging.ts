@@ -50,12 +50,13 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 6,
+  version: 7,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
   DROP TABLE IF EXISTS pages;
   DROP TABLE IF EXISTS answers;
+  DROP TABLE IF EXISTS mirror_mark;
   CREATE TABLE walks (resource TEXT PRIMARY KEY, begun_at INTEGER NOT NULL, origin TEXT NOT NULL) STRICT;
   CREATE TABLE places (
     number INTEGER PRIMARY KEY, resource TEXT NOT NULL, page_index INTEGER NOT NULL, total INTEGER NOT NULL,
@@ -71,6 +72,7 @@ const layout: StagingLayout = {
     resource TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
+  CREATE TABLE mirror_mark (mark TEXT NOT NULL) STRICT;
 `,
 };
 
@@ -216,6 +218,23 @@ export class Staging {
     try {
       this.clear(resource);
     } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error;
+    }
+  }
+
+  /** What the mirror's file looked like when a run last left it sound; null where none has. */
+  mark(): string | null {
+    return this.#sqlite.prepare<[], string>('SELECT mark FROM mirror_mark').pluck().get() ?? null;
+  }
+
+  /** Notes what the mirror's file looks like, or that it may not be sound. */
+  setMark(mark: string | null): void {
+    try {
+      this.commit();
+      this.#sqlite.exec('DELETE FROM mirror_mark');
+      if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
+    } catch (error) {
+      // Where the disk is full, the next run looks at every row, and no more is lost.
       if (!(error instanceof Database.SqliteError)) throw error;
     }
   }

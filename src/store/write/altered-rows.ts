@@ -1,0 +1,58 @@
+import { contentOf, type RecordValues } from '../../contract/content.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { contentText, Sum } from '../../contract/sum.ts';
+import { Turns } from '../file/turns.ts';
+import type { ListTable } from '../tables/list-table.ts';
+
+/** The rows whose columns came to another content than the one beside them, by that content as `contentText` writes it. */
+export type AlteredRows = ReadonlyMap<string, readonly number[]>;
+
+/** No row was altered. */
+export const noAlteredRows: AlteredRows = new Map();
+
+/** Whether each row of a list still says what docmirror wrote, and all of them what it kept as their sum. Changes nothing. */
+export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: AbortSignal): Promise<boolean> {
+  if (table.hasStrayItems()) return false;
+  const turns = new Turns(signal);
+  const sum = new Sum();
+  for (const id of [...table.ids()]) {
+    const { record, content } = table.read(id);
+    if (!(readContent(table.list, record)?.equals(content) ?? false)) return false;
+    sum.add(content);
+    if (turns.isOver) await turns.next();
+  }
+  return sum.equals(kept);
+}
+
+/**
+ * Takes the rows of a list as they are, whoever wrote them: each gets the content that its columns come to. What no reader could
+ * read of them goes: further fields that are no JSON, items of an array without a record, gaps between items.
+ *
+ * @returns the sum over the rows, and which of them said something else before.
+ */
+export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: AlteredRows } {
+  const altered = new Map<string, number[]>();
+  const sum = new Sum();
+  table.mendItems();
+  for (const id of [...table.ids()]) {
+    const { record, content } = table.read(id);
+    const readable = readContent(table.list, record);
+    if (readable === null) table.clearExtra(id);
+    const right = readable ?? contentOf(table.list, { ...record, extra: null });
+    sum.add(right);
+    if (right.equals(content)) continue;
+    const before = contentText(content, 0);
+    altered.set(before, [...(altered.get(before) ?? []), id]);
+    table.setContent(id, right);
+  }
+  return { sum, altered };
+}
+
+/** The content that a row's columns come to; null where its further fields can't be read. */
+function readContent(list: ListDefinition, record: RecordValues): Buffer | null {
+  try {
+    return contentOf(list, record);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { verifyMirror } from '../../src/store/verify/verify.ts';
+import { syncScene } from '../support/in-process.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+// Whoever writes to the mirror between two runs, by whatever tool: the next run claims nothing that is not so.
+
+const day = 86_400_000;
+const { signal } = new AbortController();
+
+/** Does to the mirror what another program would, with no regard for foreign keys. */
+function alter(path: string, sql: string): void {
+  const database = new Database(path);
+  try {
+    database.pragma('foreign_keys = OFF');
+    database.exec(sql);
+  } finally {
+    database.close();
+  }
+}
+
+/** All that the service's records say, as the mirror holds it, without docmirror's own ids. */
+function contents(path: string): unknown {
+  const database = new Database(path, { readonly: true });
+  try {
+    const read = (sql: string) => database.prepare(sql).raw().all();
+    return {
+      exports: read(
+        `SELECT source_connection_id, source_document_title, source_document_reference, source_document_version,
+           source_document_kind, destination_connection_id, destination_reference, exported_at, _extra
+         FROM document_exports ORDER BY 2, 3, 4, 8`,
+      ),
+      collections: read('SELECT id, name, source_connection_id, _extra FROM collections ORDER BY id'),
+      webhooks: read('SELECT id, endpoint, description, _extra FROM webhooks ORDER BY id'),
+      events: read('SELECT * FROM webhook_events ORDER BY 1, 2'),
+      webhookConnections: read('SELECT * FROM webhook_connections ORDER BY 1, 2'),
+      connections: read('SELECT id, name, _extra FROM connections ORDER BY id'),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][] = [
+  ['a title', "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5", true],
+  ['a time that leads an index', "UPDATE document_exports SET exported_at = '1999' WHERE id = 7", true],
+  ['further fields that are no JSON', "UPDATE document_exports SET _extra = 'no JSON' WHERE id = 9", true],
+  ['a content', 'UPDATE document_exports SET _content = zeroblob(16) WHERE id = 11', true],
+  ['every title', "UPDATE document_exports SET source_document_title = 'other'", true],
+  [
+    'two rows that change places',
+    'UPDATE collections SET name = CASE id WHEN 1 THEN (SELECT name FROM collections WHERE id = 2) ELSE (SELECT name FROM collections WHERE id = 1) END WHERE id IN (1, 2)',
+    true,
+  ],
+  ['an event that is gone', 'DELETE FROM webhook_events WHERE position = 0', true],
+  ['an event in another place', 'UPDATE webhook_events SET position = 9 WHERE position = 0', true],
+  ['an event of no webhook', "INSERT INTO webhook_events VALUES (999, 0, 'x')", true],
+  [
+    "a connection's name",
+    "UPDATE connections SET name = 'other' WHERE id = (SELECT min(id) FROM connections)",
+    true,
+  ],
+  [
+    'a connection that is gone',
+    'DELETE FROM connections WHERE id = (SELECT min(id) FROM connections)',
+    false,
+  ],
+  [
+    'a connection that nobody named',
+    "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _name_rank, _content) VALUES (999, 'x', 1, 1, 1, zeroblob(16))",
+    true,
+  ],
+  ['rows that are gone', 'DELETE FROM document_exports WHERE id < 4', false],
+  [
+    'a row that was never sent',
+    "INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (999, 'x', 1, 1, zeroblob(16))",
+    false,
+  ],
+  [
+    'the sums',
+    "UPDATE _content_sums SET digest = '00000000000000000000000000000001' WHERE table_name = 'document_exports'",
+    true,
+  ],
+];
+
+describe('a mirror that another program has written to', () => {
+  test.each(alterations)('is what the service lists after the next run: %s', async (_, sql, isWholeAgain) => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    await syncScene(scene, { fullEveryMs: day });
+    const before = contents(scene.database);
+    alter(scene.database, sql);
+
+    const healing = await syncScene(scene, { fullEveryMs: day, allowMassRemoval: true });
+    expect(healing).toMatchObject({ code: 0, status: 'completed' });
+    expect(contents(scene.database)).toEqual(before);
+    const { differenceCount } = await verifyMirror(scene.database, { limit: 1, signal });
+    expect(differenceCount === 0).toBe(isWholeAgain);
+    await syncScene(scene, { fullEveryMs: day });
+    await expectQuiet(scene);
+  });
+
+  test('is looked at once, whatever list a run is for', async () => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    await syncScene(scene);
+    alter(scene.database, "UPDATE collections SET name = 'other'");
+    await syncScene(scene, { resources: ['webhooks'] });
+    await syncScene(scene, { resources: ['document-exports'] });
+    const healing = await syncScene(scene, { resources: ['collections'] });
+    expect(healing.of('collections')).toMatchObject({ completeness: 'proven', walks: 2, updated: 0 });
+    expect(sqlite(scene.database, "SELECT id FROM collections WHERE name = 'other'")).toEqual([]);
+  });
+
+  test('is mended by the command line, which says why it reads the list twice', async () => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    await scene.sync();
+    alter(scene.database, "UPDATE collections SET name = 'other'");
+    const healing = await scene.sync('--log-level', 'info');
+    expect(healing.stderr).toContain('the rows of collections are not what docmirror wrote');
+    expect(healing.of('collections')).toMatchObject({ completeness: 'proven', walks: 2, updated: 0 });
+    expect((await scene.run('verify')).code).toBe(0);
+  });
+});
+
+/** The run after the next one has nothing to mend, and costs what it always does. */
+async function expectQuiet(scene: Scene): Promise<void> {
+  const { summary } = await syncScene(scene, { fullEveryMs: day });
+  for (const { inserted, updated, removed, walks } of summary.resources) {
+    expect({ inserted, updated, removed }).toEqual({ inserted: 0, updated: 0, removed: 0 });
+    expect(walks).toBeLessThanOrEqual(1);
+  }
+}
