@@ -93,24 +93,32 @@ export function judge(
 ): Verdict {
   const last = walks.at(-1) as FinishedWalk;
   const strip = soundStrip(last);
-  if (strip === null) return again(walks, reasonAgainst(last), standing, bounds);
+  if (strip === null) return again(walks, { reason: reasonAgainst(last) }, standing, bounds);
   // A walk that was taken up is only ever a first reading.
   if (walks.length === 1 && !last.isTakenUp) {
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
   }
-  let reason = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
+  let difference = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
+  let doubt: Doubt | null = null;
   for (const partner of walks.slice(0, -1).reverse()) {
     const earlier = soundStrip(partner);
     if (earlier === null) continue;
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
-      const doubt = doubtOfCuts(partner, last, walks, itemsOf);
-      if (doubt === null) return { kind: 'proven', changed: 'anything' };
-      reason = doubt;
-    } else if (agreement.kind !== 'unread') reason = agreement.reason;
+      const cuts = doubtOfCuts(partner, last, walks, itemsOf);
+      if (cuts === null) return { kind: 'proven', changed: 'anything' };
+      doubt ??= cuts;
+    } else if (agreement.kind !== 'unread') difference = agreement.reason;
   }
-  return again(walks, reason, standing, bounds);
+  return again(walks, doubt ?? { reason: difference }, standing, bounds);
+}
+
+/** Why readings that agree are no proof, or why they don't agree. */
+interface Doubt {
+  readonly reason: string;
+  /** The page size of a reading that says otherwise, and should be made again. */
+  readonly pageSize?: number;
 }
 
 /** The mirror counts as the first reading: nothing has changed, or the list has only grown at its learnt end. */
@@ -156,17 +164,20 @@ function isByteForByte(strip: Strip, { pageDigests, sum }: Standing): boolean {
 
 /**
  * Where one content stands on two pages in both readings, they must have cut the list in different ways; where it does so on
- * neighbouring pages, a third reading with a third size must agree, too. Null where nothing is in doubt.
+ * neighbouring pages, a third reading with a third size must agree, too. And the newest reading by any other size must not say
+ * otherwise: the pages of some sizes may lie where those of others don't. Null where nothing is in doubt.
  */
 function doubtOfCuts(
   partner: FinishedWalk,
   last: FinishedWalk,
   walks: readonly FinishedWalk[],
   itemsOf: ItemsOf,
-): string | null {
+): Doubt | null {
   if (isWithoutRepeats(partner) || isWithoutRepeats(last)) return null;
   const sizes = [sizeOf(partner), sizeOf(last)];
-  if (sizes[0] === sizes[1]) return repeatsReason;
+  if (sizes[0] === sizes[1]) return { reason: repeatsReason };
+  const dissenter = dissenterOf(walks, last, itemsOf);
+  if (dissenter !== undefined) return { reason: dissentReason, pageSize: sizeOf(dissenter) };
   const isNeighbouring = [partner, last].every(({ repeats }) => repeats?.onNeighbours !== false);
   if (!isNeighbouring) return null;
   const isConfirmed = walks.some(walk => {
@@ -174,8 +185,23 @@ function doubtOfCuts(
     if (strip === null || sizes.includes(sizeOf(walk))) return false;
     return agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
   });
-  return isConfirmed ? null : repeatsReason;
+  return isConfirmed ? null : { reason: repeatsReason };
 }
+
+/** A reading that says otherwise than the last one, and was not made again by the same page size since. */
+function dissenterOf(
+  walks: readonly FinishedWalk[],
+  last: FinishedWalk,
+  itemsOf: ItemsOf,
+): FinishedWalk | undefined {
+  const sound = walks.filter(walk => soundStrip(walk) !== null);
+  const newest = new Map(sound.map(walk => [sizeOf(walk), walk]));
+  const isOther = (walk: FinishedWalk) =>
+    walk !== last && agree(walk.strip as Strip, last.strip as Strip, itemsOf).kind !== 'agrees';
+  return [...newest.values()].find(isOther);
+}
+
+const dissentReason = 'one record stands on two pages, and readings with other page sizes held other records';
 
 const repeatsReason =
   'one record stands on two pages, which may hide another: only readings with other page sizes could tell';
@@ -199,7 +225,12 @@ function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
   return strip === null ? 'the list moved while it was read' : 'the readings differ';
 }
 
-function again(walks: readonly FinishedWalk[], reason: string, standing: Standing, bounds: Bounds): Verdict {
+function again(
+  walks: readonly FinishedWalk[],
+  { reason, pageSize }: Doubt,
+  standing: Standing,
+  bounds: Bounds,
+): Verdict {
   const ignored = reasonOfIgnoring(walks);
   if (ignored !== null) return { kind: 'pagination_ignored', reason: ignored };
   const mayRepeat = walks.some(
@@ -212,7 +243,11 @@ function again(walks: readonly FinishedWalk[], reason: string, standing: Standin
   const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;
   if (walks.length >= most)
     return { kind: 'unproven', reason: `${reason}; ${walks.length} readings came to no proof` };
-  return { kind: 'again', reason, next: { isTrusting: false, pageSize: nextSize(walks, standing, bounds) } };
+  return {
+    kind: 'again',
+    reason,
+    next: { isTrusting: false, pageSize: pageSize ?? nextSize(walks, standing, bounds) },
+  };
 }
 
 /** Where contents stand on two pages, or all pages are alike, the next walk cuts the list in another way. */

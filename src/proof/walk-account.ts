@@ -65,6 +65,8 @@ export class WalkAccount {
   #cursor = 0;
   #inFlight = 0;
   #newestTotal: number;
+  /** How many places the walk has to cover: what stood when it began and, once its end is proved, what stood then. */
+  #required: number;
   #isEndProved = false;
   #pagesSeen = 0;
   #pagesBeyond = 0;
@@ -80,6 +82,7 @@ export class WalkAccount {
     this.#learnt = learnt;
     this.#itemsOf = itemsOf;
     this.#newestTotal = envelope.totalRecordCount;
+    this.#required = envelope.totalRecordCount;
   }
 
   /** Where the service contradicted itself, in words; a walk with such words agrees with nothing. */
@@ -213,10 +216,6 @@ export class WalkAccount {
     return indexes;
   }
 
-  get #required(): number {
-    return this.envelope.totalRecordCount;
-  }
-
   #askedPage(index: number, answer: AnswerEnvelope, due: number): Place {
     if (answer.count === due) return { kind: 'page', index };
     this.#contradict(
@@ -235,12 +234,10 @@ export class WalkAccount {
 
   /** An answer that by its own total is past the end: the last page once more, or records that no total tells of. */
   #pageBeyond(index: number, answer: AnswerEnvelope): Place {
-    const last = Math.max(0, Math.ceil(answer.total / this.envelope.pageSize) - 1);
-    const known = this.answers.find(each => each.index === last && each.total === answer.total);
-    const isWhole = answer.count === this.#due(last, answer.total);
-    if (isWhole && (known === undefined || known.digest === answer.digest)) {
-      this.#isEndProved = true;
-      return { kind: 'page', index: last };
+    const again = this.#pageSentAgain(answer);
+    if (again !== null) {
+      this.#proveEnd();
+      return { kind: 'page', index: again };
     }
     this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
     if (this.#digests.has(answer.digest)) {
@@ -255,9 +252,29 @@ export class WalkAccount {
     return { kind: 'stray' };
   }
 
+  /**
+   * Which page came in the place of one that is not there: the last one, the first one, or the one that the answer says it is.
+   * Null where it is none of the list by the answer's own total.
+   */
+  #pageSentAgain({ pageNo, total, count, digest }: AnswerEnvelope): number | null {
+    const last = Math.max(0, Math.ceil(total / this.envelope.pageSize) - 1);
+    const said = pageNo - this.envelope.firstPageNo;
+    const isSame = (index: number) => {
+      if (index < 0 || index > last || count !== this.#due(index, total)) return false;
+      const known = this.answers.find(each => each.index === index && each.total === total);
+      return known === undefined ? index === last || index === said : known.digest === digest;
+    };
+    return [last, said, 0].find(isSame) ?? null;
+  }
+
+  #proveEnd(): void {
+    this.#isEndProved = true;
+    this.#required = Math.max(this.#required, this.#newestTotal);
+  }
+
   #emptyPage(index: number, due: number): Place {
     if (due === 0) {
-      if (index >= this.#asFarAsStated()) this.#isEndProved = true;
+      if (index >= this.#asFarAsStated()) this.#proveEnd();
       return { kind: 'nothing' };
     }
     this.#emptyPages++;
@@ -267,7 +284,7 @@ export class WalkAccount {
 
   #noSuchPage(index: number): Place {
     if (index >= this.#asFarAsStated()) {
-      this.#isEndProved = true;
+      this.#proveEnd();
     } else {
       this.#emptyPages++;
       this.#contradict(
@@ -283,7 +300,7 @@ export class WalkAccount {
 
   /** Pages by the total that stood when the walk began: those after them may be there or not. */
   #asFarAsStated(): number {
-    return Math.max(1, Math.ceil(this.#required / this.envelope.pageSize));
+    return Math.max(1, Math.ceil(this.envelope.totalRecordCount / this.envelope.pageSize));
   }
 
   /** Whether going on is of no use: the list has ended, or the service sends the same whatever it is asked for. */

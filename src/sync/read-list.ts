@@ -47,7 +47,8 @@ export async function readList(
     const { account, pages, isTakenUp } = await readWalk(task, listMirror, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
     const walk = { ...finishWalk(account, manner, walks, listMirror.itemsOf), pages };
-    isSizeFixed ||= next.pageSize !== null && walks.some(before => sizeOf(before) === sizeOf(walk));
+    const isOneBefore = (size: number) => walks.some(before => sizeOf(before) === size);
+    isSizeFixed ||= next.pageSize !== null && !isOneBefore(next.pageSize) && isOneBefore(sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
     const requests = task.source.traffic.requests - requestsBefore;

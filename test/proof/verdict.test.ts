@@ -121,6 +121,27 @@ describe('two readings', () => {
     expect(verdict).toMatchObject({ kind: 'unproven', reason: expect.stringContaining('allows no other') });
   });
 
+  describe('of which one by another page size held other records', () => {
+    const lie = `${alphabet.slice(0, -1)}A`;
+    const threeReadings = (pages: Pages) => [pages.walk(lie, 5), pages.walk(alphabet, 4), pages.walk(lie, 3)];
+
+    test('prove nothing until that one was made again', () => {
+      expect(verdictOf(threeReadings)).toMatchObject({ kind: 'again', next: { pageSize: 4 } });
+    });
+
+    test('prove what they say where that one comes to it', () => {
+      const walksOf = (pages: Pages) => [...threeReadings(pages), pages.walk(lie, 4)];
+      expect(verdictOf(walksOf).kind).toBe('proven');
+    });
+
+    test('prove nothing where that one stays as it was, which is then proven', () => {
+      const walksOf = (pages: Pages) => [...threeReadings(pages), pages.walk(alphabet, 4)];
+      expect(verdictOf(walksOf).kind).toBe('proven');
+      const stillLying = (pages: Pages) => [...walksOf(pages).slice(0, 3), pages.walk(`${lie}A`, 4)];
+      expect(verdictOf(stillLying).kind).toBe('unproven');
+    });
+  });
+
   test('that were told an id twice are no readings, and name it', () => {
     const pages = new Pages({ hasIds: true });
     const verdict = verdictOf(() => [pages.walk('ABCDEFb', 3)], { pages });

@@ -65,6 +65,8 @@ describe('a walk over a list that stands still', () => {
     ['an answer that there is no such page', () => null],
     ['the last page once more, by its own number', () => ({ labels: 'G', total: 7, pageNo: 3 })],
     ['the last page once more, by the number asked for', () => ({ labels: 'G', total: 7 })],
+    ['the first page once more, by its own number', () => ({ labels: 'ABC', total: 7, pageNo: 1 })],
+    ['the first page once more, by the number asked for', () => ({ labels: 'ABC', total: 7 })],
   ])('is over where what follows is %s', (_what, beyond) => {
     const walked = walk(index => (index < 3 ? pageOf('ABCDEFG', index) : beyond()));
     expect(walked).toMatchObject({ asked: [0, 1, 2, 3], read: 'ABCDEFG', contradictions: '' });
@@ -116,6 +118,16 @@ describe('a walk is contradicted, and lays no strip,', () => {
       'page 4 holds records, but totalRecordCount is 7',
     ],
     [
+      'by a total on the page after the last that the list does not hold',
+      index => (index === 3 ? { labels: '', total: 9 } : honest(index)),
+      'totalRecordCount fell from 9 to 7 on page 3',
+    ],
+    [
+      'by a first page once more that is another one by now',
+      index => (index === 3 ? { labels: 'ABX', total: 7, pageNo: 1 } : honest(index)),
+      'page 4 holds records, but totalRecordCount is 7',
+    ],
+    [
       'by a last page that is another one when it comes again',
       index => (index === 3 ? { labels: 'X', total: 7, pageNo: 3 } : honest(index)),
       'page 4 holds records, but totalRecordCount is 7',
@@ -164,7 +176,8 @@ describe('a walk over a list that grows', () => {
       asked.push(next.index);
       enter(account, pages, next, pageOf('KJIHGFEDCBA', next.index));
     }
-    expect(asked).toEqual([2, 3, 4]);
+    // The last one stands for those five, which the walk began without.
+    expect(asked).toEqual([2, 3, 4, 0]);
     expect(account.laid).toMatchObject({ kind: 'strip', gaps: [], strip: { counting: 'back' } });
   });
 
