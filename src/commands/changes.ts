@@ -3,7 +3,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import { type ChangeFormat, changeFeed } from '../render/change-feed.ts';
 import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
-import { instantOf, runOf } from './run-flags.ts';
+import { instantOf, noteOnPruned, runOf } from './run-flags.ts';
 import { isForSpreadsheet } from './spreadsheet.ts';
 import { streamOut } from './stream-out.ts';
 
@@ -20,7 +20,7 @@ const widthWithoutTerminal = 120;
 /** `docmirror changes`; its flags stand in the table of commands. */
 export async function changes(
   command: Command,
-  { environment, stdout, signal }: CommandContext,
+  { environment, stdout, stderr, signal }: CommandContext,
 ): Promise<void> {
   const flags = command.opts<ChangesFlags>();
   const config = resolveConfig(command.opts(), environment);
@@ -28,6 +28,8 @@ export async function changes(
   try {
     reader.holdStill();
     const sinceRunId = lastRunLeftOut(flags, reader);
+    const note = noteOnPruned(sinceRunId, reader.pruned());
+    if (note !== null) stderr.write(`${note}\n`);
     const found = changesOf(reader, sinceRunId, flags.resource);
     const feed = changeFeed(found, {
       format: flags.format,
@@ -43,7 +45,7 @@ export async function changes(
 
 function lastRunLeftOut({ sinceRun, since }: ChangesFlags, { endedRuns }: MirrorReader): number {
   if (sinceRun !== undefined) return runOf('--since-run', sinceRun, endedRuns, 0);
-  if (since !== undefined) return endedRuns.newestBy(instantOf('--since', since)) ?? 0;
+  if (since !== undefined) return endedRuns.lastOfAllBy(instantOf('--since', since), null);
   return Math.max(0, (endedRuns.newest() ?? 0) - 1);
 }
 

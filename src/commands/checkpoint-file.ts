@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
 import { UsageError } from '../errors.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
+import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
@@ -41,13 +42,18 @@ export interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
   readonly signingKeyFile: string | null;
 }
 
-/** Writes a checkpoint into a file: whole, or not at all. */
+/**
+ * Writes a checkpoint into a file: whole, or not at all.
+ *
+ * @throws UsageError where it can't be written.
+ * @throws RefusedFileError where something else than a checkpoint lies there.
+ */
 export function writeCheckpoint(path: string, text: string): void {
   try {
-    writeFileSync(`${path}.new`, text);
-    renameSync(`${path}.new`, path);
+    writeWhole(path, text, { what: 'a checkpoint', beginning: /^docmirror\// });
   } catch (error) {
-    throw new UsageError(`${path} can't be written: ${error instanceof Error ? error.message : error}`);
+    if (!(error instanceof FileWriteError)) throw error;
+    throw new UsageError(error.message, { cause: error });
   }
 }
 

@@ -12,10 +12,10 @@ import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
 import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
-import { type ExportFormat, writeTable } from './export/table.ts';
+import { type ExportFormat, exportedAs, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
 import { OneBar } from './one-bar.ts';
-import { runOf } from './run-flags.ts';
+import { noteOnPruned, runOf } from './run-flags.ts';
 import { isForSpreadsheet } from './spreadsheet.ts';
 
 interface ExportFlags {
@@ -49,7 +49,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
       onProgress: (done, total) => bar.update(done, total),
     };
     const parts = flags.changes
-      ? exportChanges(task, runOf('--since-run', flags.sinceRun ?? '0', reader.endedRuns, 0))
+      ? exportChanges(task, lastRunLeftOut(flags, reader, context))
       : exportLists(
           task,
           asOfRunId(flags, { endedRuns: reader.endedRuns, pruned: reader.pruned() }, line =>
@@ -65,6 +65,13 @@ export async function exportMirror(command: Command, context: CommandContext): P
     for (const { file } of written) file.discard();
     reader.close();
   }
+}
+
+function lastRunLeftOut({ sinceRun = '0' }: ExportFlags, reader: MirrorReader, { stderr }: CommandContext) {
+  const runId = runOf('--since-run', sinceRun, reader.endedRuns, 0);
+  const note = noteOnPruned(runId, reader.pruned());
+  if (note !== null) stderr.write(`${note}\n`);
+  return runId;
 }
 
 function assertFlagsFit({ changes, sinceRun, format, out }: ExportFlags): void {
@@ -83,7 +90,8 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   const total = tables.reduce((sum, table) => sum + table.count(state), 0);
   let done = 0;
   for (const table of tables) {
-    const file = AtomicFile.inNewFolder(join(task.folder, `${table.name}.${task.format}`));
+    const path = join(task.folder, `${table.name}.${task.format}`);
+    const file = AtomicFile.inNewFolder(path, exportedAs(task.format, table.columns));
     const source = {
       columns: table.columns,
       rows: () => table.rows(state),

@@ -1,9 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/resolve.ts';
-import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
+import { CancelledError, DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
+import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { registerCommands } from './register.ts';
@@ -75,12 +76,26 @@ function withoutValues(text: string): string {
 /** Says what went wrong, where commander has not said it already, and returns the exit code. */
 function report(error: unknown, secrets: Secrets): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-  if (error instanceof DocmirrorError) {
-    process.stderr.write(`docmirror: ${printable(secrets.redact(error.message))}\n`);
-    return error.exitCode;
+  const known = foreseen(error);
+  if (known !== null) {
+    process.stderr.write(`docmirror: ${printable(secrets.redact(known.message))}\n`);
+    return known.exitCode;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const shown = secrets.redact(detail).split('\n').map(printable).join('\n');
   process.stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown}\n`);
   return exitCodes.failed;
+}
+
+/** An error in words that tell what to do: also the disk's, and that of a text in the mirror that docmirror did not write. */
+function foreseen(error: unknown): DocmirrorError | null {
+  const explained = explainSqliteError(error, 'the mirror');
+  if (explained instanceof DocmirrorError) return explained;
+  const isSpoilt =
+    (error instanceof SyntaxError && error.message.includes('JSON')) ||
+    (error instanceof RangeError && error.message === 'Invalid time value');
+  if (!isSpoilt) return null;
+  return new MirrorFileError(
+    `The mirror holds a value that docmirror did not write (${error.message}). "docmirror verify" tells where.`,
+  );
 }

@@ -40,7 +40,7 @@ async function readData(database: string) {
 /** Nobody ever opens half a report. */
 function replace(path: string, text: string): void {
   try {
-    writeWhole(path, text);
+    writeWhole(path, text, { what: 'a report', beginning: /^<!doctype html>.*docmirror/is });
   } catch (error) {
     if (!(error instanceof FileWriteError)) throw error;
     throw new UsageError(`--out: ${path} can't be written (${error.reason}).`, { cause: error });

@@ -1,5 +1,6 @@
 import { wholeNumber } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
+import type { Pruned } from '../store/receipts/pruned.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
 
 /**
@@ -24,11 +25,24 @@ const dateAndTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)
  */
 export function instantOf(flag: string, text: string): string {
   const [, date, time = '00:00', zone = 'Z'] = dateAndTime.exec(text.trim()) ?? [];
-  const ms = date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zone.toUpperCase()}`);
+  const isDay = date !== undefined && isCalendarDay(date);
+  const ms = isDay ? Date.parse(`${date}T${time}${zone.toUpperCase()}`) : Number.NaN;
   if (Number.isNaN(ms)) {
     throw new UsageError(
       `${flag}: expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
     );
   }
   return new Date(ms).toISOString();
+}
+
+/** JavaScript takes 30 February for 2 March. */
+function isCalendarDay(date: string): boolean {
+  const ms = Date.parse(`${date}T00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
+}
+
+/** What a reader of the changes since a run should know of the history; null where it is whole. */
+export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Pruned): string | null {
+  if (sinceRunId >= throughRunId) return null;
+  return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. From run ${throughRunId} on nothing is missing.`;
 }

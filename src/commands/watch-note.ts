@@ -25,7 +25,8 @@ export function watchNotePath(database: string): string {
 export function writeWatchNote(database: string, note: WatchNote): void {
   try {
     const path = watchNotePath(database);
-    if (!existsSync(path) || readWatchNote(database) !== null) writeWhole(path, `${JSON.stringify(note)}\n`);
+    if (!existsSync(path) || readWatchNote(database) !== null)
+      writeWhole(path, `${JSON.stringify(note)}\n`, { what: 'a note', beginning: /^\{/ });
   } catch {
     removeWatchNote(database);
   }

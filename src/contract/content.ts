@@ -101,7 +101,10 @@ function reference(id: Scalar): { id: Scalar } | null {
   return id === null ? null : { id };
 }
 
-/** The members with those of `extra`, which go before: a field that its columns could not hold stands whole there. */
+/**
+ * The members with those of `extra`: a field that its columns could not hold stands whole there, and its columns are empty or hold the
+ * ids of it. Where they say something else, both count, so that neither can hide the other.
+ */
 function merged(
   members: readonly Member[],
   extra: string | null,
@@ -109,11 +112,16 @@ function merged(
 ): Member[] {
   if (extra === null) return [...members];
   const further = Object.entries(parseKept(extra) as Record<string, unknown>);
-  const held = new Set(further.map(([name]) => name));
+  const held = new Map(further);
   return [
-    ...members.filter(([name]) => !held.has(name)),
+    ...members.filter(([name, json]) => !held.has(name) || (json !== '[]' && json !== idsIn(held.get(name)))),
     ...further.flatMap(([name, value]): Member[] => (value === null ? [] : [[name, canonical(value, name)]])),
   ];
+}
+
+/** What the columns hold of references that stand whole among the further fields; null where it is no array. */
+function idsIn(value: unknown): string | null {
+  return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
 }
 
 /** References that no column could hold, each that has an id as `{"id":N}` alone. */
@@ -121,4 +129,13 @@ function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
   return id === null ? value : { id };
+}
+
+/**
+ * Further fields as docmirror writes them: compact JSON of an object with members, else null. A content knows neither the spaces
+ * between them nor an object of nothing, which another program may have written.
+ */
+export function normalExtra(extra: string | null): string | null {
+  const compact = extra?.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1') ?? '';
+  return compact.startsWith('{"') ? compact : null;
 }

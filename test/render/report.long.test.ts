@@ -63,7 +63,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 describe('a report', () => {
   test('is one file, written beside and renamed, that replaces the one before', async () => {
-    writeFileSync(join(scene.folder, 'other.html'), 'old');
+    writeFileSync(join(scene.folder, 'other.html'), html.replace('<main>', '<main>old'));
     const result = await scene.run('report', '--out', join(scene.folder, 'other.html'));
     expect(result.stdout).toMatch(/^Wrote .*other\.html \(\d+ KiB\)\.\n$/);
     expect(readFileSync(join(scene.folder, 'other.html'), 'utf8')).toMatch(
@@ -94,7 +94,7 @@ describe('a report', () => {
     expect(html).toContain('Collections: run 3 failed');
     expect(html).toContain('docmirror sync --resource collections');
     expect(html).toContain('Webhooks: 1 record could not be read');
-    expect(html).toContain('rejected_records WHERE run_id = 3');
+    expect(html).toContain('rejected_records WHERE last_run_id = 3');
     expect(html).toMatch(/Document exports: the removal of \d+ records was withheld/);
     expect(html).toContain('--allow-mass-removal');
   });

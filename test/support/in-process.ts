@@ -32,6 +32,8 @@ export interface InProcessOptions {
   readonly fullEveryMs?: number;
   /** In milliseconds; all is kept when it is left out. */
   readonly keepHistoryMs?: number;
+  /** What the machine's clock says; it is right when it is left out. */
+  readonly now?: Date;
 }
 
 /** One run over a mirror that is opened and closed for it. */
@@ -56,7 +58,7 @@ export async function run(
       {
         source,
         mirror,
-        clock: () => new Date(),
+        clock: () => options.now ?? new Date(),
         observer: silent,
         signal: options.signal ?? new AbortController().signal,
       },

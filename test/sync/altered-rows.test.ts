@@ -48,6 +48,15 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
   ['a time that leads an index', "UPDATE document_exports SET exported_at = '1999' WHERE id = 7", true],
   ['further fields that are no JSON', "UPDATE document_exports SET _extra = 'no JSON' WHERE id = 9", true],
   ['a content', 'UPDATE document_exports SET _content = zeroblob(16) WHERE id = 11', true],
+  [
+    'a name that its further fields hide',
+    `UPDATE collections SET _extra = '{"name":"' || name || '"}', name = 'other' WHERE id = 3`,
+    true,
+  ],
+  ['further fields of nothing', "UPDATE collections SET _extra = '{}' WHERE id = 3", true],
+  ['a shortcut of no list', "INSERT INTO _list_states VALUES ('nonsense', 1, '{}', x'00')", true],
+  ['a known page', 'UPDATE _known_pages SET item_count = item_count + 1 WHERE place = 3', true],
+  ['a number that is given last', 'UPDATE sqlite_sequence SET seq = 9223372036854775807', true],
   ['every title', "UPDATE document_exports SET source_document_title = 'other'", true],
   [
     'two rows that change places',

@@ -66,7 +66,8 @@ function checkLock(path: string): Verdict {
   try {
     if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
   } catch (error) {
-    return failed('lock', messageOf(error), 'Look at the file beside the mirror.', exitCodes.failed);
+    const exitCode = error instanceof DocmirrorError ? error.exitCode : exitCodes.failed;
+    return failed('lock', messageOf(error), null, exitCode);
   }
   return failed('lock', 'a run holds the mirror', 'Wait until it is done, or stop it.', exitCodes.busy);
 }

@@ -1,16 +1,21 @@
 import { existsSync, statSync } from 'node:fs';
 import { MirrorFileError } from '../../errors.ts';
-import { mirrorToRead } from '../../store/file/mirror-path.ts';
+import { mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
-import { stagingPath } from '../../store/file/staging-file.ts';
+import { assertStagingOrNone, stagingPath } from '../../store/file/staging-file.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
 
 // All that `doctor` asks of the store. Neither makes a file or changes one.
 
-/** True where a run holds this mirror. */
+/**
+ * True where a run holds this mirror.
+ *
+ * @throws RefusedFileError where something else lies in the place of its lock.
+ */
 export function isHeld(database: string): boolean {
   const path = stagingPath(database);
   if (!existsSync(path)) return false;
+  assertStagingOrNone(path);
   const { sqlite, close } = connectToRead(path, true, 0);
   try {
     sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
@@ -32,6 +37,6 @@ export async function auditMirror(database: string, signal: AbortSignal): Promis
   if (stat === undefined || stat.size === 0) return null;
   if (!stat.isFile()) throw new MirrorFileError(`${database} is no file.`);
   // What is not ours is refused here, as every command does; an audit would call it damaged.
-  mirrorToRead(database);
+  mirrorToWrite(database);
   return verifyMirror(database, { limit: 1, signal });
 }

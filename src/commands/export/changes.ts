@@ -3,7 +3,7 @@ import { ndjsonLine } from '../../render/change-feed.ts';
 import { AtomicFile } from '../../store/file/atomic-file.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 import type { Change } from '../../store/read/mirror-reader.ts';
-import { writeTable } from './table.ts';
+import { exportedAs, writeTable } from './table.ts';
 import type { ExportTask, WrittenFile } from './task.ts';
 
 /** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
@@ -23,7 +23,7 @@ export async function* exportChanges(task: ExportTask, sinceRunId: number): Asyn
     const changes = () => filtered(reader.changesOfRun(runId, null), isWanted);
     if (isEmpty(changes())) continue;
     const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
-    const file = AtomicFile.inNewFolder(path);
+    const file = AtomicFile.inNewFolder(path, exportedAs(task.format, columns));
     const source = {
       columns,
       *rows() {

@@ -1,6 +1,6 @@
 import { CsvEncoder, type TableEncoder } from '../../render/export-formats.ts';
 import { ParquetEncoder } from '../../render/parquet.ts';
-import type { AtomicFile } from '../../store/file/atomic-file.ts';
+import type { AtomicFile, Predecessor } from '../../store/file/atomic-file.ts';
 import type { Turns } from '../../store/file/turns.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 
@@ -9,6 +9,16 @@ export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
 
 /** One of the formats that `export` writes. */
 export type ExportFormat = (typeof exportFormats)[number];
+
+/** How an earlier export of the same table begins, which a new one may take the place of. */
+export function exportedAs(format: ExportFormat, columns: readonly ExportColumn[]): Predecessor {
+  const beginnings = {
+    ndjson: /^\{"/,
+    csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b`),
+    parquet: /^PAR1/,
+  };
+  return { what: `a table in the format ${format}`, beginning: beginnings[format] };
+}
 
 /** The rows of one file, in both of the ways in which they may be written. */
 export interface RowSource {

@@ -131,7 +131,7 @@ function rejection({ title, last, rejections }: ReportList): Concern[] {
       detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
       advice: 'Look at them, and tell those who run the service:',
       commands: [
-        `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE run_id = ${last.runId}"`,
+        `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE last_run_id = ${last.runId}"`,
       ],
     },
   ];

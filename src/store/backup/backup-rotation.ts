@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { mirrorIdOf } from '../file/mirror-identity.ts';
 import { privateFolderMode } from '../file/private-file.ts';
 
 const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
@@ -28,14 +29,16 @@ export function nameInFolder(folder: string, now: Date): string {
 }
 
 /**
- * Removes the oldest backups of a folder until as many are left as are to be kept, never the newest one made. Other files in
- * the folder are not touched.
+ * Removes the oldest backups of a mirror from a folder until as many are left as are to be kept, never the newest one made. Other
+ * files in the folder, backups of other mirrors among them, are not touched.
  *
  * @returns the names that were removed.
  */
 export function rotate(folder: string, newest: string, keep: number): string[] {
+  const mirrorId = mirrorIdOf(newest);
   const others = readdirSync(folder)
     .filter(name => backupName.test(name) && join(folder, name) !== newest)
+    .filter(name => mirrorIdOf(join(folder, name)) === mirrorId)
     .sort()
     .reverse();
   const old = others.slice(keep - 1);

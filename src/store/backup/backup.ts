@@ -62,6 +62,8 @@ function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
   if (fileKey(path) !== null && fileKey(path) === fileKey(source))
     throw new UsageError(`${destination} is the mirror itself. Name another file.`);
+  if (path.endsWith('.staging'))
+    throw new UsageError(`${destination}: a mirror's lock would lie there. Name another file.`);
   const { kind } = explaining(path, () => findOut(path));
   if (kind !== 'none' && kind !== 'empty' && kind !== 'mirror' && kind !== 'damaged database') {
     throw new RefusedFileError(

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { fileKey } from '../file/connections.ts';
+import { mirrorIdOf } from '../file/mirror-identity.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { type Shape, shapeOf } from '../file/shape.ts';
@@ -39,6 +40,7 @@ export async function restore(copy: string, target: string, options: BackupOptio
   const path = mirrorToWrite(target);
   if (fileKey(copy) !== null && fileKey(copy) === fileKey(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  assertSameMirror(copy, path);
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {
@@ -57,6 +59,15 @@ export async function restore(copy: string, target: string, options: BackupOptio
     removeUnfinished(unfinished);
     giveBack();
   }
+}
+
+/** What can't be read is what a restore is for; what can says whose copy it is. */
+function assertSameMirror(copy: string, path: string): void {
+  const [backup, mirror] = [mirrorIdOf(copy), existsSync(path) ? mirrorIdOf(path) : null];
+  if (backup === null || mirror === null || backup === mirror) return;
+  throw new RefusedFileError(
+    `${copy} is a copy of another mirror (${backup}) than ${path} (${mirror}). Both were left as they are; move the mirror away first, if that is what you want.`,
+  );
 }
 
 async function copyAny(

@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError } from '../../errors.ts';
+import { DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { privateFileMode, privateFolderMode } from './private-file.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
@@ -25,6 +25,17 @@ export class FileWriteError extends DocmirrorError {
   }
 }
 
+/** What a file that is written in one step may take the place of, besides an empty one. */
+export interface Predecessor {
+  /** What such a file is, with its article: "a report". */
+  readonly what: string;
+  /** How it begins; its first bytes are read as Latin-1. */
+  readonly beginning: RegExp;
+}
+
+/** Bytes by which a file is known. */
+const beginningBytes = 4096;
+
 /**
  * A file that is seen under its name only when it is whole: it is written beside it, and renamed. Only its owner can read it.
  * All its methods throw a FileWriteError where the file system fails.
@@ -38,9 +49,14 @@ export class AtomicFile {
   #bytes = 0;
   #isOpen = true;
 
-  /** Begins the file, in a folder that is there. */
-  constructor(path: string) {
+  /**
+   * Begins the file, in a folder that is there.
+   *
+   * @throws RefusedFileError where another file than an earlier one of its kind lies there; it is left as it is.
+   */
+  constructor(path: string, predecessor: Predecessor) {
     this.path = path;
+    this.#tried(() => assertReplaceable(path, predecessor));
     this.#unfinishedPath = unfinishedPath(path);
     this.#file = this.#tried(() => {
       removeLeftovers(dirname(resolve(path)));
@@ -49,13 +65,13 @@ export class AtomicFile {
   }
 
   /** Begins a file, and makes its folder where there is none; only its owner can look into that. */
-  static inNewFolder(path: string): AtomicFile {
+  static inNewFolder(path: string, predecessor: Predecessor): AtomicFile {
     try {
       mkdirSync(dirname(path), { recursive: true, mode: privateFolderMode });
     } catch (error) {
       throw new FileWriteError(path, error);
     }
-    return new AtomicFile(path);
+    return new AtomicFile(path, predecessor);
   }
 
   /** How much was written so far. */
@@ -110,6 +126,7 @@ export class AtomicFile {
     try {
       return work();
     } catch (error) {
+      if (error instanceof RefusedFileError) throw error;
       throw new FileWriteError(this.path, error);
     }
   }
@@ -119,14 +136,36 @@ export class AtomicFile {
  * Writes a file in one step: who opens it finds the old text or the new one, never a part of either.
  *
  * @throws FileWriteError where it can't be written; what was there still stands.
+ * @throws RefusedFileError where another file lies there; it is left as it is.
  */
-export function writeWhole(path: string, content: string | Uint8Array): void {
-  const file = new AtomicFile(path);
+export function writeWhole(path: string, content: string | Uint8Array, predecessor: Predecessor): void {
+  const file = new AtomicFile(path, predecessor);
   try {
     file.write(content);
     file.finish();
     file.putInPlace();
   } finally {
     file.discard();
+  }
+}
+
+/** The name alone says little: a mirror, a key or somebody's notes may lie there. */
+function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  // A symbolic link is replaced by the file itself, and a folder can't be.
+  if (stat === undefined || !stat.isFile() || stat.size === 0) return;
+  if (beginning.test(readBeginning(path))) return;
+  throw new RefusedFileError(
+    `${path} is not ${what} that docmirror made. It was left as it is; move it away, or name another file.`,
+  );
+}
+
+function readBeginning(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(beginningBytes);
+    return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(file);
   }
 }

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
@@ -5,7 +6,7 @@ import * as schema from '../tables/schema.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
-import { makePrivateFile } from './private-file.ts';
+import { makePrivateFile, privateFileMode } from './private-file.ts';
 import { connectToRead } from './read-connection.ts';
 import { shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
@@ -35,8 +36,10 @@ const cacheKib = 16 * 1024;
 export function openForWriting(path: string): MirrorFile {
   const file = mirrorToWrite(path);
   return explaining(file, () => {
-    const isNew = findOut(file).kind === 'none';
-    if (isNew) makePrivateFile(file);
+    const { kind } = findOut(file);
+    if (kind === 'none') makePrivateFile(file);
+    // Somebody may have made it with other rights, for docmirror to fill.
+    if (kind === 'empty') chmodSync(file, privateFileMode);
     const sqlite = new Database(file, { timeout: busyTimeoutMs });
     try {
       noteConnection(file, sqlite, { kind: 'mirror', usesLog: true });

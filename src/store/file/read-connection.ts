@@ -1,4 +1,13 @@
-import { accessSync, chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
@@ -20,8 +29,10 @@ export interface ReadConnection {
  */
 export function connectToRead(path: string, usesLog: boolean, timeoutMs: number): ReadConnection {
   if (canWrite(path) && canWrite(dirname(resolve(path)))) {
-    // Not opened as read-only: the last such connection would leave an empty log beside the file.
-    return opened(path, usesLog, new Database(path, { fileMustExist: true, timeout: timeoutMs }));
+    // Not opened as read-only: the last such connection would leave an empty log beside the file. Where a run that was killed left
+    // one that is not empty, the next run folds it back, not one that only reads.
+    const readonly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    return opened(path, usesLog, new Database(path, { readonly, fileMustExist: true, timeout: timeoutMs }));
   }
   const isBeingWritten = existsSync(`${path}-shm`);
   if (isBeingWritten || !usesLog) {

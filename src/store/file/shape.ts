@@ -56,9 +56,20 @@ export function shapeOf(sqlite: Database.Database): Shape {
   const version = Number(sqlite.pragma('user_version', { simple: true }));
   const [newest] = readJournal().entries.slice(-1);
   if (version > currentShape() || newestMigrationOf(sqlite) > (newest?.when ?? 0)) return 'later';
-  // A mirror of 0.1.0 has neither.
+  // An upgrade makes this table last; what stands in the header another program may have changed.
+  return newestMigrationOf(sqlite) === newest?.when && hasTable(sqlite, '_mirror') ? 'current' : 'older';
+}
+
+/** True where the file's header says what docmirror writes there. */
+export function isStamped(sqlite: Database.Database): boolean {
   const hasId = sqlite.pragma('application_id', { simple: true }) === applicationIds.mirror;
-  return hasId && version === currentShape() ? 'current' : 'older';
+  return hasId && sqlite.pragma('user_version', { simple: true }) === currentShape();
+}
+
+/** Says in the file's header whose it is, and which shape it has. */
+export function stamp(sqlite: Database.Database): void {
+  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  sqlite.pragma(`user_version = ${currentShape()}`);
 }
 
 /** When the newest migration that a mirror has was generated, in milliseconds since 1970; 0 where it has none. */

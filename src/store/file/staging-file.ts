@@ -63,7 +63,12 @@ export function holdLock(file: string): () => void {
   });
 }
 
-function assertStagingOrNone(path: string): void {
+/**
+ * Makes sure that what lies in the place of a mirror's lock, if anything, is one; changes nothing.
+ *
+ * @throws RefusedFileError where something else lies there.
+ */
+export function assertStagingOrNone(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'staging'].includes(findOut(path).kind);

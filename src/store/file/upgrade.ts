@@ -4,8 +4,7 @@ import { version } from '../../version.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
 import { completeMirror } from '../tables/birth.ts';
 import { createViews, viewNames } from '../tables/views.ts';
-import { applicationIds } from './file-kind.ts';
-import { currentShape, migrationsAfter, newestMigrationOf, shapeOf, versionOf } from './shape.ts';
+import { isStamped, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { upgradeSteps } from './upgrade-steps.ts';
 
@@ -30,7 +29,10 @@ const upgradesTable = `
  */
 export function bringUpToDate(sqlite: Database.Database, path: string): void {
   const shape = shapeOf(sqlite);
-  if (shape === 'current') return;
+  if (shape === 'current') {
+    if (!isStamped(sqlite)) stamp(sqlite);
+    return;
+  }
   if (shape === 'later') throw new RefusedFileError(laterShape(path));
   if (shape === 'older') copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
   const references = sqlite.pragma('foreign_keys', { simple: true });
@@ -67,8 +69,7 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
     writeUpgradeReceipt(sqlite, { docmirrorVersion: version, fromVersion, at: upgradedAt });
   } else completeMirror(sqlite);
   assertReferencesHold(sqlite, path);
-  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
-  sqlite.pragma(`user_version = ${currentShape()}`);
+  stamp(sqlite);
 }
 
 /** Writes down which migrations the file has, all anew: a migration that an older docmirror ran may read otherwise today. */

@@ -76,7 +76,7 @@ const lastRunOfList = `
 
 const rejectionsOfRun = `
   SELECT reason, count(*) AS count, min(page_no) AS firstPageNo FROM rejected_records
-  WHERE run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT ${reasonsShownMax}`;
+  WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT ${reasonsShownMax}`;
 
 const newestRuns = `
   SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,

@@ -37,6 +37,8 @@ export class ConnectionTable {
   readonly #claimedBy: Database.Statement<[number], number>;
   readonly #references: readonly Database.Statement<[number]>[];
   readonly #sum: ContentSum;
+  /** Those that this object inserted: a page may name what no row came to refer to. */
+  readonly #inserted = new Set<number>();
   #fingerprints: Fingerprints | null = null;
 
   constructor(sqlite: Database.Database) {
@@ -143,10 +145,10 @@ export class ConnectionTable {
     if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#noteSource(0, null, id);
   }
 
-  /** Removes those of the connections that no record refers to any more, and returns them. */
+  /** Removes those of the connections, and of the ones just inserted, that no record refers to, and returns them. */
   removeUnreferenced(ids: Iterable<number>): EndedConnection[] {
     const ended: EndedConnection[] = [];
-    for (const id of ids) {
+    for (const id of new Set([...ids, ...this.#inserted])) {
       const row = this.read(id);
       if (row === undefined || this.#isReferenced(id)) continue;
       this.#removeRow(id);
@@ -163,6 +165,7 @@ export class ConnectionTable {
     this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, content);
     this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
+    this.#inserted.add(id);
   }
 
   #isReferenced(id: number): boolean {

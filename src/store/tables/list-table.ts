@@ -167,9 +167,9 @@ export class ListTable {
     this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = ? WHERE id = ?`).run(content, id);
   }
 
-  /** Takes away a row's further fields. */
-  clearExtra(id: number): void {
-    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _extra = NULL WHERE id = ?`).run(id);
+  /** Puts a row's further fields right. */
+  setExtra(id: number, extra: string | null): void {
+    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _extra = ? WHERE id = ?`).run(extra, id);
   }
 
   /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */

@@ -11,6 +11,7 @@ const severities: Readonly<Record<string, Severity>> = {
   rejected_records: 'record of runs',
   _mirror: 'record of runs',
   __drizzle_migrations: 'record of runs',
+  docmirror_upgrades: 'record of runs',
   sqlite_sequence: 'record of runs',
   _known_pages: 'shortcut',
   _list_states: 'shortcut',

@@ -40,7 +40,9 @@ export class RunCounts {
       const found = { ...(this.#byRun.get(runId) ?? noCounts), rejected: rejected.get(runId) ?? 0 };
       this.#byRun.delete(runId);
       for (const name of ['inserted', 'updated', 'removed', 'rejected'] as const) {
-        if (found[name] === record[name] || (name !== 'rejected' && runId <= prunedThrough)) continue;
+        // A record that was rejected before and after a run, and not by it, stands for that run, too.
+        const isRight = name === 'rejected' ? found[name] >= record[name] : found[name] === record[name];
+        if (isRight || (name !== 'rejected' && runId <= prunedThrough)) continue;
         const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history hold';
         yield { runId, what: `${this.#resource}: ${name} is ${record[name]}, but ${where} ${found[name]}` };
       }

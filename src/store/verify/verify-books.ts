@@ -1,7 +1,12 @@
 import { arrayFields, lists } from '../../contract/lists.ts';
 import { keptSums } from '../tables/birth.ts';
 import { ContentSum } from '../tables/content-sums.ts';
-import { Fingerprints, fingerprintedTables, fingerprintSum } from '../tables/fingerprints.ts';
+import {
+  type FingerprintedTable,
+  Fingerprints,
+  fingerprintedTables,
+  fingerprintSum,
+} from '../tables/fingerprints.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
@@ -12,9 +17,11 @@ export function verifyBooks(audit: Audit): void {
   verifyPlaces(audit);
   verifySequences(audit);
   verifyShortcuts(audit);
+  verifyUpgrades(audit);
 }
 
-function verifyFingerprints({ sqlite, differences }: Audit): void {
+function verifyFingerprints(audit: Audit): void {
+  const { sqlite, differences } = audit;
   for (const table of fingerprintedTables) {
     const rows = new Fingerprints(sqlite, table).check();
     for (let next = rows.next(); ; next = rows.next()) {
@@ -29,9 +36,24 @@ function verifyFingerprints({ sqlite, differences }: Audit): void {
         break;
       }
       if (next.value.isAsWritten) continue;
-      differences.add(table, next.value.rowId, 'the row was changed after docmirror wrote it');
+      addAltered(audit, table, next.value.rowId);
     }
   }
+}
+
+/** A list's record of a run is named by the run, for its row has no number that a person knows. */
+function addAltered({ sqlite, differences }: Audit, table: FingerprintedTable, rowId: number): void {
+  const what = 'the row was changed after docmirror wrote it';
+  if (table !== 'sync_run_resources') {
+    differences.add(table, rowId, what);
+    return;
+  }
+  const named = sqlite
+    .prepare<[number], { runId: number; resource: string }>(
+      'SELECT run_id AS runId, resource FROM sync_run_resources WHERE rowid = ?',
+    )
+    .get(rowId);
+  differences.add(table, named?.runId ?? null, `${named?.resource}: ${what}`);
 }
 
 /** A sum that is not there counts as one of nothing, so which sums there are is checked by itself. */
@@ -121,5 +143,25 @@ function verifyShortcuts({ sqlite, differences }: Audit): void {
   ]) {
     const strange = sqlite.prepare(`SELECT 1 FROM ${table} WHERE resource NOT IN (${names}) LIMIT 1`).get();
     if (strange !== undefined) differences.add(table, null, 'it names a list that docmirror does not know');
+  }
+}
+
+/** Each upgrade stands in a table for people and in a receipt. */
+function verifyUpgrades({ sqlite, differences }: Audit): void {
+  const rows = sqlite
+    .prepare<[], string>("SELECT version || ' at ' || upgraded_at FROM docmirror_upgrades ORDER BY rowid")
+    .pluck()
+    .all();
+  const receipts = sqlite
+    .prepare<[], string>(
+      `SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at') FROM sync_receipts
+       WHERE iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade' ORDER BY leaf_index`,
+    )
+    .pluck()
+    .all();
+  for (let at = 0; at < Math.max(rows.length, receipts.length); at++) {
+    if (rows[at] === receipts[at]) continue;
+    const words = `${rows[at] ?? 'no row'}, but the receipt says ${receipts[at] ?? 'of no upgrade'}`;
+    differences.add('docmirror_upgrades', null, words);
   }
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, contentOf } from '../../contract/content.ts';
+import { connectionContent, contentOf, normalExtra } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import type { Turns } from '../file/turns.ts';
@@ -82,6 +82,8 @@ export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versi
     const read = tryToRead(() => connectionContent(row.id, row.name, row.extra));
     const content = 'value' in read ? read.value : noContent;
     sum.add(content);
+    if (normalExtra(row.extra) !== row.extra)
+      differences.add('connections', row.id, '_extra is not as docmirror writes it');
     if (row.content === null || !content.equals(row.content)) {
       differences.add('connections', row.id, 'the row was changed after docmirror wrote it');
     }
@@ -131,6 +133,8 @@ class RowCheck {
       return;
     }
     this.sum.add(read.value);
+    if (normalExtra(row.record.extra) !== row.record.extra)
+      this.#differences.add(this.#list.table, row.id, '_extra is not as docmirror writes it');
     if (read.value.equals(row.content)) return;
     this.#differences.add(
       this.#list.table,

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { openInMemory } from '../file/open.ts';
+import { isStamped } from '../file/shape.ts';
 import type { Differences } from './differences.ts';
 
 interface Part {
@@ -11,6 +12,13 @@ interface Part {
 /** Holds tables, columns, indexes, views and triggers against those of a mirror that is made fresh. */
 export function verifyShape(sqlite: Database.Database, differences: Differences): void {
   fresh ??= readFresh();
+  if (!isStamped(sqlite))
+    differences.add(
+      null,
+      null,
+      'the header does not say that it is a mirror of this shape',
+      'record of runs',
+    );
   const wanted = new Map(fresh.parts.map(part => [part.name, part]));
   for (const { type, name, sql } of partsOf(sqlite)) {
     const should = wanted.get(name);

@@ -1,4 +1,4 @@
-import { contentOf, type RecordValues } from '../../contract/content.ts';
+import { contentOf, normalExtra, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { contentText, Sum } from '../../contract/sum.ts';
 import { Turns } from '../file/turns.ts';
@@ -18,6 +18,7 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
   for (const id of [...table.ids()]) {
     const { record, content } = table.read(id);
     if (!(readContent(table.list, record)?.equals(content) ?? false)) return false;
+    if (normalExtra(record.extra) !== record.extra) return false;
     sum.add(content);
     if (turns.isOver) await turns.next();
   }
@@ -37,7 +38,8 @@ export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: Altere
   for (const id of [...table.ids()]) {
     const { record, content } = table.read(id);
     const readable = readContent(table.list, record);
-    if (readable === null) table.clearExtra(id);
+    const extra = readable === null ? null : normalExtra(record.extra);
+    if (extra !== record.extra) table.setExtra(id, extra);
     const right = readable ?? contentOf(table.list, { ...record, extra: null });
     sum.add(right);
     if (right.equals(content)) continue;

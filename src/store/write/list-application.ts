@@ -44,14 +44,13 @@ export class ListApplication {
     state: ListState,
     altered: AlteredRows,
   ) {
-    const { list, run, records } = context;
+    const { list, run } = context;
     this.#context = context;
     this.#rows = rows;
     this.#stagedPage = stagedPage;
     this.#state = state;
     this.#altered = altered;
-    const runBefore = records.written(list.resource, 1)[0]?.runId ?? null;
-    this.#rejections = new Rejections(rows.transaction, list.resource, run.id, runBefore);
+    this.#rejections = new Rejections(rows.transaction, list.resource, run.id);
   }
 
   /**

@@ -15,13 +15,12 @@ import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
+import { mendBooks } from './mend-books.ts';
 import { pruneHistory } from './prune-history.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
-import { Shortcuts } from './shortcuts.ts';
 import { Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
@@ -101,13 +100,13 @@ export class SqliteMirror implements Mirror {
 
   async beginRun(start: RunStart): Promise<number | null> {
     const isDry = this.#open.observe !== undefined;
+    if (this.#open.isSuspect && !isDry) await this.#write(mendBooks);
     const id = isDry ? dryRunId : await this.#write(transaction => this.#records.begin(transaction, start));
     const prepare = (transaction: OpenTransaction) => {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
     this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare };
-    if (this.#open.isSuspect && !isDry) await this.#freeAlteredConnections(id);
     return isDry ? null : id;
   }
 
@@ -167,14 +166,6 @@ export class SqliteMirror implements Mirror {
       else lock.setMark(this.#suspects.size === 0 ? markOf(file.path) : null);
       lock.close();
     }
-  }
-
-  /** Where another program altered connections, every page has to be read to find out their names. */
-  async #freeAlteredConnections(runId: number): Promise<void> {
-    await this.#write(({ sqlite }) => {
-      if (!new ConnectionTable(sqlite).freeAltered()) return;
-      for (const { resource } of lists) new Shortcuts(sqlite, resource).forget(runId);
-    });
   }
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */

@@ -1,33 +1,26 @@
 import type { Rejection } from '../../contract/record.ts';
+import { hash16 } from '../../contract/sum.ts';
 import { Fingerprints } from '../tables/fingerprints.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * Keeps the records of a list that can't be read. One that was rejected with the same text by the run before is not stored
- * again: its `last_run_id` moves on.
+ * Keeps the records of a list that can't be read. One that an earlier run rejected with the same text is not stored again: its
+ * `last_run_id` moves on.
  */
 export class Rejections {
   readonly #transaction: OpenTransaction;
   readonly #resource: string;
   readonly #runId: number;
-  /** The rows of the run before that were not met again, by their text. */
-  readonly #before: Map<string, number[]>;
+  /** The rows of earlier runs that were not met again, by the hashes of their texts; read when the first record comes. */
+  #before: Map<string, number[]> | null = null;
   readonly #fingerprints: Fingerprints;
   #count = 0;
 
-  /** @param runBefore the last run that wrote the list; null where there was none. */
-  constructor(transaction: OpenTransaction, resource: string, runId: number, runBefore: number | null) {
+  constructor(transaction: OpenTransaction, resource: string, runId: number) {
     this.#transaction = transaction;
     this.#resource = resource;
     this.#runId = runId;
     this.#fingerprints = new Fingerprints(transaction.sqlite, 'rejected_records');
-    const rows = transaction.sqlite
-      .prepare<[string, number | null], { id: number; record: string }>(
-        'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id = ? ORDER BY id DESC',
-      )
-      .all(resource, runBefore);
-    this.#before = new Map();
-    for (const { id, record } of rows) this.#before.set(record, [...(this.#before.get(record) ?? []), id]);
   }
 
   get count(): number {
@@ -37,7 +30,8 @@ export class Rejections {
   add(pageNo: number, { position, reason, record }: Rejection): void {
     this.#count++;
     const { sqlite } = this.#transaction;
-    const known = this.#before.get(record)?.pop();
+    this.#before ??= this.#readBefore();
+    const known = this.#before.get(hashOf(record))?.pop();
     if (known !== undefined) {
       sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?').run(this.#runId, known);
       this.#fingerprints.set(known);
@@ -52,8 +46,24 @@ export class Rejections {
     this.#fingerprints.set(Number(lastInsertRowid));
   }
 
+  #readBefore(): Map<string, number[]> {
+    const before = new Map<string, number[]>();
+    const rows = this.#transaction.sqlite.prepare<[string, number], { id: number; record: string }>(
+      'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
+    );
+    for (const { id, record } of rows.iterate(this.#resource, this.#runId)) {
+      const hash = hashOf(record);
+      before.set(hash, [...(before.get(hash) ?? []), id]);
+    }
+    return before;
+  }
+
   /** Writes the sum of their fingerprints; to be called when all were added. */
   finish(): void {
     this.#fingerprints.save();
   }
+}
+
+function hashOf(text: string): string {
+  return hash16(text).toString('latin1');
 }

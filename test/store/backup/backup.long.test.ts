@@ -103,7 +103,7 @@ describe.concurrent('backup', () => {
       'docmirror-20260101T000000Z.sqlite',
       'other.sqlite',
     ])
-      writeFileSync(join(folder, name), 'old');
+      copyFileSync(scene.database, join(folder, name));
     const leftover = join(folder, 'docmirror-20230101T000000Z.sqlite.0a1b2c3d.docmirror-unfinished');
     writeFileSync(leftover, 'killed');
     utimesSync(leftover, 1, 1);

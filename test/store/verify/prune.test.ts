@@ -52,6 +52,34 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
+  test('loses nothing to a run whose clock was wrong', async () => {
+    await using scene = await fullMirror();
+    const before = versionsOf(scene.database);
+    await syncScene(scene, { now: new Date('1976-01-01') });
+    await syncScene(scene, { keepHistoryMs: 400 * 86_400_000 });
+    expect(versionsOf(scene.database)).toBe(before);
+    await syncScene(scene, { keepHistoryMs: 0 });
+    const [pruned] = [versionsOf(scene.database)];
+    await syncScene(scene, { now: new Date('1976-01-01') });
+    expect([pruned, versionsOf(scene.database)]).toEqual([0, 0]);
+    expect((await differencesIn(scene.database)).filter(({ table }) => table !== 'sync_runs')).toEqual([]);
+  });
+
+  test('is not whole, which whoever asks for older changes is told', async () => {
+    await using scene = await fullMirror();
+    const whole = await scene.run('changes', '--since-run', '0');
+    expect(whole).toMatchObject({ code: 0, stderr: '' });
+    await syncScene(scene, { keepHistoryMs: 0 });
+    for (const command of [['changes'], ['export', '--changes', '--out', join(scene.folder, 'out')]]) {
+      const { code, stderr } = await scene.run(...command, '--since-run', '0');
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringMatching(/^Versions that ended before/),
+      });
+    }
+    expect(await scene.run('changes', '--since', '2026-02-30')).toMatchObject({ code: 2 });
+  });
+
   test('still says which run wrote what is left', async () => {
     await using scene = await fullMirror();
     await syncScene(scene, { keepHistoryMs: 0 });

@@ -1,0 +1,137 @@
+import { chmodSync, existsSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Scene, setScene } from '../../support/scene.ts';
+
+// What docmirror writes beside a mirror takes the place of nothing but an earlier one of its kind.
+
+/** A scene with a mirror, a signing key and somebody's notes. */
+async function setKeyedScene(): Promise<Scene & { key: string; notes: string }> {
+  const scene = await setScene();
+  await scene.sync();
+  const key = join(scene.folder, 'key.pem');
+  await scene.run('audit', 'keygen', key);
+  scene.env.DOCMIRROR_SIGNING_KEY_FILE = key;
+  const notes = join(scene.folder, 'notes.txt');
+  writeFileSync(notes, 'mine\n');
+  return Object.assign(scene, { key, notes });
+}
+
+describe.concurrent('no other file is overwritten', () => {
+  test.each([
+    ['a report', ['report', '--out']],
+    ['a checkpoint', ['audit', 'checkpoint', '--out']],
+  ])('by %s', async (_what, command) => {
+    await using scene = await setKeyedScene();
+    for (const path of [scene.database, `${scene.database}.staging`, scene.key, scene.notes]) {
+      const before = readFileSync(path);
+      const { code, stderr } = await scene.run(...command, path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }
+    const own = join(scene.folder, 'own');
+    for (let times = 0; times < 2; times++) expect((await scene.run(...command, own)).code).toBe(0);
+    expect(statSync(own).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['ndjson', 'csv', 'parquet'])('by an export as %s', async format => {
+    await using scene = await setKeyedScene();
+    const out = join(scene.folder, 'out');
+    const exported = ['export', '--format', format, '--out', out];
+    for (let times = 0; times < 2; times++) expect((await scene.run(...exported)).code).toBe(0);
+    const path = join(out, `collections.${format}`);
+    writeFileSync(path, 'mine\n');
+    const { code, stderr } = await scene.run(...exported);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
+    expect(readFileSync(path, 'utf8')).toBe('mine\n');
+  });
+
+  test("by a backup's checkpoint, or in the place of a lock", async () => {
+    await using scene = await setKeyedScene();
+    const path = join(scene.folder, 'backup.sqlite');
+    writeFileSync(`${path}.checkpoint`, 'mine\n');
+    expect((await scene.run('backup', path)).code).toBe(2);
+    expect(readFileSync(`${path}.checkpoint`, 'utf8')).toBe('mine\n');
+    const lock = join(scene.folder, 'other.sqlite.staging');
+    expect(await scene.run('backup', lock)).toMatchObject({ code: 2, stderr: expect.stringContaining(lock) });
+    expect(existsSync(lock)).toBe(false);
+  });
+});
+
+describe.concurrent('backups that are rotated', () => {
+  test('are those of the same mirror; nothing else of that name is removed', async () => {
+    await using scene = await setKeyedScene();
+    const folder = join(scene.folder, 'backups');
+    const other = { DOCMIRROR_DATABASE: join(scene.folder, 'other.sqlite') };
+    expect((await scene.run('backup', folder, '--keep', '1')).code).toBe(0);
+    const [first = ''] = readdirSync(folder);
+    const foreign = join(folder, 'docmirror-20200101T000000Z.sqlite');
+    writeFileSync(foreign, 'mine\n');
+    await scene.run('sync', '--database', other.DOCMIRROR_DATABASE);
+    await new Promise(resolve => setTimeout(resolve, 1_100));
+    const { stdout } = await scene.run(
+      'backup',
+      folder,
+      '--keep',
+      '1',
+      '--database',
+      other.DOCMIRROR_DATABASE,
+    );
+    expect(stdout).not.toContain('Removed');
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([first, 'docmirror-20200101T000000Z.sqlite']));
+  });
+
+  test("are not put in another mirror's place", async () => {
+    await using scene = await setKeyedScene();
+    const backup = join(scene.folder, 'backup.sqlite');
+    await scene.run('backup', backup);
+    const other = join(scene.folder, 'other.sqlite');
+    await scene.run('sync', '--database', other);
+    const before = readFileSync(other);
+    const { code, stderr } = await scene.run('backup', '--restore', backup, '--database', other);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('another mirror') });
+    expect(readFileSync(other).equals(before)).toBe(true);
+  });
+});
+
+describe.concurrent('a mirror', () => {
+  test('in an empty file of other rights is its owner’s alone', async () => {
+    await using scene = await setScene();
+    writeFileSync(scene.database, '');
+    chmodSync(scene.database, 0o644);
+    expect((await scene.sync()).code).toBe(0);
+    expect(statSync(scene.database).mode & 0o777).toBe(0o600);
+  });
+
+  test('that a killed run has left a log beside is only read by an audit', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const { default: Database } = await import('better-sqlite3');
+    const killed = new Database(scene.database);
+    killed.exec("UPDATE collections SET name = 'x' WHERE id = 1");
+    const copy = join(scene.folder, 'killed.sqlite');
+    for (const beside of ['', '-wal'])
+      writeFileSync(`${copy}${beside}`, readFileSync(`${scene.database}${beside}`));
+    killed.close();
+    const before = readFileSync(copy);
+    expect((await scene.run('verify', '--database', copy)).code).toBe(4);
+    expect(readFileSync(copy).equals(before)).toBe(true);
+    expect(statSync(`${copy}-wal`).size).toBeGreaterThan(0);
+  });
+
+  test('that a run would refuse is refused by doctor, too', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    linkSync(scene.database, join(scene.folder, 'second-name.sqlite'));
+    expect(await scene.run('doctor')).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('hard link'),
+    });
+    await using other = await setScene();
+    writeFileSync(`${other.database}.staging`, 'mine\n');
+    expect(await other.run('doctor')).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('is not a file that docmirror made'),
+    });
+  });
+});
