@@ -41,8 +41,8 @@ export const guardsOfReadings: readonly Guard[] = [
     off: [
       {
         file: verdict,
-        text: 'const doubt = doubtOfCuts(partner, last, walks, itemsOf);',
-        instead: 'const doubt: string | null = null;',
+        text: 'const cuts = doubtOfCuts(partner, last, walks, itemsOf);',
+        instead: 'const cuts: Doubt | null = null;',
       },
     ],
     breaks: 'lost',

@@ -17,6 +17,13 @@ const pageHashOff: Edit = {
   instead: '',
 };
 
+/** Shortcuts that another program altered stay what they are. */
+const mendOff: Edit = {
+  file: 'src/store/write/mend-books.ts',
+  text: 'if (isNameLost || [...shortcuts.misfits()].length > 0) shortcuts.forget(noRun);',
+  instead: 'if (isNameLost) shortcuts.forget(noRun);',
+};
+
 /** The guards of the rooms that write the mirror. */
 export const guardsOfStore: readonly Guard[] = [
   {
@@ -43,6 +50,7 @@ export const guardsOfStore: readonly Guard[] = [
         instead: 'if (row === undefined) return nothingLearnt;',
       },
     ],
+    behind: [mendOff],
     breaks: 'lost',
   },
   {
