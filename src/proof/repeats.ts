@@ -1,5 +1,5 @@
 import { contentBytes, contentText } from '../contract/sum.ts';
-import type { ItemsOf } from './answer.ts';
+import { type ItemsOf, rejectedRow } from './answer.ts';
 import { allPlaces, partsOf, type Strip } from './strip.ts';
 
 /** What stands more than once in a strip. */
@@ -20,15 +20,29 @@ export function findRepeats(strip: Strip, itemsOf: ItemsOf): Repeats | null {
     const read = itemsOf(answer.digest);
     if (read === null) return null;
     for (let at = items.from; at < items.to; at++) {
-      if (read.ids === null) suspects.add(read.contents, at);
-      else {
-        const id = read.ids[at] as number;
-        if (ids.has(id)) return { onTwoPages: true, onNeighbours: false, id };
-        if (!Number.isNaN(id)) ids.add(id);
-      }
+      const id = read.ids?.[at] ?? Number.NaN;
+      // A record that was rejected has no id that could tell it from another.
+      if (Number.isNaN(id)) suspects.add(read.contents, at);
+      else if (ids.has(id)) return { onTwoPages: true, onNeighbours: false, id };
+      else ids.add(id);
     }
   }
   return suspects.size === 0 ? noRepeats : pagesOf(suspects, strip, itemsOf);
+}
+
+/** Whether a rejected content stands on two pages; the pages that hold such are always read. */
+export function rejectionsRepeat(strip: Strip, itemsOf: ItemsOf): boolean {
+  const pages = new Map<string, number>();
+  for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
+    const read = answer.rejected === null ? null : itemsOf(answer.digest);
+    for (let at = items.from; read !== null && at < items.to; at++) {
+      if (read.rows[at] !== rejectedRow) continue;
+      const content = contentText(read.contents, at);
+      if ((pages.get(content) ?? answer.index) !== answer.index) return true;
+      pages.set(content, answer.index);
+    }
+  }
+  return false;
 }
 
 const noRepeats: Repeats = { onTwoPages: false, onNeighbours: false, id: null };

@@ -2,7 +2,7 @@ import { contentBytes, type Sum } from '../contract/sum.ts';
 import { agree } from './agreement.ts';
 import { type ItemsOf, rejectedRow } from './answer.ts';
 import { findGrowth, type Growth } from './growth.ts';
-import { findRepeats, type Repeats } from './repeats.ts';
+import { findRepeats, type Repeats, rejectionsRepeat } from './repeats.ts';
 import type { Standing } from './standing.ts';
 import { allPlaces, type Places, partsOf, type Strip, sumOfPlaces } from './strip.ts';
 import type { WalkAccount } from './walk-account.ts';
@@ -131,7 +131,7 @@ function judgeByMirror(
   if (!standing.isReading) return null;
   const sum = acceptedSum(strip, itemsOf);
   if (isByteForByte(strip, standing)) return { kind: 'proven', changed: 'nothing' };
-  const mayRepeat = walk.repeats?.onTwoPages ?? standing.mayRepeat;
+  const mayRepeat = walk.repeats?.onTwoPages ?? (standing.mayRepeat || rejectionsRepeat(strip, itemsOf));
   if (sum?.equals(standing.sum) && !mayRepeat) return { kind: 'proven', changed: 'nothing' };
   const growth = mayRepeat ? null : findGrowth(strip, standing, itemsOf);
   return growth && { kind: 'confirm', growth };

@@ -1,5 +1,11 @@
 import { contentText, hash16, Sum } from '../../src/contract/sum.ts';
-import type { Answer, Counting, ItemsOf, ReadItems } from '../../src/proof/answer.ts';
+import {
+  type Answer,
+  type Counting,
+  type ItemsOf,
+  type ReadItems,
+  rejectedRow,
+} from '../../src/proof/answer.ts';
 import type { Standing } from '../../src/proof/standing.ts';
 import { allPlaces, type Laid, layStrip, partsOf, type Strip } from '../../src/proof/strip.ts';
 import { type FinishedWalk, finishWalk } from '../../src/proof/verdict.ts';
@@ -26,16 +32,27 @@ export function cut(list: readonly string[] | string, size: number): string[][] 
   return pages;
 }
 
+interface PagesOptions {
+  readonly known?: Iterable<string>;
+  readonly rejected?: Iterable<string>;
+  readonly hasIds?: boolean;
+}
+
 /** The pages that were read of a list. */
 export class Pages {
   readonly #read = new Map<string, ReadItems>();
   readonly #labels = new Map<string, string>();
   readonly #known: ReadonlySet<string>;
   readonly #hasIds: boolean;
+  readonly #rejected: ReadonlySet<string>;
 
-  /** @param known the records that the mirror holds. */
-  constructor({ known = '', hasIds = false }: { known?: Iterable<string>; hasIds?: boolean } = {}) {
+  /**
+   * @param known the records that the mirror holds.
+   * @param rejected the records that can't be read.
+   */
+  constructor({ known = '', rejected = '', hasIds = false }: PagesOptions = {}) {
     this.#known = new Set(known);
+    this.#rejected = new Set(rejected);
     this.#hasIds = hasIds;
   }
 
@@ -47,10 +64,20 @@ export class Pages {
     const all = [...labels];
     this.#read.set(answer.digest, {
       contents: Buffer.concat(all.map(contentOf)),
-      ids: this.#hasIds ? Float64Array.from(all, label => label.toLowerCase().charCodeAt(0)) : null,
-      rows: Float64Array.from(all, (label, at) => (this.#known.has(label) ? at + 1 : Number.NaN)),
+      ids: this.#hasIds ? Float64Array.from(all, label => this.#idOf(label)) : null,
+      rows: Float64Array.from(all, (label, at) => this.#rowOf(label, at)),
     });
-    return answer;
+    const rejected = all.filter(label => this.#rejected.has(label));
+    return { ...answer, rejected: rejected.length === 0 ? null : sumOf(rejected) };
+  }
+
+  #idOf(label: string): number {
+    return this.#rejected.has(label) ? Number.NaN : label.toLowerCase().charCodeAt(0);
+  }
+
+  #rowOf(label: string, at: number): number {
+    if (this.#rejected.has(label)) return rejectedRow;
+    return this.#known.has(label) ? at + 1 : Number.NaN;
   }
 
   /** An answer that is known by its digest, and was not read. */
@@ -104,12 +131,15 @@ export class Pages {
     size: number,
     total: number,
     isTrusting = false,
+    unread: readonly number[] = [],
   ): FinishedWalk {
     const envelope = { firstPageNo: 1, pageSize: size, pageCount: pages.length, totalRecordCount: total };
     const account = new WalkAccount(envelope, null, this.itemsOf);
     for (let asked = account.askedFirst(); ; ) {
       const labels = pages[asked.index] ?? [];
-      const answer = this.answer(asked.index, total, labels);
+      const answer = unread.includes(asked.index)
+        ? this.unread(asked.index, total, labels)
+        : this.answer(asked.index, total, labels);
       const { count, digest } = answer;
       const place = account.place(asked, { pageNo: asked.index + 1, total, count, digest });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });

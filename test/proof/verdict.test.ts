@@ -41,6 +41,19 @@ describe('a first reading', () => {
     });
   });
 
+  test.each<[what: string, unread: number[]]>([
+    ['all pages were read', []],
+    ['the others are known', [1, 2]],
+  ])('that shows a rejected record on two pages is no second one, where %s', (_what, unread) => {
+    // The service lists Z, too, which the second x hides; by what can be read, nothing is missing.
+    const pages = new Pages({ known: 'ABCDEFGHIJKL', rejected: 'x', hasIds: true });
+    const walk = pages.walkOver(cut('ABCxDEFGHIJKLx', 4), 4, 14, true, unread);
+    const mirror = standing('ABCDEFGHIJKL');
+    expect(verdictOf(() => [walk], { mirror, pages })).toMatchObject({ kind: 'again' });
+    const once = pages.walkOver(cut('ABCxDEFGHIJKL', 4), 4, 13, true, unread);
+    expect(verdictOf(() => [once], { mirror, pages }).kind).toBe('proven');
+  });
+
   test('that is the last proven sweep byte for byte is the second one, with repeats, too', () => {
     const pages = new Pages();
     const list = `${alphabet}A`;

@@ -3,6 +3,7 @@ import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
 import { eachList, type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
+import { OnePages } from './one-pages.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { Entry } from './records.ts';
 import { Residue } from './residue.ts';
@@ -52,6 +53,7 @@ class Simulation implements Played {
   readonly #place: Place;
   readonly #world: World;
   readonly #residue = new Residue();
+  readonly #onePages = new OnePages();
   /** How the mirror stood after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
   #now = Date.UTC(2030, 0, 1);
@@ -168,6 +170,7 @@ class Simulation implements Played {
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
+    if (answer.kind === 'page' && service.pageNo !== 'heeded') this.#onePages.note(ask.list, answer);
     return answer;
   }
 
@@ -176,11 +179,13 @@ class Simulation implements Played {
   }
 
   /**
-   * True where the service's order hid a record from all readings, so that no reader could do better. In a list with ids,
-   * there is always an id on two pages to tell.
+   * True where the service's order hid a record from all readings, or it sent one page that by its total is all, whatever it was
+   * asked for: no reader could do better. In a list with ids, an order always leaves an id on two pages to tell.
    */
   #isExcused({ kind, list }: Finding): boolean {
-    if (list !== 'document-exports' || !excusable.has(kind)) return false;
+    if (list === null || !excusable.has(kind)) return false;
+    if (this.#onePages.isAll(list)) return true;
+    if (list !== 'document-exports') return false;
     return this.#residue.hidden(this.#world.lists[list]).length > 0;
   }
 }
