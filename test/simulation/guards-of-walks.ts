@@ -98,7 +98,7 @@ export const guardsOfWalks: readonly Guard[] = [
     off: [
       {
         file: 'src/proof/repeats.ts',
-        text: 'if (ids.has(id)) return { onTwoPages: true, onNeighbours: false, id };',
+        text: 'else if (ids.has(id)) return { onTwoPages: true, onNeighbours: false, id };',
         instead: '',
       },
     ],
