@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/support/build-program.ts'],
     // Those need an engine that is installed apart; they have a configuration of their own.
     exclude: [...configDefaults.exclude, 'test/clickhouse/**'],
+    // Most tests wait for processes that they started: a core that is left free for them is left idle.
+    maxWorkers: '100%',
     testTimeout: 60_000,
     // A shared machine may be slower than any wait that a test allows; what fails three times fails.
     retry: process.env.CI === 'true' ? 2 : 0,
