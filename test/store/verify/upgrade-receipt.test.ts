@@ -68,6 +68,11 @@ test('a mirror of 0.1.0 gets a receipt of what it holds, and one for each run fr
   const upgrade = JSON.parse(String(first?.receipt));
   expect(first?.run_id).toBeNull();
   expect(upgrade).toMatchObject({ kind: 'upgrade', fromVersion: '0.1.0' });
+  const upgrades = new Database(database);
+  upgrades.exec("UPDATE docmirror_upgrades SET version = '9.9.9'");
+  expect(await differencesIn(database)).toMatchObject([{ table: 'docmirror_upgrades' }]);
+  upgrades.prepare('UPDATE docmirror_upgrades SET version = ?').run(upgrade.docmirrorVersion);
+  upgrades.close();
   expect(
     upgrade.lists.map(({ resource, recordCount }: { resource: string; recordCount: number }) => [
       resource,

@@ -230,6 +230,37 @@ describe('what others changed is found and named', () => {
       [/run 3: collections: changes is/, /run 1: collections: changes is/],
     ],
     [
+      'a value that further fields hide',
+      `UPDATE collections SET _extra = '{"name":"' || name || '"}', name = 'x' WHERE id = 3`,
+      [/^collections 3: a value was changed/],
+    ],
+    [
+      'an event beside further fields that hide it',
+      `UPDATE webhooks SET _extra = '{"events":["document.exported"]}' WHERE id = 3`,
+      [/^webhooks 3: a value was changed/],
+    ],
+    [
+      'further fields of nothing',
+      "UPDATE collections SET _extra = '{}' WHERE id = 3",
+      [/^collections 3: _extra is not as docmirror writes it/],
+    ],
+    [
+      'further fields with spaces',
+      "UPDATE connections SET _extra = ' ' WHERE id = (SELECT min(id) FROM connections)",
+      [/^connections \d+: /],
+    ],
+    [
+      'an upgrade that never was',
+      "INSERT INTO docmirror_upgrades VALUES ('9.9.9', '2026-01-01T00:00:00.000Z')",
+      [/^docmirror_upgrades null: 9\.9\.9 at .*, but the receipt says of no upgrade/],
+    ],
+    [
+      'a list of a run',
+      "UPDATE sync_run_resources SET requests = 999 WHERE run_id = 2 AND resource = 'webhooks'",
+      [/^sync_run_resources 2: webhooks: the row was changed/],
+    ],
+    ['what the header says', 'PRAGMA user_version = 1', [/^null null: the header does not say/]],
+    [
       'a known page',
       "UPDATE _known_pages SET item_count = item_count + 1 WHERE resource = 'collections'",
       [/^_known_pages null: collections: a page was changed/],
