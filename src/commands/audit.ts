@@ -31,7 +31,7 @@ export function keygen(command: Command, { stdout }: CommandContext): void {
 }
 
 /** `docmirror audit checkpoint`; its flags stand in the table of commands. */
-export function checkpoint(command: Command, { environment, stdout }: CommandContext): void {
+export async function checkpoint(command: Command, { environment, stdout }: CommandContext): Promise<void> {
   const flags = command.opts<CheckpointFlags>();
   const { database, signingKeyFile } = resolveConfig(command.opts(), environment);
   if (signingKeyFile === null && !flags.unsigned) {
@@ -42,7 +42,7 @@ export function checkpoint(command: Command, { environment, stdout }: CommandCon
   const text =
     flags.unsigned || signingKeyFile === null
       ? checkpointText(checkpointOf(database))
-      : signedCheckpointOf(database, signingKeyFile);
+      : await signedCheckpointOf(database, signingKeyFile);
   if (flags.out === undefined) stdout.write(text);
   else writeCheckpoint(flags.out, text);
 }

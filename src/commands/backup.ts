@@ -53,7 +53,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     return;
   }
   if (config.signingKeyFile !== null) {
-    writeCheckpoint(checkpointBeside(path), signedCheckpointOf(path, config.signingKeyFile));
+    writeCheckpoint(checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
   }
   const removed = keep === null ? [] : rotate(destination, path, keep);
   context.stdout.write(describe(made, removed));

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
+import { readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
@@ -20,8 +20,8 @@ export async function verifyWithCheckpoint(
   database: string,
   { checkpoint: path, publicKey, signingKeyFile, ...options }: CheckpointOptions,
 ): Promise<Verification & { readonly checkpoint: ShownCheckpoint }> {
-  const publicKeyObject = publicKeyFrom(publicKey, signingKeyFile);
-  const bytes = reading(path, each => each);
+  const publicKeyObject = await publicKeyFrom(publicKey, signingKeyFile);
+  const bytes = await reading(path, each => each);
   try {
     const checkpoint = readCheckpoint(bytes);
     const signature = checkSignature(checkpoint, publicKeyObject);
@@ -58,13 +58,13 @@ export function writeCheckpoint(path: string, text: string): void {
 }
 
 /** @throws UsageError where the setting names no usable key. */
-function readSigningKey(path: string): KeyObject {
+function readSigningKey(path: string): Promise<KeyObject> {
   return reading(path, bytes => readPrivateKey(bytes.toString()), 'DOCMIRROR_SIGNING_KEY_FILE: ');
 }
 
 /** The signed checkpoint of all receipts of a mirror. */
-export function signedCheckpointOf(database: string, signingKeyFile: string): string {
-  return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
+export async function signedCheckpointOf(database: string, signingKeyFile: string): Promise<string> {
+  return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
 }
 
 /** What the signature on a checkpoint is worth; null where no key is known. */
@@ -105,18 +105,21 @@ function withSignature(
   };
 }
 
-function publicKeyFrom(publicKeyFile: string | undefined, signingKeyFile: string | null): KeyObject | null {
+async function publicKeyFrom(
+  publicKeyFile: string | undefined,
+  signingKeyFile: string | null,
+): Promise<KeyObject | null> {
   if (publicKeyFile !== undefined) return reading(publicKeyFile, bytes => readPublicKey(bytes.toString()));
   return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
 }
 
-function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): T {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new UsageError(`${prefix}${path} can't be read: ${error instanceof Error ? error.message : error}`);
-  }
+/** Far more than a key or a checkpoint takes, in bytes. */
+const bytesMax = 256 * 1024;
+
+async function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): Promise<T> {
+  const bytes = await readSmallBytes(path, bytesMax).catch((error: Error) => {
+    throw new UsageError(`${prefix}${path} ${error.message}.`);
+  });
   try {
     return read(bytes);
   } catch (error) {

@@ -12,6 +12,15 @@ const pipeLookMs = 10;
  * @throws Error whose message completes "PATH …" in words, and shows nothing of what the file holds.
  */
 export async function readSmallFile(path: string, bytesMax: number): Promise<string> {
+  return (await readSmallBytes(path, bytesMax)).toString('utf8');
+}
+
+/**
+ * The same, as bytes.
+ *
+ * @throws Error as `readSmallFile` does.
+ */
+export async function readSmallBytes(path: string, bytesMax: number): Promise<Buffer> {
   let file: number;
   try {
     // Without waiting, for a pipe that nobody writes to would otherwise never be open.
@@ -26,14 +35,14 @@ export async function readSmallFile(path: string, bytesMax: number): Promise<str
   }
 }
 
-async function readAll(file: number, bytesMax: number): Promise<string> {
+async function readAll(file: number, bytesMax: number): Promise<Buffer> {
   const bytes = Buffer.alloc(bytesMax + 1);
   const deadlineMs = performance.now() + pipeMsMax;
   let length = 0;
   for (;;) {
     const count = readMore(file, bytes, length);
     length += count ?? 0;
-    if (count === 0) return bytes.toString('utf8', 0, length);
+    if (count === 0) return bytes.subarray(0, length);
     if (length > bytesMax) throw tooLarge(bytesMax);
     if (count !== null) continue;
     if (performance.now() > deadlineMs) throw new Error('is a pipe to which nobody writes');

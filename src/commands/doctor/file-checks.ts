@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError, exitCodes } from '../../errors.ts';
+import { DocmirrorError, exitCodes, UsageError } from '../../errors.ts';
 import { bytesText, count } from '../../render/numbers.ts';
+import { fileBehind } from '../../store/file/mirror-path.ts';
 import { auditMirror, isHeld } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
@@ -15,14 +16,16 @@ export const fileChecks = ['folder', 'rights', 'free space', 'lock', 'mirror'];
 
 /** Looks at the mirror's place, and at the mirror itself. */
 export async function* checkFiles(database: string, signal: AbortSignal): AsyncGenerator<Verdict> {
-  const path = resolve(database);
-  const folder = dirname(path);
-  if (!existsSync(folder)) {
-    const todo = 'Make it, or name another file by DOCMIRROR_DATABASE.';
-    yield failed('folder', `${folder} does not exist`, todo, exitCodes.usage);
-    yield* fileChecks.slice(1).map(check => skipped(check, 'there is no folder'));
+  let path: string;
+  try {
+    path = resolve(fileBehind(database));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    yield failed('folder', error.message, null, error.exitCode);
+    yield* fileChecks.slice(1).map(check => skipped(check, 'there is no place for the mirror'));
     return;
   }
+  const folder = dirname(path);
   yield ok('folder', folder);
   yield checkRights(path, folder);
   yield checkSpace(folder);

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
 import { resolveConfig } from '../../config/resolve.ts';
+import { readSmallFile } from '../../config/small-file.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { UsageError } from '../../errors.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
@@ -28,7 +28,13 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const { password, ...where } = resolvePublish(command.opts(), environment);
   const { tenant, ...addressee } = where;
   const { timeoutMs, retries } = config;
-  const target = new ClickHouse({ ...addressee, password: textOf(password), timeoutMs, retries, signal });
+  const target = new ClickHouse({
+    ...addressee,
+    password: await textOf(password),
+    timeoutMs,
+    retries,
+    signal,
+  });
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
   const startedAtMs = performance.now();
   try {
@@ -53,14 +59,15 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   }
 }
 
-function textOf(password: PublishConfig['password']): string {
+/** Far more than a password takes, in bytes. */
+const passwordBytesMax = 16 * 1024;
+
+async function textOf(password: PublishConfig['password']): Promise<string> {
   if ('text' in password) return password.text;
-  try {
-    return readFileSync(password.file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'no reason given';
-    throw new UsageError(`DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ${password.file} can't be read (${code}).`);
-  }
+  const text = await readSmallFile(password.file, passwordBytesMax).catch((error: Error) => {
+    throw new UsageError(`DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ${password.file} ${error.message}.`);
+  });
+  return text.replace(/\r?\n$/, '');
 }
 
 function described(publication: Publication, url: string, durationMs: number): string {

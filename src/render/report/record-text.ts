@@ -38,7 +38,7 @@ const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|sign
 /** A record's fields that say something, as far as they fit; `record` is its JSON text. */
 export function fieldsOf(record: string, bounds = brief): ShownField[] {
   return Object.entries(valuesOf(record))
-    .map(([name, value]) => ({ name, text: shown(name, value, bounds) }))
+    .map(([name, value]) => ({ name: printable(name), text: shown(name, value, bounds) }))
     .filter(({ text }) => text !== '')
     .slice(0, bounds.fieldsMax);
 }
@@ -60,8 +60,9 @@ function valuesOf(record: string): Record<string, unknown> {
   return JSON.parse(record, keepDigits);
 }
 
-function differenceOf(name: string, then: unknown, now: unknown, bounds: TextBounds): ShownDifference {
-  const [before, after] = [shown(name, then, bounds), shown(name, now, bounds)];
+function differenceOf(field: string, then: unknown, now: unknown, bounds: TextBounds): ShownDifference {
+  const name = printable(field);
+  const [before, after] = [shown(field, then, bounds), shown(field, now, bounds)];
   if (before !== after || before === '') return { name, before, after };
   // What differs is a part that is not shown, such as the query of an address or a connection's id.
   return { name, before, after: `${after} (a part that is not shown has changed)` };

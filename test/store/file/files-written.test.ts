@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -118,6 +119,35 @@ describe.concurrent('a mirror', () => {
     expect(readFileSync(copy).equals(before)).toBe(true);
     expect(statSync(`${copy}-wal`).size).toBeGreaterThan(0);
   });
+
+  test('that can’t last is refused by doctor, too', async () => {
+    await using scene = await setScene();
+    scene.env.DOCMIRROR_DATABASE = ':memory:';
+    const sync = await scene.run('sync');
+    expect(await scene.run('doctor')).toMatchObject({
+      code: sync.code,
+      stdout: expect.stringContaining('is no file that lasts'),
+    });
+  });
+
+  test.each(['a pipe without a writer', 'a file without an end'])(
+    'is not held up by %s where a small file is to be',
+    async kind => {
+      await using scene = await setKeyedScene();
+      const path = kind === 'a file without an end' ? '/dev/zero' : join(scene.folder, 'pipe');
+      if (path !== '/dev/zero') execFileSync('mkfifo', [path]);
+      const commands = [
+        ['audit', 'checkpoint', '--signing-key-file', path],
+        ['verify', '--checkpoint', path],
+        ['verify', '--checkpoint', scene.key, '--public-key', path],
+      ];
+      for (const command of commands) {
+        const { code, stderr } = await scene.run(...command);
+        // To an audit, what is empty is a difference.
+        if (code !== 4) expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
+      }
+    },
+  );
 
   test('that a run would refuse is refused by doctor, too', async () => {
     await using scene = await setScene();
