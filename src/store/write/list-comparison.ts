@@ -84,6 +84,7 @@ export class ListComparison {
 
   /** The rows that said the same as a record, where their ids are the same, too. */
   #alteredFrom({ id, content }: NewRecord): readonly number[] | undefined {
+    if (this.#altered.size === 0) return undefined;
     return this.#altered.get(contentText(content, 0))?.filter(row => id === null || id === row);
   }
 
