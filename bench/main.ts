@@ -280,15 +280,15 @@ function ratiosOf(results: ReadonlyMap<string, Measured>): string {
 /** Ratios that are worse than their goals; where there is one, the benchmark fails. */
 const missed: string[] = [];
 
-/** A first sync against a service that takes 50 ms to answer: 2,000 pages of 50, 8 in flight. */
+/** A first sync, which reads a list twice, against a service that takes 50 ms to answer: 2,000 pages of 50, 8 in flight. */
 async function benchLatency(): Promise<string> {
   const [pages, latencyMs, concurrency] = [2_000, 50, 8];
   const server = await startServer(pages * 50, 50, latencyMs);
   try {
     const database = join(folder, 'latency.sqlite');
     const { seconds } = await sync(server, database, 50, [], { DOCMIRROR_CONCURRENCY: String(concurrency) });
-    const least = (pages * latencyMs) / 1000 / concurrency;
-    return `${seconds.toFixed(2)} s for ${pages} pages at ${latencyMs} ms, ${concurrency} in flight: ${(seconds / least).toFixed(2)} × the least possible ${least} s (goal ≤ 1.15)`;
+    const least = (2 * pages * latencyMs) / 1000 / concurrency;
+    return `${seconds.toFixed(2)} s for ${pages} pages at ${latencyMs} ms, ${concurrency} in flight: ${(seconds / least).toFixed(2)} × the least possible ${least} s for both readings (goal ≤ 1.1)`;
   } finally {
     server.child.kill();
   }
