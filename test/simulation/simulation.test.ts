@@ -19,7 +19,7 @@ for (const { name, about, scenario } of readRegressions()) {
 }
 
 const seedsMax = 400;
-const timeMs = 12_000;
+const timeMs = 20_000;
 
 test('whatever some hundred services do, no promise is broken', async () => {
   const coverage = new Coverage();
