@@ -1,5 +1,6 @@
 import { contentText } from '../contract/sum.ts';
 import type { Counting, ItemsOf } from './answer.ts';
+import { PagesOfContents } from './repeats.ts';
 import {
   allPlaces,
   type Places,
@@ -52,21 +53,19 @@ function placesOf(earlier: Strip, later: Strip): Places[] {
 export function doubtOfBonus(later: Strip, agreed: Places, itemsOf: ItemsOf): Agreement {
   const bonus = placesBeside(later, agreed);
   if (bonus.from >= bonus.to) return { kind: 'agrees' };
-  const pageOf = new Map<string, number>();
+  const pages = new PagesOfContents();
   for (const { answer, items } of partsOf(later, bonus)) {
     const read = itemsOf(answer.digest);
     if (read === null) return { kind: 'unread' };
     for (let at = items.from; at < items.to; at++) {
-      const content = contentText(read.contents, at);
-      if ((pageOf.get(content) ?? answer.index) !== answer.index) return doubtful;
-      pageOf.set(content, answer.index);
+      if (!pages.add(contentText(read.contents, at), answer.index)) return doubtful;
     }
   }
   for (const { answer, items } of partsOf(later, agreed)) {
     const read = itemsOf(answer.digest);
     if (read === null) return { kind: 'unread' };
     for (let at = items.from; at < items.to; at++) {
-      if (pageOf.has(contentText(read.contents, at))) return doubtful;
+      if (pages.has(contentText(read.contents, at))) return doubtful;
     }
   }
   return { kind: 'agrees' };

@@ -1,5 +1,6 @@
 import { contentText } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
+import { PagesOfContents } from './repeats.ts';
 import type { Standing } from './standing.ts';
 import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
 
@@ -34,15 +35,13 @@ export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): 
 }
 
 function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {
-  const pageOf = new Map<string, number>();
+  const pages = new PagesOfContents();
   for (const { answer, items } of partsOf(strip, bonus)) {
     const read = itemsOf(answer.digest);
     if (read === null) return false;
     for (let at = items.from; at < items.to; at++) {
       if (!Number.isNaN(read.rows[at])) return false;
-      const content = contentText(read.contents, at);
-      if ((pageOf.get(content) ?? answer.index) !== answer.index) return false;
-      pageOf.set(content, answer.index);
+      if (!pages.add(contentText(read.contents, at), answer.index)) return false;
     }
   }
   return true;

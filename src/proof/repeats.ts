@@ -30,16 +30,30 @@ export function findRepeats(strip: Strip, itemsOf: ItemsOf): Repeats | null {
   return suspects.size === 0 ? noRepeats : pagesOf(suspects, strip, itemsOf);
 }
 
+/** Which page each content was seen on. */
+export class PagesOfContents {
+  readonly #pages = new Map<string, number>();
+
+  has(content: string): boolean {
+    return this.#pages.has(content);
+  }
+
+  /** Notes a content on a page; false where it stands on another one, too. */
+  add(content: string, page: number): boolean {
+    const before = this.#pages.get(content);
+    this.#pages.set(content, page);
+    return before === undefined || before === page;
+  }
+}
+
 /** Whether a rejected content stands on two pages; the pages that hold such are always read. */
 export function rejectionsRepeat(strip: Strip, itemsOf: ItemsOf): boolean {
-  const pages = new Map<string, number>();
+  const pages = new PagesOfContents();
   for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
     const read = answer.rejected === null ? null : itemsOf(answer.digest);
     for (let at = items.from; read !== null && at < items.to; at++) {
       if (read.rows[at] !== rejectedRow) continue;
-      const content = contentText(read.contents, at);
-      if ((pages.get(content) ?? answer.index) !== answer.index) return true;
-      pages.set(content, answer.index);
+      if (!pages.add(contentText(read.contents, at), answer.index)) return true;
     }
   }
   return false;

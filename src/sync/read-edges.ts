@@ -2,6 +2,7 @@ import type { Page } from '../contract/page.ts';
 import { contentText } from '../contract/sum.ts';
 import type { Answer } from '../proof/answer.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
+import { PagesOfContents } from '../proof/repeats.ts';
 import type { Envelope } from '../proof/walk-account.ts';
 import type { ListTask } from './list-task.ts';
 import { getFirstPage } from './page-size.ts';
@@ -70,14 +71,12 @@ function readEdge(listMirror: ListMirror, page: Page, pageNo: number, index: num
 
 /** Whether a new record stands on two of the pages: that is a list that moved, or a duplicate that came just now. */
 function isDoubtful(pages: Iterable<{ readonly answer: Answer }>, listMirror: ListMirror): boolean {
-  const seen = new Map<string, number>();
+  const seen = new PagesOfContents();
   for (const { answer } of pages) {
     const items = listMirror.itemsOf(answer.digest);
     for (let at = 0; at < (items?.rows.length ?? 0); at++) {
       if (items === null || !Number.isNaN(items.rows[at])) continue;
-      const content = contentText(items.contents, at);
-      if ((seen.get(content) ?? answer.index) !== answer.index) return true;
-      seen.set(content, answer.index);
+      if (!seen.add(contentText(items.contents, at), answer.index)) return true;
     }
   }
   return false;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../src/publish/source.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
+import { Random } from '../../src/sample/random.ts';
 
 /** What a record of a list says: a value a field, in the order of the table's fields. */
 export type Values = SourceRow['values'];
@@ -151,13 +152,8 @@ function sumOf(rows: ReadonlyMap<number, SourceRow>): Standing {
 
 /** Numbers that look random and are the same for the same seed, from 0 up to 1. */
 export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const chance = new Random(seed);
+  return () => chance.fraction();
 }
 
 /** A mirror whose runs insert, update, remove and bring back records of all lists, as a seed has it. */

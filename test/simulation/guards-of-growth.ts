@@ -45,7 +45,7 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: agreement,
-        text: 'if (pageOf.has(contentText(read.contents, at))) return doubtful;',
+        text: 'if (pages.has(contentText(read.contents, at))) return doubtful;',
         instead: '',
       },
     ],
@@ -57,8 +57,8 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: agreement,
-        text: 'if ((pageOf.get(content) ?? answer.index) !== answer.index) return doubtful;',
-        instead: '',
+        text: 'if (!pages.add(contentText(read.contents, at), answer.index)) return doubtful;',
+        instead: 'pages.add(contentText(read.contents, at), answer.index);',
       },
     ],
     breaks: 'invented',

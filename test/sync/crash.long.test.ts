@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { Random } from '../../src/sample/random.ts';
 import { amidApply, syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
@@ -19,17 +20,6 @@ import {
 
 const resource = 'document-exports';
 const resources: readonly Resource[] = [resource, 'collections', 'webhooks'];
-
-/** Pseudo-random numbers from 0 up to 1, the same for the same seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 type Snapshot = Record<Resource, string[]>;
 
@@ -87,7 +77,8 @@ describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
   test.each([1, 2, 3, 4, 5])(
     'at random moments leaves every list as before or as after, and the next run makes all exact (seed %i)',
     async seed => {
-      const random = randomNumbers(seed);
+      const chance = new Random(seed);
+      const random = () => chance.fraction();
       await using scene = await setScene(
         { maxPageSize: 15, latencyMs: 4 },
         { exports: 150, collections: 40 },

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ResourceName } from '../../src/contract/lists.ts';
+import { Random } from '../../src/sample/random.ts';
 import { Service } from '../../src/service/service.ts';
 import { memoryFolder, run } from '../support/in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
@@ -32,17 +33,6 @@ const faults: readonly Fault[] = [
   { kind: 'cut', chunked: true },
   { kind: 'stall', ms: 3_000 },
 ];
-
-/** Pseudo-random numbers from 0 up to 1, the same in each run of the test (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A few records come, go and change; now and then nothing happens, or a twin comes. */
 function change(lists: Lists, round: number, random: () => number): void {
@@ -94,7 +84,8 @@ test(`${runs} runs in one process, with a fault in every twentieth answer and ch
   await using service = await startStandIn({ gzip: true });
   await using folder = memoryFolder();
   const database = join(folder.path, 'mirror.sqlite');
-  const random = randomNumbers(7);
+  const chance = new Random(7);
+  const random = () => chance.fraction();
   service.lists['document-exports'] = make(120, documentExport);
   service.lists.collections = make(12, collection);
   service.lists.webhooks = make(4, webhook);

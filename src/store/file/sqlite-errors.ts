@@ -52,7 +52,7 @@ const meanings: readonly [codeStart: string, code: ErrorCode, meaning: (path: st
   [
     'EACCES',
     'mirror_file',
-    path => `${path} can't be read or written. Check the permissions of the file and its folder.`,
+    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
   ],
   [
     'EPERM',
