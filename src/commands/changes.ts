@@ -45,7 +45,7 @@ export async function changes(
 
 function lastRunLeftOut({ sinceRun, since }: ChangesFlags, { endedRuns }: MirrorReader): number {
   if (sinceRun !== undefined) return runOf('--since-run', sinceRun, endedRuns, 0);
-  if (since !== undefined) return endedRuns.lastOfAllBy(instantOf('--since', since), null);
+  if (since !== undefined) return endedRuns.lastOfAllBy(instantOf('--since', since));
   return Math.max(0, (endedRuns.newest() ?? 0) - 1);
 }
 

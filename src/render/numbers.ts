@@ -12,6 +12,8 @@ export function bytesText(bytes: number): string {
 
 /** A length of time for people, by its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
 export function duration(ms: number): string {
+  // Of times that another program has spoilt.
+  if (Number.isNaN(ms)) return '–';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const units: [name: string, ms: number][] = [

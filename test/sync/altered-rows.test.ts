@@ -57,6 +57,16 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
   ['a shortcut of no list', "INSERT INTO _list_states VALUES ('nonsense', 1, '{}', x'00')", true],
   ['a known page', 'UPDATE _known_pages SET item_count = item_count + 1 WHERE place = 3', true],
   ['a number that is given last', 'UPDATE sqlite_sequence SET seq = 9223372036854775807', true],
+  [
+    'a row that says what another one says, its content, too',
+    `UPDATE document_exports SET (source_document_title, source_document_reference, source_document_version,
+       source_document_kind, source_connection_id, destination_connection_id, destination_reference, exported_at, _content) =
+       (SELECT source_document_title, source_document_reference, source_document_version, source_document_kind,
+         source_connection_id, destination_connection_id, destination_reference, exported_at, _content
+        FROM document_exports WHERE id = 6) WHERE id = 5`,
+    false,
+  ],
+  ['the version of the shape', 'PRAGMA user_version = 1', true],
   ['every title', "UPDATE document_exports SET source_document_title = 'other'", true],
   [
     'two rows that change places',

@@ -116,6 +116,13 @@ describe.concurrent('records', () => {
       expect(rejected()).toEqual([{ run_id: 1, last_run_id: run, record: '17' }]);
     }
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    // Nor where a run came between that did not meet it.
+    scene.service.lists.collections.pop();
+    await scene.sync();
+    scene.service.lists.collections.push('17' as never);
+    await scene.sync();
+    expect(rejected()).toEqual([{ run_id: 1, last_run_id: 5, record: '17' }]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 
   test('an array that is null or missing is told from one that is empty', async () => {

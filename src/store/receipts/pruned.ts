@@ -11,17 +11,15 @@ export interface Pruned {
 
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
-  const receipt = sqlite
-    .prepare<[], { before: string; nextRunId: number | null }>(
-      `SELECT receipt ->> 'before' AS before,
-         (SELECT min(next.run_id) FROM sync_receipts next WHERE next.leaf_index > sync_receipts.leaf_index) AS nextRunId
-       FROM sync_receipts
+  const before = sqlite
+    .prepare<[], string>(
+      `SELECT receipt ->> 'before' FROM sync_receipts
        WHERE run_id IS NULL AND iif(json_valid(receipt), receipt ->> 'kind', '') = 'prune'
        ORDER BY leaf_index DESC LIMIT 1`,
     )
+    .pluck()
     .get();
-  if (receipt === undefined) return { before: null, throughRunId: 0 };
-  const { before, nextRunId } = receipt;
-  // What ended later had not ended then, whatever its clock said.
-  return { before, throughRunId: new EndedRuns(sqlite).lastOfAllBy(before, nextRunId) };
+  if (before === undefined) return { before: null, throughRunId: 0 };
+  // The run that pruned ended after that, so none that came later counts, whatever its clock said.
+  return { before, throughRunId: new EndedRuns(sqlite).lastOfAllBy(before) };
 }

@@ -40,16 +40,13 @@ export class EndedRuns {
   /**
    * The last run up to which all had ended by an instant; 0 where not even the first had. A run that a wrong clock dates back does not
    * count for those before it.
-   *
-   * @param below only runs with smaller ids are looked at; null for all.
    */
-  lastOfAllBy(instant: string, below: number | null): number {
+  lastOfAllBy(instant: string): number {
     const first = this.#one<number>(
       `SELECT min(r.id) FROM sync_runs r WHERE r.status = 'running' OR ${endOfRun} > ?`,
       instant,
     );
-    const newest = this.#one<number>('SELECT max(id) FROM sync_runs') ?? 0;
-    return Math.min((first ?? newest + 1) - 1, (below ?? newest + 1) - 1);
+    return first === null ? (this.newest() ?? 0) : first - 1;
   }
 
   /** Later runs than this, the oldest first. */

@@ -47,7 +47,7 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
 /** Writes the receipt, where there is anything to delete, and returns the last run whose ended versions go. */
 function beginPruning({ sqlite }: OpenTransaction, { before, at }: PruneOptions): number {
   const pruned = readPruned(sqlite);
-  const through = new EndedRuns(sqlite).lastOfAllBy(before, null);
+  const through = new EndedRuns(sqlite).lastOfAllBy(before);
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
   for (const resource of resources) moveProvenance(sqlite, resource, pruned.throughRunId, through);

@@ -104,6 +104,25 @@ describe.concurrent('a mirror', () => {
     expect(statSync(scene.database).mode & 0o777).toBe(0o600);
   });
 
+  test('with a value that docmirror did not write is told so in a line', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const { default: Database } = await import('better-sqlite3');
+    const other = new Database(scene.database);
+    other.exec("UPDATE sync_runs SET started_at = 'x'; UPDATE collections SET _extra = '' WHERE id = 1");
+    other.close();
+    expect(await scene.run('runs')).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining(' – '),
+    });
+    const { code, stderr } = await scene.run('show', 'collections', '1');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^docmirror: [^\n]+verify[^\n]+\n$/),
+    });
+  });
+
   test('that a killed run has left a log beside is only read by an audit', async () => {
     await using scene = await setScene();
     await scene.sync();
@@ -152,7 +171,11 @@ describe.concurrent('a mirror', () => {
   test('that a run would refuse is refused by doctor, too', async () => {
     await using scene = await setScene();
     await scene.sync();
-    linkSync(scene.database, join(scene.folder, 'second-name.sqlite'));
+    // A backup is written without a log, so whoever only reads it does not mind its other names.
+    const backup = join(scene.folder, 'backup.sqlite');
+    await scene.run('backup', backup);
+    linkSync(backup, join(scene.folder, 'second-name.sqlite'));
+    scene.env.DOCMIRROR_DATABASE = backup;
     expect(await scene.run('doctor')).toMatchObject({
       code: 2,
       stdout: expect.stringContaining('hard link'),
