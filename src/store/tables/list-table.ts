@@ -174,7 +174,12 @@ export class ListTable {
 
   /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */
   hasStrayItems(): boolean {
-    return this.#children.some(child => child.hasStrays());
+    return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
+  }
+
+  /** The rows whose items don't stand at 0, 1, 2 and so on: a gap shows in no content. */
+  rowsWithGaps(): { readonly table: string; readonly id: number }[] {
+    return this.#children.flatMap(child => child.ownersWithGaps().map(id => ({ table: child.table, id })));
   }
 
   /** Deletes the items that belong to no row, and closes the gaps between the others. */
@@ -232,6 +237,7 @@ export class ListTable {
 
 /** The table that holds one array of a list's records, an element a row. */
 class ChildTable {
+  readonly table: string;
   readonly #sqlite: Database.Database;
   readonly #withoutOwner: string;
   readonly #ownersWithGaps: string;
@@ -242,6 +248,7 @@ class ChildTable {
   constructor(sqlite: Database.Database, list: ListDefinition, field: ArrayField) {
     const { table, column } = field;
     const owner = list.ownerColumn;
+    this.table = table;
     this.#sqlite = sqlite;
     this.#withoutOwner = `FROM ${table} WHERE ${owner} NOT IN (SELECT id FROM ${list.table})`;
     this.#ownersWithGaps = `SELECT ${owner} FROM ${table} GROUP BY ${owner}
@@ -266,14 +273,16 @@ class ChildTable {
     return this.#read.all(ownerId);
   }
 
-  hasStrays(): boolean {
-    const strays = `SELECT EXISTS (SELECT 1 ${this.#withoutOwner}) OR EXISTS (${this.#ownersWithGaps})`;
-    return this.#sqlite.prepare(strays).pluck().get() === 1;
+  hasItemsOfNone(): boolean {
+    return this.#sqlite.prepare(`SELECT 1 ${this.#withoutOwner} LIMIT 1`).get() !== undefined;
+  }
+
+  ownersWithGaps(): number[] {
+    return this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all();
   }
 
   mend(): void {
     this.#sqlite.exec(`DELETE ${this.#withoutOwner}`);
-    for (const owner of this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all())
-      this.replace(owner, this.read(owner));
+    for (const owner of this.ownersWithGaps()) this.replace(owner, this.read(owner));
   }
 }

@@ -1,4 +1,4 @@
-import { arrayFields, lists } from '../../contract/lists.ts';
+import { lists } from '../../contract/lists.ts';
 import { keptSums } from '../tables/birth.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import {
@@ -7,6 +7,8 @@ import {
   fingerprintedTables,
   fingerprintSum,
 } from '../tables/fingerprints.ts';
+import { greatestGiven } from '../tables/given-numbers.ts';
+import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
@@ -78,37 +80,19 @@ function verifyKeptSums({ sqlite, differences }: Audit): void {
   }
 }
 
-/** The elements of an array stand at 0, 1, 2 and so on: a gap would show in no content. */
 function verifyPlaces({ sqlite, differences }: Audit): void {
   for (const list of lists) {
-    for (const { table } of arrayFields(list)) {
-      const owners = sqlite
-        .prepare<[], number>(
-          `SELECT ${list.ownerColumn} FROM ${table} GROUP BY ${list.ownerColumn}
-           HAVING min(position) <> 0 OR max(position) <> count(*) - 1`,
-        )
-        .pluck();
-      for (const owner of owners.iterate()) differences.add(table, owner, 'the positions have a gap');
-    }
+    for (const { table, id } of new ListTable(sqlite, list).rowsWithGaps())
+      differences.add(table, id, 'the positions have a gap');
   }
 }
 
 /** The numbers that rows get are never given twice. */
 function verifySequences({ sqlite, differences }: Audit): void {
+  const used = greatestGiven(sqlite);
   const rows = sqlite
     .prepare<[], { name: string; seq: number }>('SELECT name, seq FROM sqlite_sequence')
     .all();
-  const greatest = sqlite.prepare<[], number>(
-    `SELECT max(coalesce((SELECT max(id) FROM document_exports), 0),
-       coalesce((SELECT max(record_id) FROM record_history WHERE resource = 'document-exports'), 0))`,
-  );
-  const used = new Map([
-    ['document_exports', greatest.pluck().get() ?? 0],
-    [
-      'sync_runs',
-      sqlite.prepare<[], number>('SELECT coalesce(max(id), 0) FROM sync_runs').pluck().get() ?? 0,
-    ],
-  ]);
   for (const { name, seq } of rows) {
     const least = used.get(name);
     used.delete(name);

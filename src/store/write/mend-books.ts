@@ -1,5 +1,6 @@
 import { lists } from '../../contract/lists.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import { greatestGiven } from '../tables/given-numbers.ts';
 import { Shortcuts } from './shortcuts.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -8,13 +9,7 @@ import type { OpenTransaction } from './transaction.ts';
  * shortcuts of lists that are none, names of connections.
  */
 export function mendBooks({ sqlite }: OpenTransaction): void {
-  mendSequence(sqlite, 'sync_runs', 'SELECT max(id) FROM sync_runs');
-  mendSequence(
-    sqlite,
-    'document_exports',
-    `SELECT max(coalesce((SELECT max(id) FROM document_exports), 0),
-       coalesce((SELECT max(record_id) FROM record_history WHERE resource = 'document-exports'), 0))`,
-  );
+  for (const [table, greatest] of greatestGiven(sqlite)) mendSequence(sqlite, table, greatest);
   const known = lists.map(({ resource }) => `'${resource}'`).join(', ');
   for (const table of ['_known_pages', '_list_states'])
     sqlite.exec(`DELETE FROM ${table} WHERE resource NOT IN (${known})`);
@@ -30,8 +25,7 @@ export function mendBooks({ sqlite }: OpenTransaction): void {
 const noRun = 0;
 
 /** The number that SQLite gives next must be greater than all that were given, and leave room for more. */
-function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, greatest: string): void {
-  const least = sqlite.prepare<[], number | null>(greatest).pluck().get() ?? 0;
+function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: number): void {
   const given = sqlite
     .prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?')
     .pluck()
