@@ -31,7 +31,6 @@ const allowedRooms: Record<string, readonly string[]> = {
   'store/verify': [
     'audit',
     'contract',
-    'errors',
     'proof',
     'store/file',
     'store/receipts',

@@ -7,7 +7,6 @@ import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { exportTables } from '../../src/store/read/export-tables.ts';
 import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
-import { addContents } from '../support/mirror-contents.ts';
 import { type CliResult, runCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { Engine } from './engine.ts';
@@ -47,7 +46,6 @@ async function setPublished(): Promise<Published & AsyncDisposable> {
     async sync() {
       const synced = await scene.sync('--full', '--allow-mass-removal');
       expect([0, 3], synced.stderr).toContain(synced.code);
-      addContents(scene.database);
     },
     publish: (...args) => runCli(['publish', 'clickhouse', ...args], { env }),
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,6 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { registerCommands } from '../../src/commands/register.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { addContents } from '../support/mirror-contents.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -168,7 +167,6 @@ describe.concurrent('publish clickhouse', () => {
   test('--url, --user, --password, --password-file, --target-database and --tenant say where to, as whom and for whom', async () => {
     await using scene = await setScene();
     await scene.sync();
-    addContents(scene.database);
     await using server = await recordingServer();
     const asked = async (...args: string[]) => {
       server.requests.length = 0;

@@ -7,7 +7,6 @@ import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from 
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
-import { type MirrorIdReader, mirrorIdOfReceipts } from './mirror-id.ts';
 import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
 
 /** What a record of a list says, in 16 bytes, by its JSON text in the service's shape. */
@@ -27,6 +26,9 @@ const recordedStanding = `
   SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
   WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`;
 
+// Each receipt names the mirror, and the first is written when its first run ends.
+const mirrorIdOfReceipts = "SELECT receipt ->> '$.mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1";
+
 /** A mirror's rows and changes run by run, all of one state of the file, for a publication. */
 export class PublishRows implements PublishSource {
   readonly mirrorId: string;
@@ -34,16 +36,12 @@ export class PublishRows implements PublishSource {
   readonly #contentOf: ContentOf;
 
   /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
-  static open(
-    path: string,
-    contentOf: ContentOf,
-    mirrorIdOf: MirrorIdReader = mirrorIdOfReceipts,
-  ): PublishRows {
+  static open(path: string, contentOf: ContentOf): PublishRows {
     const file = openForReading(path);
     try {
       file.sqlite.exec('BEGIN');
-      const mirrorId = mirrorIdOf(file.sqlite);
-      if (mirrorId !== null) return new PublishRows(file, mirrorId, contentOf);
+      const mirrorId = file.sqlite.prepare<[], string>(mirrorIdOfReceipts).pluck().get();
+      if (mirrorId !== undefined) return new PublishRows(file, mirrorId, contentOf);
       throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
     } catch (error) {
       file.close();

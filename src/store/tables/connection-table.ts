@@ -6,6 +6,7 @@ import type { StoredConnection } from '../../contract/wire.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { ContentSum } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
+import { tryToRead } from './readable.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
 export interface ConnectionRow extends StoredConnection {
@@ -130,10 +131,9 @@ export class ConnectionTable {
   /** The content stays what it was, by which the name is known again; only what nobody could read of the row goes. */
   #free(id: number): void {
     const row = this.read(id) as ConnectionRow;
-    const found = tryContentOf(row);
-    if (found === null || row.content === null) {
-      const extra = found === null ? null : row.extra;
-      const content = row.content ?? found ?? contentOf({ ...row, extra });
+    const extra = 'value' in tryToRead(() => contentOf(row)) ? row.extra : null;
+    if (extra !== row.extra || row.content === null) {
+      const content = row.content ?? contentOf({ ...row, extra });
       this.#update.run(row.name, extra, row.changedRunId, content, id);
     }
     this.#noteSource(0, null, id);
@@ -215,15 +215,6 @@ export class ConnectionTable {
 
 function contentOf({ id, name, extra }: StoredConnection): Buffer {
   return connectionContent(id, name, extra);
-}
-
-/** The same; null where the further fields can't be read. */
-function tryContentOf(row: StoredConnection): Buffer | null {
-  try {
-    return contentOf(row);
-  } catch {
-    return null;
-  }
 }
 
 /** True where a claim says just what docmirror wrote, and the row does not any more. */

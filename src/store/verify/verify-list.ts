@@ -6,9 +6,9 @@ import type { Turns } from '../file/turns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
+import { tryToRead } from '../tables/readable.ts';
 import { type RecordLife, recordLives, storedVersions } from '../tables/record-lives.ts';
 import type { Differences } from './differences.ts';
-import { tryToRead } from './readable.ts';
 import { RunCounts } from './run-counts.ts';
 import { LifeCheck, type LivingRow } from './verify-life.ts';
 

@@ -5,7 +5,7 @@ import { resourceNames } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { changesOfRun, type RunChanges, updatedAway } from '../receipts/changes-of-run.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { tryToRead } from './readable.ts';
+import { tryToRead } from '../tables/readable.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 

@@ -3,6 +3,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { contentText, Sum } from '../../contract/sum.ts';
 import { Turns } from '../file/turns.ts';
 import type { ListTable } from '../tables/list-table.ts';
+import { tryToRead } from '../tables/readable.ts';
 
 /** The rows whose columns came to another content than the one beside them, by that content as `contentText` writes it. */
 export type AlteredRows = ReadonlyMap<string, readonly number[]>;
@@ -52,9 +53,6 @@ export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: Altere
 
 /** The content that a row's columns come to; null where its further fields can't be read. */
 function readContent(list: ListDefinition, record: RecordValues): Buffer | null {
-  try {
-    return contentOf(list, record);
-  } catch {
-    return null;
-  }
+  const read = tryToRead(() => contentOf(list, record));
+  return 'value' in read ? read.value : null;
 }

@@ -30,8 +30,6 @@ interface OpenMirror {
   readonly lock: Staging;
   readonly staging: Staging;
   readonly signal: AbortSignal;
-  /** Whether anything has written to the file since a run last left it sound: its rows are then looked at before they are believed. */
-  readonly isSuspect: boolean;
   /** Told of what a dry run would change; its presence makes the run dry. */
   readonly observe: ChangeObserver | undefined;
 }
@@ -55,9 +53,9 @@ export class SqliteMirror implements Mirror {
     const file = mirrorToWrite(path);
     const lock = openLock(file);
     try {
-      const isSuspect = existsSync(file) && lock.mark() !== markOf(file);
-      const options = { lock, staging: lock, signal, isSuspect, observe: undefined };
-      return new SqliteMirror({ ...options, file: openForWriting(file) });
+      const suspects = suspectsIn(file, lock);
+      const options = { lock, staging: lock, signal, observe: undefined };
+      return new SqliteMirror({ ...options, file: openForWriting(file) }, suspects);
     } catch (error) {
       lock.close();
       throw error;
@@ -73,23 +71,22 @@ export class SqliteMirror implements Mirror {
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
     if (!existsSync(file)) {
-      const options = { lock: staging, staging, signal, isSuspect: false, observe };
-      return new SqliteMirror({ ...options, file: openInMemory() });
+      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, []);
     }
     openForReading(file).close();
     const lock = openLock(file);
     try {
-      const isSuspect = lock.mark() !== markOf(file);
-      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, isSuspect, observe });
+      const suspects = suspectsIn(file, lock);
+      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, observe }, suspects);
     } catch (error) {
       lock.close();
       throw error;
     }
   }
 
-  private constructor(open: OpenMirror) {
+  private constructor(open: OpenMirror, suspects: readonly string[]) {
     this.#open = open;
-    this.#suspects = new Set(open.isSuspect ? lists.map(({ resource }) => resource) : []);
+    this.#suspects = new Set(suspects);
     this.#records = new RunRecords(open.file);
     this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
   }
@@ -100,7 +97,7 @@ export class SqliteMirror implements Mirror {
 
   async beginRun(start: RunStart): Promise<number | null> {
     const isDry = this.#open.observe !== undefined;
-    if (this.#open.isSuspect && !isDry) await this.#write(mendBooks);
+    if (this.#suspects.size > 0 && !isDry) await this.#write(mendBooks);
     const id = isDry ? dryRunId : await this.#write(transaction => this.#records.begin(transaction, start));
     const prepare = (transaction: OpenTransaction) => {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
@@ -194,6 +191,12 @@ function openLock(path: string): Staging {
   } catch (error) {
     throw error instanceof MirrorBusyError ? new MirrorBusyError(describeHolder(path)) : error;
   }
+}
+
+/** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it sound. */
+function suspectsIn(path: string, lock: Staging): readonly string[] {
+  if (!existsSync(path) || lock.mark() === markOf(path)) return [];
+  return lists.map(({ resource }) => resource);
 }
 
 function describeHolder(path: string): string {

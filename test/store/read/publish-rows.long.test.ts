@@ -10,11 +10,12 @@ import { publishedTables } from '../../../src/publish/tables.ts';
 import { exportTables } from '../../../src/store/read/export-tables.ts';
 import { MirrorReader } from '../../../src/store/read/mirror-reader.ts';
 import { PublishRows } from '../../../src/store/read/publish-rows.ts';
+import { contentOfWire } from '../../support/content-of-wire.ts';
 import { events, ModelService } from '../../support/history-model.ts';
 import { memoryFolder, run, syncScene } from '../../support/in-process.ts';
-import { addContents, contentOfWire } from '../../support/mirror-contents.ts';
 import { setScene } from '../../support/scene.ts';
 import { collection, documentExport } from '../../support/stand-in.ts';
+import { tamper } from '../verify/tamper.ts';
 
 const resources = lists.map(list => list.resource);
 
@@ -34,7 +35,6 @@ test('the rows of the runs, played one after the other, are the mirror as it sto
         service.play(played);
         await run(path, service, { resources: list === null ? resources : [list] });
       }
-      addContents(path);
       expectReplay(path, steps.length);
     }),
     { numRuns: 20 },
@@ -102,7 +102,6 @@ test('a connection that one run names twice is one row with the name that counts
   served['document-exports'] = [documentExport(1, { sourceConnection: { id: 1, name: 'Old' } })];
   served.collections = [collection(1, { sourceConnection: { id: 1, name: 'New' } })];
   await syncScene(scene);
-  addContents(scene.database);
   const rows = PublishRows.open(scene.database, contentOfJson);
   const named = [...rows.rows('connections', 1)].filter(({ id }) => id === 1);
   const changes = [...rows.changes(1)].filter(
@@ -118,7 +117,6 @@ test('a run that is under way, and what comes after it, is not published; what a
   const path = join(folder.path, 'mirror.sqlite');
   const service = new ModelService();
   for (let runs = 0; runs < 4; runs++) await run(path, service);
-  addContents(path);
   const sqlite = new Database(path);
   sqlite.exec("UPDATE sync_runs SET status = 'running' WHERE id = 3");
   sqlite.exec(
@@ -136,6 +134,6 @@ test('a mirror that has no receipt yet has nothing to publish', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   await run(path, new ModelService());
-  addContents(path);
-  expect(() => PublishRows.open(path, contentOfJson, () => null)).toThrow(MirrorFileError);
+  tamper(path, 'DELETE FROM sync_receipts');
+  expect(() => PublishRows.open(path, contentOfJson)).toThrow(MirrorFileError);
 });
