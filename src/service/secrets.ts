@@ -12,8 +12,8 @@ interface Form {
 
 /**
  * The secrets of a process, such as the token, in every way in which a service may write one that it echoes: plain, with any of
- * its characters percent-encoded or escaped as JSON does, in hexadecimal digits, and in base64 or base64url, alone or amid other
- * text such as `Bearer …`.
+ * its characters percent-encoded or escaped as JSON or HTML does, in hexadecimal digits, and in base64 or base64url, alone or amid
+ * other text such as `Bearer …`.
  */
 export class Secrets {
   readonly #known = new Set<string>();
@@ -66,15 +66,26 @@ function inBase64(text: string, offset: number): string {
   return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
 }
 
-/** Finds a text in which each character may be written plainly, percent-encoded once or twice, or escaped as JSON does. */
+/** Finds a text in which each character may be written plainly, percent-encoded once or twice, or escaped as JSON or HTML does. */
 function pattern(text: string): RegExp {
   const characters = [...text].map(char => {
-    const hex = char.charCodeAt(0).toString(16).padStart(2, '0');
+    const code = char.charCodeAt(0);
+    const hex = code.toString(16).padStart(2, '0');
     const digits = [...hex].map(digit => `[${digit}${digit.toUpperCase()}]`).join('');
-    return `(?:${plainForms(char)}|%(?:25)?${digits}|\\\\u00${digits})`;
+    const entity = `&(?:#0*${code}|#[xX]0*${digits}${entityNames[char] ?? ''});`;
+    return `(?:${plainForms(char)}|%(?:25)?${digits}|\\\\u00${digits}|${entity})`;
   });
   return new RegExp(characters.join(''), 'g');
 }
+
+/** What HTML calls the characters that it always escapes. */
+const entityNames: Readonly<Record<string, string>> = {
+  '&': '|amp',
+  '<': '|lt',
+  '>': '|gt',
+  '"': '|quot',
+  "'": '|apos',
+};
 
 function plainForms(char: string): string {
   if (/[A-Za-z0-9]/.test(char)) return char;

@@ -19,6 +19,14 @@ const jsonEscaped = (text: string) =>
     char => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );
 
+const entities: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
+const named = (text: string) => text.replace(/[&<>"']/g, char => `&${entities[char]};`);
+const numbered = (text: string, radix: 10 | 16) =>
+  text.replace(
+    /[^A-Za-z0-9]/g,
+    char => `&#${radix === 16 ? 'x' : ''}${char.charCodeAt(0).toString(radix).toUpperCase()};`,
+  );
+
 const encodings: [name: string, encode: (secret: string) => string][] = [
   ['plain', secret => secret],
   ['in JSON', secret => JSON.stringify(secret)],
@@ -27,6 +35,9 @@ const encodings: [name: string, encode: (secret: string) => string][] = [
   ['percent-encoded, upper case', secret => upper(encodeURIComponent(secret))],
   ['percent-encoded, lower case', secret => lower(encodeURIComponent(secret))],
   ['percent-encoded twice', secret => encodeURIComponent(encodeURIComponent(secret))],
+  ['in HTML', named],
+  ['in HTML by decimal numbers', secret => numbered(secret, 10)],
+  ['in HTML by hexadecimal numbers', secret => numbered(secret, 16)],
   ['base64', secret => bytes(secret).toString('base64')],
   ['base64url', secret => bytes(secret).toString('base64url')],
   ['base64 of Bearer …', secret => bytes(`Bearer ${secret}`).toString('base64')],
