@@ -1,6 +1,6 @@
 import { canonicalJson, canonicalObject, type Member, parseKept } from './canonical.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
-import { hash16, writeHash16 } from './sum.ts';
+import { hash16, hash16Hex, writeHash16 } from './sum.ts';
 
 /** What of a record stands in the mirror's columns, from which its content can be computed by anyone. */
 export interface RecordValues {
@@ -26,9 +26,9 @@ export function contentWriter(list: ListDefinition): ContentWriter {
   return (record, target, offset) => writeHash16(text(record), target, offset);
 }
 
-/** A record's content as a buffer of its own; for a few records. */
-export function contentOf(list: ListDefinition, record: RecordValues): Buffer {
-  return hash16(canonicalRecord(list)(record));
+/** A record's content as 32 hexadecimal digits. */
+export function contentOf(list: ListDefinition, record: RecordValues): string {
+  return hash16Hex(canonicalRecord(list)(record));
 }
 
 /** The content of a connection: `{"id":N,"name":"…"}` with its further fields. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { elementTexts, memberStart } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
-import { hash16 } from './sum.ts';
+import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
 
 /** Where an answer stands in its list. */
@@ -48,7 +48,7 @@ export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolea
   const parts = splitParts(bytes);
   if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, bytes, content: null };
   const { pagination, content } = parseWhole(bytes);
-  const itemsDigest = parts?.itemsDigest ?? hash16(itemsText(content.text)).toString('hex');
+  const itemsDigest = parts?.itemsDigest ?? hash16Hex(itemsText(content.text));
   return { pagination, bytes, itemsDigest, content };
 }
 
@@ -108,7 +108,7 @@ function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: strin
     if (after !== null && !('items' in after)) {
       const pagination = after.pagination ?? before.pagination;
       if (isPagination(pagination)) {
-        return { pagination, itemsDigest: hash16(bytes.subarray(start, end + 1)).toString('hex') };
+        return { pagination, itemsDigest: hash16Hex(bytes.subarray(start, end + 1)) };
       }
     }
     end = bytes.lastIndexOf(']', end - 1);

@@ -8,6 +8,8 @@ const laneModulus = 2 ** 32;
 /** A lane is a double: after so many additions of 32 bits it must be carried over, long before 2^53. */
 const additionsMax = 2 ** 20;
 
+const scratch = Buffer.alloc(contentBytes);
+
 /** One of the contents that stand one after the other in a buffer, as a text that can be a key of a map. */
 export function contentText(contents: Buffer, at: number): string {
   return contents.toString('latin1', at * contentBytes, (at + 1) * contentBytes);
@@ -16,6 +18,11 @@ export function contentText(contents: Buffer, at: number): string {
 /** The first 16 bytes of a text's or a buffer's SHA-256. */
 export function hash16(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer').subarray(0, contentBytes);
+}
+
+/** The same as 32 hexadecimal digits: a third of the time, for it makes no buffer. */
+export function hash16Hex(data: string | Uint8Array): string {
+  return hash('sha256', data, 'hex').slice(0, 2 * contentBytes);
 }
 
 /** Writes the first 16 bytes of a text's SHA-256 to a place in a buffer: half the time of `hash16`, for it makes no buffer. */
@@ -36,7 +43,7 @@ export class Sum {
   /** The sum of `count` contents that was written as 32 hexadecimal digits. */
   static from(count: number, hex: string): Sum {
     const sum = new Sum();
-    sum.#accumulate(Buffer.from(hex.padStart(2 * contentBytes, '0'), 'hex'), 0, 1);
+    sum.#accumulateHex(hex.padStart(2 * contentBytes, '0'), 1);
     sum.count = count;
     return sum;
   }
@@ -54,10 +61,22 @@ export class Sum {
     this.#accumulate(bytes, offset, 1);
   }
 
+  /** Adds a content of 32 hexadecimal digits. */
+  addHex(content: string): void {
+    this.count++;
+    this.#accumulateHex(content, 1);
+  }
+
   /** Takes the content at an offset away, in bytes. */
   subtract(bytes: Uint8Array, offset = 0): void {
     this.count--;
     this.#accumulate(bytes, offset, -1);
+  }
+
+  /** Takes a content of 32 hexadecimal digits away. */
+  subtractHex(content: string): void {
+    this.count--;
+    this.#accumulateHex(content, -1);
   }
 
   /** Adds all that another sum is over. */
@@ -115,6 +134,12 @@ export class Sum {
       this.#lanes[lane] = (this.#lanes[lane] as number) + sign * (high * 65_536 + low);
     }
     if (++this.#additions >= additionsMax) this.#carry();
+  }
+
+  #accumulateHex(content: string, sign: 1 | -1): void {
+    // By way of one buffer for all: a fourth of the time of reading the digits here.
+    const written = scratch.write(content, 'hex');
+    this.#accumulate(scratch.fill(0, written), 0, sign);
   }
 
   #join(other: Sum, sign: 1 | -1): void {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Scalar } from '../../contract/lists.ts';
 import { lists } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../publish/source.ts';
@@ -9,8 +10,8 @@ import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
 
-/** What a record of a list says, in 16 bytes, by its JSON text in the service's shape. */
-export type ContentOf = (resource: string, recordJson: string) => Buffer;
+/** What a record of a list says, in 32 hexadecimal digits, by its JSON text in the service's shape. */
+export type ContentOf = (resource: string, recordJson: string) => string;
 
 // A run that is under way is not known yet, nor is what comes after it.
 const endedRuns = `
@@ -99,14 +100,14 @@ export class PublishRows implements PublishSource {
   *#ended(resource: string, versions: Iterable<StoredVersion>, isRemoved: boolean): Generator<SourceRow> {
     for (const [version, { values, extra }] of restored(resource, versions)) {
       const { recordId, firstSeenRunId, validFromRunId, record } = version;
-      const content = this.#contentOf(resource, record).toString('hex');
+      const content = this.#contentOf(resource, record);
       yield { id: recordId, values, firstSeenRunId, changedRunId: validFromRunId, extra, content, isRemoved };
     }
   }
 
-  *#contentsAfter(resource: string, runId: number): Generator<Buffer> {
-    const rows = `SELECT _content FROM ${tableOf(resource).table} WHERE _changed_run_id <= ?`;
-    yield* this.#sqlite.prepare<[number], Buffer>(rows).pluck().iterate(runId);
+  *#contentsAfter(resource: string, runId: number): Generator<string> {
+    const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource).table} WHERE _changed_run_id <= ?`;
+    yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
     for (const { record } of this.#versions(stoodAfterRun, resource, runId, runId)) {
       yield this.#contentOf(resource, record);
     }
@@ -152,12 +153,8 @@ function* noted<T>(items: Iterable<T>, into: T[]): Generator<T> {
   }
 }
 
-function sumOf(contents: Iterable<Buffer>): Standing {
-  let recordCount = 0;
-  let sum = 0n;
-  for (const content of contents) {
-    recordCount++;
-    sum += (content.readBigUInt64BE(0) << 64n) | content.readBigUInt64BE(8);
-  }
-  return { recordCount, contentSum: BigInt.asUintN(128, sum).toString(16).padStart(32, '0') };
+function sumOf(contents: Iterable<string>): Standing {
+  const sum = new Sum();
+  for (const content of contents) sum.addHex(content);
+  return { recordCount: sum.count, contentSum: sum.toString() };
 }

@@ -66,6 +66,11 @@ export class ContentSum {
     this.current.subtract(content);
   }
 
+  /** Takes a content of 32 hexadecimal digits away. */
+  subtractHex(content: string): void {
+    this.current.subtractHex(content);
+  }
+
   /** Writes what was added and taken away; to be called before the transaction ends. */
   save(): void {
     if (this.#current === null) return;

@@ -14,8 +14,8 @@ export interface StoredRow {
   readonly record: RecordValues;
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
-  /** 16 bytes, as they stand in the row. */
-  readonly content: Buffer;
+  /** As it stands in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
+  readonly content: string;
 }
 
 /** A record that is to be written. */
@@ -23,10 +23,17 @@ export interface NewRecord extends RecordValues {
   readonly content: Buffer;
 }
 
+type RawRow = [
+  id: number,
+  firstSeenRunId: number,
+  changedRunId: number,
+  content: string,
+  extra: string | null,
+  ...scalars: Scalar[],
+];
+
 /** Rows a statement: more are no faster. */
 const rowsPerInsert = 20;
-
-type Row = Record<string, Scalar | Buffer>;
 
 /**
  * One list's tables by prepared statements, which are 4× faster here than a query builder. All its SQL comes from the
@@ -40,7 +47,9 @@ export class ListTable {
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
-  readonly #read: Database.Statement<[number], Row>;
+  readonly #columns: string;
+  readonly #has: Database.Statement<[number], number>;
+  readonly #read: Database.Statement<[number], Scalar[]>;
   readonly #insert: Database.Statement;
   /** Many rows by one statement, which is faster than as many statements; null where a record has rows in other tables. */
   readonly #insertMany: Database.Statement | null;
@@ -69,7 +78,11 @@ export class ListTable {
         `SELECT id FROM ${table} WHERE ${lead} AND _content = ? AND id > ? ORDER BY id LIMIT 1`,
       )
       .pluck();
-    this.#read = sqlite.prepare(`SELECT * FROM ${table} WHERE id = ?`);
+    this.#columns = `id, _first_seen_run_id, _changed_run_id, lower(hex(_content)), _extra, ${this.#scalarColumns.join(', ')}`;
+    this.#has = sqlite.prepare<[number], number>(`SELECT 1 FROM ${table} WHERE id = ?`).pluck();
+    this.#read = sqlite
+      .prepare<[number], Scalar[]>(`SELECT ${this.#columns} FROM ${table} WHERE id = ?`)
+      .raw();
     const into = `INSERT INTO ${table} (${inserted.join(', ')}) VALUES`;
     const row = `(${inserted.map(() => '?').join(', ')})`;
     this.#insert = sqlite.prepare(`${into} ${row}`);
@@ -95,7 +108,7 @@ export class ListTable {
   }
 
   has(id: number): boolean {
-    return this.#read.get(id) !== undefined;
+    return this.#has.get(id) !== undefined;
   }
 
   /** The first row that says what a record says; undefined where there is none. */
@@ -163,8 +176,8 @@ export class ListTable {
   }
 
   /** Puts a row's content right; what it holds stays as it is. */
-  setContent(id: number, content: Buffer): void {
-    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = ? WHERE id = ?`).run(content, id);
+  setContent(id: number, content: string): void {
+    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = unhex(?) WHERE id = ?`).run(content, id);
   }
 
   /** Puts a row's further fields right. */
@@ -193,16 +206,27 @@ export class ListTable {
     return this.#toStoredRow(row);
   }
 
+  /** What a row says, as a record that could be written. */
+  recordOf(id: number): NewRecord {
+    const { record, content } = this.read(id);
+    return { ...record, content: Buffer.from(content, 'hex') };
+  }
+
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
-    const rows = this.#sqlite.prepare<[], Row>(`SELECT * FROM ${this.list.table} ORDER BY id`);
-    for (const row of rows.iterate()) yield this.#toStoredRow(row);
+    const rows = this.#sqlite.prepare<[], Scalar[]>(
+      `SELECT ${this.#columns} FROM ${this.list.table} ORDER BY id`,
+    );
+    for (const row of rows.raw().iterate()) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
   rowsAt(offset: number, limit: number): StoredRow[] {
     return this.#sqlite
-      .prepare<[number, number], Row>(`SELECT * FROM ${this.list.table} ORDER BY id LIMIT ? OFFSET ?`)
+      .prepare<[number, number], Scalar[]>(
+        `SELECT ${this.#columns} FROM ${this.list.table} ORDER BY id LIMIT ? OFFSET ?`,
+      )
+      .raw()
       .all(limit, offset)
       .map(row => this.#toStoredRow(row));
   }
@@ -218,20 +242,11 @@ export class ListTable {
     return this.#timeAt < 0 ? record.id : (record.scalars[this.#timeAt] as Scalar);
   }
 
-  #toStoredRow(row: Row): StoredRow {
-    const id = row.id as number;
-    return {
-      id,
-      record: {
-        id: this.list.identity.by === 'id' ? id : null,
-        scalars: this.#scalarColumns.map(column => row[column] as Scalar),
-        arrays: this.#children.map(child => child.read(id)),
-        extra: row._extra as string | null,
-      },
-      firstSeenRunId: row._first_seen_run_id as number,
-      changedRunId: row._changed_run_id as number,
-      content: row._content as Buffer,
-    };
+  #toStoredRow(row: Scalar[]): StoredRow {
+    const [id, firstSeenRunId, changedRunId, content, extra, ...scalars] = row as RawRow;
+    const arrays = this.#children.map(child => child.read(id));
+    const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
+    return { id, record, firstSeenRunId, changedRunId, content };
   }
 }
 

@@ -17,8 +17,8 @@ export function recomputeContents(table: ListTable): Sum {
   for (const id of [...table.ids()]) {
     const { record, content } = table.read(id);
     const right = contentOf(table.list, record);
-    sum.add(right);
-    if (!right.equals(content)) table.setContent(id, right);
+    sum.addHex(right);
+    if (right !== content) table.setContent(id, right);
   }
   return sum;
 }

@@ -14,6 +14,7 @@ import { LifeCheck, type LivingRow } from './verify-life.ts';
 
 /** Stands for the content of a row that can't be read. */
 const noContent = Buffer.alloc(contentBytes);
+const noContentHex = noContent.toString('hex');
 
 /** What the checks of one mirror share. */
 export interface Audit {
@@ -128,14 +129,14 @@ class RowCheck {
   add(row: StoredRow): void {
     const read = tryToRead(() => contentOf(this.#list, row.record));
     if ('problem' in read) {
-      this.sum.add(noContent);
+      this.sum.addHex(noContentHex);
       this.#differences.add(this.#list.table, row.id, `_extra can't be read: ${read.problem}`);
       return;
     }
-    this.sum.add(read.value);
+    this.sum.addHex(read.value);
     if (normalExtra(row.record.extra) !== row.record.extra)
       this.#differences.add(this.#list.table, row.id, '_extra is not as docmirror writes it');
-    if (read.value.equals(row.content)) return;
+    if (read.value === row.content) return;
     this.#differences.add(
       this.#list.table,
       row.id,

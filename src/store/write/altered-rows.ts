@@ -1,11 +1,11 @@
 import { contentOf, normalExtra, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { contentText, Sum } from '../../contract/sum.ts';
+import { Sum } from '../../contract/sum.ts';
 import { Turns } from '../file/turns.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 
-/** The rows whose columns came to another content than the one beside them, by that content as `contentText` writes it. */
+/** The rows whose columns came to another content than the one beside them, by that content in hexadecimal digits. */
 export type AlteredRows = ReadonlyMap<string, readonly number[]>;
 
 /** No row was altered. */
@@ -16,11 +16,10 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
   if (table.hasStrayItems()) return false;
   const turns = new Turns(signal);
   const sum = new Sum();
-  for (const id of [...table.ids()]) {
-    const { record, content } = table.read(id);
-    if (!(readContent(table.list, record)?.equals(content) ?? false)) return false;
+  for (const { record, content } of table.rows()) {
+    if (readContent(table.list, record) !== content) return false;
     if (normalExtra(record.extra) !== record.extra) return false;
-    sum.add(content);
+    sum.addHex(content);
     if (turns.isOver) await turns.next();
   }
   return sum.equals(kept);
@@ -42,17 +41,16 @@ export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: Altere
     const extra = readable === null ? null : normalExtra(record.extra);
     if (extra !== record.extra) table.setExtra(id, extra);
     const right = readable ?? contentOf(table.list, { ...record, extra: null });
-    sum.add(right);
-    if (right.equals(content)) continue;
-    const before = contentText(content, 0);
-    altered.set(before, [...(altered.get(before) ?? []), id]);
+    sum.addHex(right);
+    if (right === content) continue;
+    altered.set(content, [...(altered.get(content) ?? []), id]);
     table.setContent(id, right);
   }
   return { sum, altered };
 }
 
 /** The content that a row's columns come to; null where its further fields can't be read. */
-function readContent(list: ListDefinition, record: RecordValues): Buffer | null {
+function readContent(list: ListDefinition, record: RecordValues): string | null {
   const read = tryToRead(() => contentOf(list, record));
   return 'value' in read ? read.value : null;
 }

@@ -128,7 +128,7 @@ export class ListApplication {
   #passGate(strip: Strip, withheld: readonly number[]): void {
     const { table, list } = this.#context;
     const read = acceptedSum(strip, digest => this.#itemsOf(digest));
-    for (const row of withheld) read?.add(table.read(row).content);
+    for (const row of withheld) read?.addHex(table.read(row).content);
     passGate(list.resource, read, this.#rows.writer.sum);
   }
 

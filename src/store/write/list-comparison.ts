@@ -1,6 +1,5 @@
 import type { RecordValues } from '../../contract/content.ts';
 import { scalarFields } from '../../contract/lists.ts';
-import { contentText } from '../../contract/sum.ts';
 import { allPlaces, type Part, partsOf, type Strip } from '../../proof/strip.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import type { AlteredRows } from './altered-rows.ts';
@@ -52,8 +51,7 @@ export class ListComparison {
       return { kind: altered === undefined ? 'changed' : 'restored', row, record };
     };
     for (const { row, place } of copies) {
-      const { record, content } = this.#table.read(row);
-      yield match({ ...record, content }, place);
+      yield match(this.#table.recordOf(row), place);
     }
     for (const part of partsOf(strip, allPlaces(strip))) {
       for (const { record, position } of this.#newOf(part)) yield match(record, part.placeOf(position));
@@ -85,7 +83,7 @@ export class ListComparison {
   /** The rows that said the same as a record, where their ids are the same, too. */
   #alteredFrom({ id, content }: NewRecord): readonly number[] | undefined {
     if (this.#altered.size === 0) return undefined;
-    return this.#altered.get(contentText(content, 0))?.filter(row => id === null || id === row);
+    return this.#altered.get(content.toString('hex'))?.filter(row => id === null || id === row);
   }
 
   #rowOfId(id: number): number | undefined {
@@ -108,9 +106,9 @@ export class RowMarks {
   mark(row: number): boolean {
     if (this.#marked.add(row)) return true;
     if (this.#table.list.identity.by === 'id') return false;
-    const { record, content } = this.#table.read(row);
+    const record = this.#table.recordOf(row);
     for (let last = this.#last.get(row) ?? row; ; ) {
-      const next = this.#table.findAfter({ ...record, content }, last);
+      const next = this.#table.findAfter(record, last);
       if (next === undefined) return false;
       this.#last.set(row, next);
       if (this.#marked.add(next)) return true;

@@ -139,7 +139,7 @@ export class RowWriter {
 
   /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
   #release(row: StoredRow): void {
-    this.#sum.subtract(row.content);
+    this.#sum.subtractHex(row.content);
     for (const id of this.#references.of(row)) this.#released.add(id);
   }
 

@@ -73,7 +73,6 @@ export class SeenRows {
   }
 
   #storeCopy(row: number, marks: RowMarks): void {
-    const { record, content } = this.#table.read(row);
-    marks.mark(this.#writer.insert({ ...record, content }));
+    marks.mark(this.#writer.insert(this.#table.recordOf(row)));
   }
 }
