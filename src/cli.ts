@@ -1,8 +1,13 @@
 #!/usr/bin/env node
 import { exitCodes } from './errors.ts';
-import { keepSmall, quickStart } from './quick-start.ts';
+import { keepSmall, quickStart, tooOldNode } from './quick-start.ts';
 import { version } from './version.ts';
 
+const problem = tooOldNode();
+if (problem !== null) {
+  process.stderr.write(`${problem}\n`);
+  process.exit(exitCodes.failed);
+}
 quickStart();
 
 // A reader that has seen enough, such as `head`, is no fault.

@@ -1,5 +1,17 @@
-import { enableCompileCache, registerHooks } from 'node:module';
+import module from 'node:module';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+
+/** The oldest major version of Node.js that runs docmirror, as its package says, too. */
+const nodeMajorMin = 24;
+
+/**
+ * What to say where an older Node.js starts the program, as the one that cron finds first may be; null where it is new enough. Nothing
+ * that only a newer one has may be imported by name before it is asked.
+ */
+export function tooOldNode(): string | null {
+  if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) return null;
+  return `docmirror needs Node.js ${nodeMajorMin} or newer, but this is ${process.version} at ${process.execPath}. Put a newer one first in PATH, or name it: /path/to/node ${process.argv[1]}`;
+}
 
 /**
  * Makes the program start fast; to be called before any other module is loaded.
@@ -8,10 +20,10 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
  * was measured), and what was compiled once need not be compiled again.
  */
 export function quickStart(): void {
-  enableCompileCache();
+  module.enableCompileCache();
   // What is built has Drizzle in it, taken from the build that is good for that.
   if (!import.meta.filename.endsWith('.ts')) return;
-  registerHooks({
+  module.registerHooks({
     resolve: (specifier, context, next) =>
       specifier.startsWith('drizzle-orm')
         ? next(specifier, { ...context, conditions: ['node', 'require'] })

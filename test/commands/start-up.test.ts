@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { programFolder } from '../support/program.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -32,6 +34,28 @@ function importsOf(file: string): string[] {
     return isOfTypes ? [] : [target];
   });
 }
+
+/** A Node.js that is too old for docmirror, where this machine has one in its PATH. */
+const oldNode = (process.env.PATH ?? '')
+  .split(':')
+  .map(folder => join(folder, 'node'))
+  .find(
+    path => existsSync(path) && /^v(\d|1\d|2[0-3])\./.test(spawnSync(path, ['--version']).stdout.toString()),
+  );
+
+test.skipIf(oldNode === undefined)('a Node.js that is too old is told so in a sentence', () => {
+  const program = join(programFolder, 'cli.js');
+  const { status, stdout, stderr } = spawnSync(String(oldNode), [program, 'status'], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^docmirror needs Node\.js 24 or newer, but this is v\d[^\n]*\n$/);
+});
+
+test('the oldest Node.js is the one that the package names', () => {
+  const { engines } = JSON.parse(readFileSync(join(source, '..', 'package.json'), 'utf8'));
+  const [, named] =
+    /const nodeMajorMin = (\d+);/.exec(readFileSync(join(source, 'quick-start.ts'), 'utf8')) ?? [];
+  expect(engines.node).toBe(`>=${named}`);
+});
 
 test('--version loads nothing but the program itself', () => {
   expect(packagesWith('cli.ts')).toEqual([]);
