@@ -10,6 +10,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
 import { putInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { laterShape } from '../file/upgrade.ts';
+import { damageOf } from '../file/whole.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
 import { copyMirror, namesBeside } from './copy.ts';
@@ -93,8 +94,7 @@ async function copyAny(
 
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */
 function assertWhole({ sqlite, path }: MirrorFile): void {
-  const found = sqlite.prepare('PRAGMA integrity_check(1)').pluck().get();
-  const isWhole = found === 'ok' && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
+  const isWhole = damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
   if (!isWhole) throw new MirrorFileError(`${path} is damaged, so it was not restored. Name another backup.`);
 }
 

@@ -1,70 +1,50 @@
 import { DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
-/** What a failure of SQLite or of the file system means for the user, by the start of its code. */
-const meanings: readonly [codeStart: string, code: ErrorCode, meaning: (path: string) => string][] = [
+/** What failures of SQLite or of the file system mean for the user, by the starts of their codes. */
+const meanings: readonly [
+  codeStarts: readonly string[],
+  code: ErrorCode,
+  meaning: (path: string) => string,
+][] = [
   [
-    'SQLITE_BUSY',
+    ['SQLITE_BUSY', 'SQLITE_LOCKED'],
     'database_locked',
     path => `${path} is locked by another program. Try again when it is done.`,
   ],
   [
-    'SQLITE_LOCKED',
-    'database_locked',
-    path => `${path} is locked by another program. Try again when it is done.`,
-  ],
-  [
-    'SQLITE_FULL',
+    // Where a disk is full, even a reader can't have the memory that SQLite shares by a file.
+    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE'],
     'disk_full',
     path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
   ],
   [
-    'ENOSPC',
-    'disk_full',
-    path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
-  ],
-  [
-    'SQLITE_NOTADB',
+    ['SQLITE_NOTADB'],
     'mirror_file',
     path =>
       `${path} is not an SQLite database, or it is damaged. Restore it from a backup, or name another file.`,
   ],
   [
-    'SQLITE_CORRUPT',
+    ['SQLITE_CORRUPT'],
     'mirror_file',
     path => `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
   ],
   [
-    'SQLITE_READONLY',
+    ['SQLITE_READONLY'],
     'mirror_file',
     path => `${path} can't be written. Check the permissions of the file and its folder.`,
   ],
   [
-    'SQLITE_CANTOPEN',
+    ['SQLITE_CANTOPEN', 'SQLITE_PERM', 'EACCES', 'EPERM'],
     'mirror_file',
     path => `${path} can't be opened. Check the permissions of the file and its folder.`,
   ],
+  [['SQLITE_IOERR'], 'mirror_file', path => `Reading or writing ${path} failed. Check the disk.`],
   [
-    'SQLITE_PERM',
-    'mirror_file',
-    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
-  ],
-  ['SQLITE_IOERR', 'mirror_file', path => `Reading or writing ${path} failed. Check the disk.`],
-  [
-    'EACCES',
-    'mirror_file',
-    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
-  ],
-  [
-    'EPERM',
-    'mirror_file',
-    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
-  ],
-  [
-    'ENOENT',
+    ['ENOENT'],
     'mirror_file',
     path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
   ],
-  ['EROFS', 'mirror_file', path => `${path} is on a read-only file system.`],
+  [['EROFS'], 'mirror_file', path => `${path} is on a read-only file system.`],
 ];
 
 /** Turns a failure of SQLite or the file system into an error with a clear line; any other error is passed on as it is. */
@@ -75,7 +55,11 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     return new MirrorFileError(words, { cause: error });
   }
   const code = codeOf(error) ?? codeOf(error.cause);
-  const known = code === undefined ? undefined : meanings.find(([start]) => code.startsWith(start));
+  const known = meanings.find(([starts]) => starts.some(start => code?.startsWith(start)));
+  if (isOtherShape(error)) {
+    const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;
+    return new MirrorFileError(words, { cause: error });
+  }
   if (known === undefined) return error;
   const [, errorCode, meaning] = known;
   return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
@@ -93,6 +77,14 @@ export function explaining<T>(path: string, work: () => T): T {
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
 function isLostRollback(error: Error): boolean {
   return error.cause instanceof Error && error.cause.message.startsWith('cannot rollback');
+}
+
+/** Its shape was looked at when the file was opened: what is missing then was changed, or damaged. */
+function isOtherShape(error: Error): boolean {
+  return (
+    codeOf(error) === 'SQLITE_ERROR' &&
+    /^(no such (table|column)|table \S+ has no column)/.test(error.message)
+  );
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -7,6 +7,7 @@ import {
   type Scalar,
   scalarFields,
 } from '../../contract/lists.ts';
+import { MirrorFileError } from '../../errors.ts';
 
 /** A row's own record and its past. */
 export interface StoredRow {
@@ -202,7 +203,10 @@ export class ListTable {
 
   read(id: number): StoredRow {
     const row = this.#read.get(id);
-    if (row === undefined) throw new Error(`${this.list.table} has no row ${id}.`);
+    if (row === undefined)
+      throw new MirrorFileError(
+        `The mirror is damaged: ${this.list.table} has no row ${id}, though an index names it. Restore it from a backup.`,
+      );
     return this.#toStoredRow(row);
   }
 

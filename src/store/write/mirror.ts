@@ -15,6 +15,7 @@ import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
+import { assertWhole } from '../file/whole.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { mendBooks } from './mend-books.ts';
@@ -55,7 +56,7 @@ export class SqliteMirror implements Mirror {
     try {
       const suspects = suspectsIn(file, lock);
       const options = { lock, staging: lock, signal, observe: undefined };
-      return new SqliteMirror({ ...options, file: openForWriting(file) }, suspects);
+      return new SqliteMirror({ ...options, file: openAsIs(file, suspects) }, suspects);
     } catch (error) {
       lock.close();
       throw error;
@@ -77,7 +78,8 @@ export class SqliteMirror implements Mirror {
     const lock = openLock(file);
     try {
       const suspects = suspectsIn(file, lock);
-      return new SqliteMirror({ file: openForWriting(file), lock, staging, signal, observe }, suspects);
+      const options = { lock, staging, signal, observe };
+      return new SqliteMirror({ ...options, file: openAsIs(file, suspects) }, suspects);
     } catch (error) {
       lock.close();
       throw error;
@@ -197,6 +199,18 @@ function openLock(path: string): Staging {
 function suspectsIn(path: string, lock: Staging): readonly string[] {
   if (!existsSync(path) || lock.mark() === markOf(path)) return [];
   return lists.map(({ resource }) => resource);
+}
+
+/** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
+function openAsIs(path: string, suspects: readonly string[]): MirrorFile {
+  const file = openForWriting(path);
+  try {
+    if (suspects.length > 0) assertWhole(file);
+    return file;
+  } catch (error) {
+    file.close();
+    throw explainSqliteError(error, path);
+  }
 }
 
 function describeHolder(path: string): string {

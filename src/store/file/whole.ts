@@ -1,0 +1,23 @@
+import type Database from 'better-sqlite3';
+import { MirrorFileError } from '../../errors.ts';
+
+/** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
+export function damageOf(sqlite: Database.Database): string | null {
+  const found = sqlite.prepare<[], string>('PRAGMA integrity_check(1)').pluck().get() ?? 'ok';
+  return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ');
+}
+
+/** @throws MirrorFileError where a mirror is damaged. */
+export function assertWhole({
+  path,
+  sqlite,
+}: {
+  readonly path: string;
+  readonly sqlite: Database.Database;
+}): void {
+  const damage = damageOf(sqlite);
+  if (damage === null) return;
+  throw new MirrorFileError(
+    `${path} is damaged (${damage}). Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync anew.`,
+  );
+}
