@@ -5,7 +5,7 @@ const mark = '[secret]';
 
 /** A secret as it may be written: what to look for first, and the pattern that decides. */
 interface Form {
-  /** The longest part that is the same in every way of writing this form; looking for it in a page costs little. */
+  /** The longest part that stays as it is where only what must be escaped is; looking for it in a page costs little. */
   readonly core: Buffer;
   readonly pattern: RegExp;
 }
@@ -27,7 +27,9 @@ export class Secrets {
 
   /** True where an answer holds a secret. */
   areIn(bytes: Buffer): boolean {
-    const suspects = this.#forms.filter(({ core }) => bytes.includes(core));
+    const mayHide =
+      escapeStarts.some(start => bytes.includes(start)) && escapes.test(bytes.toString('latin1'));
+    const suspects = mayHide ? this.#forms : this.#forms.filter(({ core }) => bytes.includes(core));
     if (suspects.length === 0) return false;
     const text = bytes.toString('utf8');
     return suspects.some(({ pattern }) => text.search(pattern) >= 0);
@@ -52,7 +54,11 @@ function formsOf(secret: string): Form[] {
   ];
 }
 
-/** No way of writing a text changes letters and digits. */
+/** With these, letters and digits may be written otherwise, too; a page seldom holds the first, and less often the second. */
+const escapeStarts = ['\\u00', '%', '&#'];
+const escapes = /\\u00[2-7]|%[2-7][\da-f]|&#/i;
+
+/** Nothing must be escaped in letters and digits. */
 function longestPart(text: string): Buffer {
   const parts = text.split(/[^A-Za-z0-9]+/);
   return Buffer.from(parts.reduce((longest, part) => (part.length > longest.length ? part : longest), ''));
@@ -66,30 +72,35 @@ function inBase64(text: string, offset: number): string {
   return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
 }
 
-/** Finds a text in which each character may be written plainly, percent-encoded once or twice, or escaped as JSON or HTML does. */
+/** Finds a text in which each character may be written plainly, percent-encoded, or escaped as JSON or HTML does, also in a text within a text. */
 function pattern(text: string): RegExp {
   const characters = [...text].map(char => {
     const code = char.charCodeAt(0);
     const hex = code.toString(16).padStart(2, '0');
     const digits = [...hex].map(digit => `[${digit}${digit.toUpperCase()}]`).join('');
     const entity = `&(?:#0*${code}|#[xX]0*${digits}${entityNames[char] ?? ''});`;
-    return `(?:${plainForms(char)}|%(?:25)?${digits}|\\\\u00${digits}|${entity})`;
+    return `(?:${plainForms(char)}|%(?:25){0,3}${digits}|\\\\{1,8}u00${digits}|${entity})`;
   });
   return new RegExp(characters.join(''), 'g');
 }
 
-/** What HTML calls the characters that it always escapes. */
+/** What HTML calls the characters that it always escapes, and those that tokens are made of. */
 const entityNames: Readonly<Record<string, string>> = {
   '&': '|amp',
   '<': '|lt',
   '>': '|gt',
   '"': '|quot',
   "'": '|apos',
+  '+': '|plus',
+  '/': '|sol',
+  '=': '|equals',
+  '.': '|period',
+  _: '|lowbar',
 };
 
 function plainForms(char: string): string {
   if (/[A-Za-z0-9]/.test(char)) return char;
-  const escaped = `\\\\?\\${char}`;
+  const escaped = `\\\\{0,8}\\${char}`;
   // The last two digits of base64 are others in base64url.
   if (char === '+') return `${escaped}|-`;
   if (char === '/') return `${escaped}|_`;

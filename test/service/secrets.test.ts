@@ -27,6 +27,12 @@ const numbered = (text: string, radix: 10 | 16) =>
     char => `&#${radix === 16 ? 'x' : ''}${char.charCodeAt(0).toString(radix).toUpperCase()};`,
   );
 
+/** One character in the middle written by its code in hexadecimal digits. */
+const oneEscaped = (text: string, write: (code: string) => string) =>
+  text.slice(0, 4) + write(text.charCodeAt(4).toString(16)) + text.slice(5);
+const allEscaped = (text: string, write: (code: string) => string) =>
+  [...text].map(char => write(char.charCodeAt(0).toString(16))).join('');
+
 const encodings: [name: string, encode: (secret: string) => string][] = [
   ['plain', secret => secret],
   ['in JSON', secret => JSON.stringify(secret)],
@@ -35,6 +41,20 @@ const encodings: [name: string, encode: (secret: string) => string][] = [
   ['percent-encoded, upper case', secret => upper(encodeURIComponent(secret))],
   ['percent-encoded, lower case', secret => lower(encodeURIComponent(secret))],
   ['percent-encoded twice', secret => encodeURIComponent(encodeURIComponent(secret))],
+  ['in JSON with one letter escaped', secret => oneEscaped(secret, code => `\\u${code.padStart(4, '0')}`)],
+  [
+    'in JSON with each character escaped',
+    secret => allEscaped(secret, code => `\\u${code.padStart(4, '0')}`),
+  ],
+  ['in JSON in JSON', secret => JSON.stringify(JSON.stringify(secret)).slice(1, -1)],
+  [
+    'in JSON in JSON with each character escaped',
+    secret => allEscaped(secret, code => `\\\\u${code.padStart(4, '0')}`),
+  ],
+  ['percent-encoded, one letter', secret => oneEscaped(secret, code => `%${code}`)],
+  ['percent-encoded, each character', secret => allEscaped(secret, code => `%${code}`)],
+  ['percent-encoded twice, each character', secret => allEscaped(secret, code => `%25${code}`)],
+  ['in HTML, each character', secret => allEscaped(secret, code => `&#x${code};`)],
   ['in HTML', named],
   ['in HTML by decimal numbers', secret => numbered(secret, 10)],
   ['in HTML by hexadecimal numbers', secret => numbered(secret, 16)],
