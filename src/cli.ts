@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { exitCodes } from './errors.ts';
-import { keepSmall, quickStart, tooOldNode } from './quick-start.ts';
+import { keepSmall, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
-const problem = tooOldNode();
-if (problem !== null) {
-  process.stderr.write(`${problem}\n`);
+// Cron may find an older one first. Nothing that only a newer one has is imported by name before it is asked.
+const nodeMajorMin = 24;
+if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
+  process.stderr.write(
+    `docmirror needs Node.js ${nodeMajorMin} or newer, but this is ${process.version} at ${process.execPath}. Put a newer one first in PATH, or name it: /path/to/node ${process.argv[1]}\n`,
+  );
   process.exit(exitCodes.failed);
 }
 quickStart();

@@ -1,18 +1,6 @@
 import module from 'node:module';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** The oldest major version of Node.js that runs docmirror, as its package says, too. */
-const nodeMajorMin = 24;
-
-/**
- * What to say where an older Node.js starts the program, as the one that cron finds first may be; null where it is new enough. Nothing
- * that only a newer one has may be imported by name before it is asked.
- */
-export function tooOldNode(): string | null {
-  if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) return null;
-  return `docmirror needs Node.js ${nodeMajorMin} or newer, but this is ${process.version} at ${process.execPath}. Put a newer one first in PATH, or name it: /path/to/node ${process.argv[1]}`;
-}
-
 /**
  * Makes the program start fast; to be called before any other module is loaded.
  *

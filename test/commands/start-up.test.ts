@@ -52,8 +52,7 @@ test.skipIf(oldNode === undefined)('a Node.js that is too old is told so in a se
 
 test('the oldest Node.js is the one that the package names', () => {
   const { engines } = JSON.parse(readFileSync(join(source, '..', 'package.json'), 'utf8'));
-  const [, named] =
-    /const nodeMajorMin = (\d+);/.exec(readFileSync(join(source, 'quick-start.ts'), 'utf8')) ?? [];
+  const [, named] = /const nodeMajorMin = (\d+);/.exec(readFileSync(join(source, 'cli.ts'), 'utf8')) ?? [];
   expect(engines.node).toBe(`>=${named}`);
 });
 

@@ -1,6 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { assertNotBeside, assertNothingBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
 import { findOut } from '../file/file-kind.ts';
 import { fileBehind } from '../file/mirror-path.ts';
@@ -9,7 +10,7 @@ import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
-import { assertNothingBeside, type CopyOptions, copyMirror } from './copy.ts';
+import { type CopyOptions, copyMirror } from './copy.ts';
 
 /** How a backup is made and checked. */
 export interface BackupOptions extends CopyOptions {
@@ -64,6 +65,7 @@ function destinationFile(source: string, destination: string): string {
     throw new UsageError(`${destination} is the mirror itself. Name another file.`);
   if (path.endsWith('.staging'))
     throw new UsageError(`${destination}: a mirror's lock would lie there. Name another file.`);
+  assertNotBeside(path);
   const { kind } = explaining(path, () => findOut(path));
   if (kind !== 'none' && kind !== 'empty' && kind !== 'mirror' && kind !== 'damaged database') {
     throw new RefusedFileError(

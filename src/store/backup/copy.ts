@@ -1,6 +1,4 @@
-import { lstatSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { RefusedFileError } from '../../errors.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { makePrivateFile } from '../file/private-file.ts';
 
@@ -45,22 +43,4 @@ async function copyPages(
     },
   });
   signal.throwIfAborted();
-}
-
-/** What SQLite keeps beside a database, and would take for part of any file of that name. */
-export const namesBeside: readonly string[] = ['-wal', '-shm', '-journal'];
-
-/**
- * Makes sure that nothing lies beside a file that SQLite would take for part of it.
- *
- * @throws RefusedFileError that names what lies there; it is left as it is.
- */
-export function assertNothingBeside(path: string): void {
-  const found = namesBeside.find(
-    name => lstatSync(`${path}${name}`, { throwIfNoEntry: false }) !== undefined,
-  );
-  if (found === undefined) return;
-  throw new RefusedFileError(
-    `${path}${found} lies there: a program has ${path} open, or left it behind, and it would damage a new file of that name. Close the program or remove it, or name another file.`,
-  );
 }

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { namesBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
@@ -13,7 +14,7 @@ import { laterShape } from '../file/upgrade.ts';
 import { damageOf } from '../file/whole.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
-import { copyMirror, namesBeside } from './copy.ts';
+import { copyMirror } from './copy.ts';
 
 /** How a restore ended: the mirror is replaced where the copy is sound, and as it was otherwise. */
 export interface Restored {

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocmirrorError, RefusedFileError } from '../../errors.ts';
+import { assertNotBeside } from './beside.ts';
 import { privateFileMode, privateFolderMode } from './private-file.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
@@ -151,6 +152,7 @@ export function writeWhole(path: string, content: string | Uint8Array, predecess
 
 /** The name alone says little: a mirror, a key or somebody's notes may lie there. */
 function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
+  assertNotBeside(path);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   // A symbolic link is replaced by the file itself, and a folder can't be.
   if (stat === undefined || !stat.isFile() || stat.size === 0) return;

@@ -13,6 +13,7 @@ const headerBytes = 100;
 const magic = 'SQLite format 3\0';
 const readVersionAt = 19;
 const readVersionOfLog = 2;
+const userVersionAt = 60;
 const applicationIdAt = 68;
 
 /**
@@ -30,16 +31,23 @@ export function findOut(path: string): FoundFile {
   const header = readHeader(path);
   if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
     return { kind: 'no database', usesLog: false };
-  const id = header.readUInt32BE(applicationIdAt);
-  return {
-    kind: id === 0 ? kindByTables(path) : kindOfId(id),
-    usesLog: header[readVersionAt] === readVersionOfLog,
-  };
+  return { kind: kindBy(header, path), usesLog: header[readVersionAt] === readVersionOfLog };
 }
 
-function kindOfId(id: number): FileKind {
-  if (id === applicationIds.mirror) return 'mirror';
-  return id === applicationIds.staging ? 'staging' : 'another database';
+function kindBy(header: Buffer, path: string): FileKind {
+  const id = header.readUInt32BE(applicationIdAt);
+  if (id === applicationIds.staging) return 'staging';
+  if (id === applicationIds.mirror) return hasOnlyForeignTables(path) ? 'another database' : 'mirror';
+  if (id !== 0) return 'another database';
+  const kind = kindByTables(path);
+  // Who sets a version means to make tables.
+  return kind === 'empty' && header.readUInt32BE(userVersionAt) !== 0 ? 'another database' : kind;
+}
+
+/** Anyone may write docmirror's id into a header. Tables that were tampered with are an audit's to find. */
+function hasOnlyForeignTables(path: string): boolean {
+  const names = namesInFile(path) ?? [];
+  return names.length > 0 && !names.some(name => tablesOf010.includes(name));
 }
 
 function readHeader(path: string): Buffer {

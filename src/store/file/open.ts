@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
+import { assertNoJournal } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
@@ -36,13 +37,16 @@ const cacheKib = 16 * 1024;
 export function openForWriting(path: string): MirrorFile {
   const file = mirrorToWrite(path);
   return explaining(file, () => {
-    const { kind } = findOut(file);
+    const { kind, usesLog } = findOut(file);
+    // A file that is written by way of a journal is being made, or was restored; its journal is this program's own.
+    if (usesLog) assertNoJournal(file);
     if (kind === 'none') makePrivateFile(file);
     // Somebody may have made it with other rights, for docmirror to fill.
     if (kind === 'empty') chmodSync(file, privateFileMode);
     const sqlite = new Database(file, { timeout: busyTimeoutMs });
     try {
       noteConnection(file, sqlite, { kind: 'mirror', usesLog: true });
+      if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
       setUp(sqlite);
       bringUpToDate(sqlite, file);
       return { path: file, sqlite, orm: drizzle(sqlite, { schema }), close: () => sqlite.close() };
@@ -85,6 +89,7 @@ export function openForReading(path: string): MirrorFile {
 export function openOfAnyShape(path: string, check: (sqlite: Database.Database) => void): MirrorFile {
   const { file, usesLog } = mirrorToRead(path);
   return explaining(file, () => {
+    assertNoJournal(file);
     const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10);
     try {
       sqlite.pragma('query_only = ON');

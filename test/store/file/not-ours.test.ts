@@ -1,4 +1,5 @@
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -52,6 +53,11 @@ describe.concurrent('a file where the mirror is to be', () => {
     ['of another Drizzle application, with a log', `PRAGMA journal_mode = WAL; ${drizzleApplication}`],
     ['with the id of another application', `PRAGMA application_id = 7; ${drizzleApplication}`],
     ['of another program', 'CREATE TABLE notes (text)'],
+    [
+      "that bears docmirror's id, with other tables",
+      'PRAGMA application_id = 1685021549; CREATE TABLE notes (text)',
+    ],
+    ['without tables yet, whose version another program has set', 'PRAGMA user_version = 7'],
   ])('(a database %s) is refused, named and left as it is', async (_name, sql) => {
     await using scene = await setScene();
     makeDatabase(scene.database, sql);
@@ -66,6 +72,18 @@ describe.concurrent('a file where the mirror is to be', () => {
     for (const beside of ['', '-wal']) writeFileSync(scene.database + beside, readFileSync(path + beside));
     database.close();
     await expectUntouched(scene, scene.database, ['sync'], ['status'], ['verify'], ['runs'], ['report']);
+  });
+
+  test('(a mirror of a newer docmirror) keeps each byte, also where it is no log file yet', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const database = new Database(scene.database);
+    database.exec('PRAGMA journal_mode = DELETE; PRAGMA user_version = 9999');
+    database.close();
+    const before = readFileSync(scene.database);
+    for (const command of ['sync', 'status', 'verify'])
+      expectRefused(await scene.run(command), scene.database);
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
   });
 
   test('(a text) is refused', async () => {
@@ -211,4 +229,62 @@ describe.concurrent('a mirror with two names', () => {
     linkSync(backup, join(scene.folder, 'yesterday.sqlite'));
     expect(await scene.run('backup', '--check', backup)).toMatchObject({ code: 0 });
   });
+});
+
+/** Leaves a journal behind as a program that was killed in a transaction does. */
+function leaveJournal(path: string, beside: string): void {
+  const other = new Database(path);
+  other.exec(
+    'CREATE TABLE t (a); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO t SELECT i FROM n',
+  );
+  // A cache of a few pages writes the journal and the pages before the transaction ends.
+  other.exec('PRAGMA cache_size = 5; BEGIN; UPDATE t SET a = a + 1');
+  writeFileSync(beside, readFileSync(`${path}-journal`));
+  other.exec('ROLLBACK');
+  other.close();
+}
+
+describe.concurrent('a journal beside a file, which SQLite would roll back into it', () => {
+  test.each([
+    ['a mirror', ['verify', 'status', 'runs', 'sync', 'export --out lists', 'backup copy.sqlite']],
+    [
+      'a backup',
+      ['verify', 'status', 'runs', 'backup --check FILE', 'backup --restore FILE --database other.sqlite'],
+    ],
+  ])('is named, and %s is left as it is', async (what, commands) => {
+    await using scene = await setScene();
+    await scene.sync();
+    const file = what === 'a mirror' ? scene.database : join(scene.folder, 'backup.sqlite');
+    if (what === 'a backup') await scene.run('backup', file);
+    leaveJournal(join(scene.folder, 'other-program.db'), `${file}-journal`);
+    const before = readFileSync(file);
+    for (const command of commands) {
+      const words = command.replace('FILE', file).split(' ');
+      const database = words.includes('--database') || words.includes('--check') ? [] : ['--database', file];
+      const { code, stderr } = await scene.run(...words, ...database);
+      expect.soft(code, command).toBe(1);
+      expect.soft(stderr, command).toContain(`${file}-journal`);
+      expect.soft(readFileSync(file).equals(before), command).toBe(true);
+    }
+    expect(existsSync(`${file}-journal`)).toBe(true);
+  });
+});
+
+describe.concurrent('a name that belongs to what lies beside a mirror', () => {
+  test.each(['-wal', '-shm', '-journal', '.staging', '.staging-wal', '.staging-shm', '.staging-journal'])(
+    '(%s) is refused as the name of any other file',
+    async ending => {
+      await using scene = await setScene();
+      await scene.sync();
+      const path = `${scene.database}${ending}`;
+      const before = contents(scene.folder);
+      for (const command of [
+        ['backup', path],
+        ['report', '--out', path],
+        ['audit', 'checkpoint', '--unsigned', '--out', path],
+      ])
+        expectRefused(await scene.run(...command), path);
+      expect(contents(scene.folder)).toEqual(before);
+    },
+  );
 });
