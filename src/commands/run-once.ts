@@ -36,7 +36,7 @@ export interface RunRequest {
 
 /** Wires the rooms together for one run, and takes them apart again however it ends. */
 export async function runOnce(request: RunRequest): Promise<RunSummary> {
-  const { config, service, observer, signal } = request;
+  const { config, service, logger, observer, signal } = request;
   if (!request.acceptsNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = await openService(service, config, request);
   const mirror =
@@ -60,7 +60,12 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
     );
   } finally {
     await source.close();
-    mirror.close();
+    if (!mirror.close()) {
+      logger.warn(
+        { database: config.database },
+        'a program that reads the mirror holds on to its write-ahead log, which grows until it is done',
+      );
+    }
   }
 }
 

@@ -160,7 +160,7 @@ export function itemSchema(list: ListDefinition): JsonSchema {
   };
 }
 
-const countSchema: JsonSchema = { type: 'integer', minimum: 0 };
+const countSchema: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
 /** The JSON schema of the `pagination` object in every answer. */
 export const paginationSchema: JsonSchema = {
@@ -168,7 +168,7 @@ export const paginationSchema: JsonSchema = {
   required: ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount'],
   properties: {
     pageCount: countSchema,
-    pageNo: { type: 'integer' },
+    pageNo: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
     pageSize: countSchema,
     totalRecordCount: countSchema,
   },

@@ -1,6 +1,6 @@
-import { stringify } from 'csv-stringify/sync';
 import type { Change } from '../store/read/mirror-reader.ts';
 import { changesText } from './changes.ts';
+import { csvText } from './csv.ts';
 import { instant } from './numbers.ts';
 
 /** The formats that `changes` prints, the first of them by default. */
@@ -45,9 +45,7 @@ export function ndjsonLine({
 function* csvLines(changes: Iterable<Change>, forSpreadsheet: boolean): Generator<string> {
   yield 'run_id,changed_at,resource,record_id,operation,record,before\n';
   for (const { runId, changedAt, resource, recordId, operation, record, before } of changes) {
-    yield stringify([[runId, changedAt, resource, recordId, operation, record, before]], {
-      escape_formulas: forSpreadsheet,
-    });
+    yield csvText([[runId, changedAt, resource, recordId, operation, record, before]], forSpreadsheet);
   }
 }
 

@@ -1,5 +1,5 @@
-import { stringify } from 'csv-stringify/sync';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
+import { csvText } from './csv.ts';
 
 /** Takes rows and hands them on as the content of a file, piece by piece. */
 export interface TableEncoder {
@@ -10,13 +10,12 @@ export interface TableEncoder {
 /** Rows that are turned into text together: a call a row costs more than the row. */
 const rowsPerCall = 500;
 
-/** Comma-separated values by RFC 4180: an empty text is quoted, a null is not; lists are JSON. */
+/** Comma-separated values as `csvText` writes them; lists are JSON. */
 export class CsvEncoder implements TableEncoder {
   readonly #write: (text: string) => void;
   readonly #forSpreadsheet: boolean;
   #rows: (readonly ExportValue[])[] = [];
 
-  /** @param forSpreadsheet texts that a spreadsheet would run as formulas begin with an apostrophe. */
   constructor(columns: readonly ExportColumn[], write: (text: string) => void, forSpreadsheet = false) {
     this.#write = write;
     this.#forSpreadsheet = forSpreadsheet;
@@ -40,8 +39,7 @@ export class CsvEncoder implements TableEncoder {
 
 function toCsv(rows: readonly (readonly ExportValue[])[], forSpreadsheet: boolean): string {
   const flat = rows.map(row => row.map(value => (isList(value) ? JSON.stringify(value) : value)));
-  // A carriage return alone ends a line for some readers.
-  return stringify(flat, { quoted_match: /[\r\n]|^$/, escape_formulas: forSpreadsheet });
+  return csvText(flat, forSpreadsheet);
 }
 
 function isList(value: ExportValue): value is Exclude<ExportValue, string | number | null> {

@@ -104,7 +104,19 @@ describe.concurrent('the endpoint of a webhook', () => {
 });
 
 describe.concurrent('CSV for spreadsheets', () => {
-  const formulas = ['=cmd|calc!A1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'];
+  const formulas = [
+    '=cmd|calc!A1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    ' =1+1',
+    '\n=1',
+    '\u00a0@x',
+    '\ufeff=1',
+    '"=1+1',
+  ];
 
   test('neutralises formulas where that is asked for, and nowhere else', async () => {
     await using scene = await setScene();
@@ -125,6 +137,10 @@ describe.concurrent('CSV for spreadsheets', () => {
     };
     expect((await titles()).sort()).toEqual(formulas.toSorted());
     expect((await titles('--spreadsheet')).sort()).toEqual(formulas.map(text => `'${text}`).sort());
+    scene.service.lists['document-exports'].push(documentExport(90, { sourceDocumentTitle: 'x;=1+1' }));
+    await scene.sync();
+    await titles('--spreadsheet');
+    expect(readFileSync(join(scene.folder, 'out', 'document_exports.csv'), 'utf8')).toContain(',"x;=1+1",');
     const numbers = readFileSync(join(scene.folder, 'out', 'collections.csv'), 'utf8');
     expect(numbers).toMatch(/^-5,plain/m);
     expect((await scene.run('export', '--help')).stdout).toContain('--spreadsheet');

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
@@ -133,6 +135,15 @@ describe.concurrent('records', () => {
       webhook(72, { events: [], connections: [] }),
     ];
     expect(await scene.sync()).toMatchObject({ code: 0 });
+    const out = join(scene.folder, 'out');
+    expect(await scene.run('export', '--format', 'csv', '--out', out)).toMatchObject({ code: 0 });
+    const exported = readFileSync(join(out, 'webhooks.csv'), 'utf8').split('\n').slice(1, 4);
+    // id, endpoint, description, events, connection_ids; nothing between two commas is null.
+    expect(exported.map(line => line.split(',').slice(3, 5))).toEqual([
+      ['', '[]'],
+      ['[]', ''],
+      ['[]', '[]'],
+    ]);
     expect(sqlite(scene.database, 'SELECT id, _extra FROM webhooks ORDER BY id')).toEqual([
       { id: 70, _extra: '{"events":null}' },
       { id: 71, _extra: '{"connections":null}' },

@@ -87,6 +87,25 @@ describe.concurrent('the mirror is exact where', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test.each(['totalRecordCount', 'pageSize', 'pageNo', 'pageCount'])(
+    'one list states a %s beyond all numbers, the others',
+    async name => {
+      await using scene = await setScene();
+      scene.service.options.rawBody = resource =>
+        resource === 'collections'
+          ? `{"items":[],"pagination":${JSON.stringify({ pageCount: 1, pageNo: 1, pageSize: 50, totalRecordCount: 0, [name]: 7 }).replace('7', '1e19')}}`
+          : undefined;
+      const synced = await scene.sync('--retries', '0');
+      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced.of('collections')).toMatchObject({
+        status: 'failed',
+        error: { code: 'invalid_response' },
+      });
+      expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven' });
+      expect(synced.of('webhooks')).toMatchObject({ completeness: 'proven' });
+    },
+  );
+
   test('identical twins stand on one page, on two pages, come and go', async () => {
     await using scene = await setScene({ maxPageSize: 20 });
     const exports = scene.service.lists['document-exports'];

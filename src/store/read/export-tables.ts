@@ -1,3 +1,4 @@
+import type { RecordValues } from '../../contract/content.ts';
 import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
 import type { MirrorState } from './mirror-state.ts';
 
@@ -43,6 +44,7 @@ function listTable(list: ListDefinition): ExportTable {
     if (kind !== 'text') return { name: column, kind: 'integer' };
     return { name: column, kind: name === timeField ? 'time' : 'text' };
   });
+  const names = arrayFields(list).map(({ name }) => name);
   const arrays = arrayFields(list).map(
     ({ name, kind, column }): ExportColumn =>
       kind === 'texts' ? { name, kind: 'texts' } : { name: `${column}s`, kind: 'integers' },
@@ -54,11 +56,21 @@ function listTable(list: ListDefinition): ExportTable {
     count: state => state.count(list.resource, list.table),
     *rows(state) {
       for (const { id, record, firstSeenRunId, changedRunId } of state.records(list)) {
-        yield [id, ...record.scalars, ...record.arrays, firstSeenRunId, changedRunId, record.extra];
+        const held = heldArrays(names, record);
+        yield [id, ...record.scalars, ...held, firstSeenRunId, changedRunId, record.extra];
       }
     },
     wire: state => state.wire(list),
   };
+}
+
+/** The arrays of a record; null in the place of one that was sent as null, or that no rows can hold: it stands among the further fields. */
+function heldArrays(names: readonly string[], { arrays, extra }: RecordValues): (readonly Scalar[] | null)[] {
+  if (extra === null || arrays.every(values => values.length > 0)) return [...arrays];
+  const further: unknown = JSON.parse(extra);
+  return arrays.map((values, at) =>
+    values.length === 0 && Object.hasOwn(further as object, names[at] as string) ? null : values,
+  );
 }
 
 function connectionTable(): ExportTable {

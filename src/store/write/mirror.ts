@@ -90,7 +90,9 @@ export class SqliteMirror implements Mirror {
     this.#open = open;
     this.#suspects = new Set(suspects);
     this.#records = new RunRecords(open.file);
-    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
+    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () =>
+      open.lock.assertInPlace(),
+    );
   }
 
   get baseUrl(): string | null {
@@ -149,14 +151,18 @@ export class SqliteMirror implements Mirror {
   /**
    * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, whatever fails.
    *
+   * @returns false where a reader holds on to the log: what was written stands in it, and whoever closes the file last folds it back.
    * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
    */
-  close(): void {
+  close(): boolean {
     const { file, staging, lock, observe } = this.#open;
     try {
       this.#transactions.rollBack();
-      // A reader may hold on to the log; it is then folded back by whoever closes the file last.
-      if (observe === undefined) file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+      if (observe !== undefined) return true;
+      // No waiting: a reader may hold on to the log for hours.
+      file.sqlite.pragma('busy_timeout = 0');
+      const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      return busy === 0;
     } catch (error) {
       throw explainSqliteError(error, file.path);
     } finally {

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
+import { fileKey } from '../file/connections.ts';
 import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
 
 /** A page that was read, by the digest of its items: the same page of another walk is the same. */
@@ -85,6 +86,8 @@ const layout: StagingLayout = {
 export class Staging {
   readonly #sqlite: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
+  /** Which file it is, whatever its name; null where it has no name. */
+  readonly #key: string | null;
   #writesInTransaction = 0;
   #committedAt = 0;
 
@@ -105,6 +108,20 @@ export class Staging {
   private constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
     this.#statements = prepare(sqlite);
+    this.#key = fileKey(sqlite.name);
+  }
+
+  /**
+   * Makes sure that the lock still lies where other runs look for it.
+   *
+   * @throws MirrorFileError where the file was moved away or removed: another run may hold the mirror meanwhile.
+   */
+  assertInPlace(): void {
+    const { name } = this.#sqlite;
+    if (this.#key === fileKey(name)) return;
+    throw new MirrorFileError(
+      `${name}, the lock of this run, was moved away or removed, so another run may write to the mirror now. This one writes nothing more. Run again, and leave that file where it is.`,
+    );
   }
 
   /** Begins the first walk of a list and forgets all that was staged of the list before. */

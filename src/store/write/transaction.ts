@@ -20,11 +20,14 @@ export interface OpenTransaction {
 export class TransactionOwner {
   readonly #sqlite: Database.Database;
   readonly #path: string;
+  readonly #assertLocked: () => void;
   #open: OpenTransaction | null = null;
 
-  constructor(sqlite: Database.Database, path: string) {
+  /** @param assertLocked throws where this run no longer holds the mirror's lock; it is called before anything is written or committed. */
+  constructor(sqlite: Database.Database, path: string, assertLocked: () => void) {
     this.#sqlite = sqlite;
     this.#path = path;
+    this.#assertLocked = assertLocked;
   }
 
   /** The transaction that is open; null where none is. */
@@ -57,10 +60,17 @@ export class TransactionOwner {
       return null;
     }
     this.#open = { sqlite: this.#sqlite } as OpenTransaction;
+    try {
+      this.#assertLocked();
+    } catch (error) {
+      this.rollBack();
+      throw error;
+    }
     return this.#open;
   }
 
   commit(): void {
+    this.#assertLocked();
     this.#sqlite.exec('COMMIT');
     this.#open = null;
   }

@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { MirrorBusyError } from '../../../src/errors.ts';
 import { openForReading, openForWriting } from '../../../src/store/file/open.ts';
 import { holdLock } from '../../../src/store/file/staging-file.ts';
-import { temporaryFolder } from '../../support/run-cli.ts';
+import { expectSound } from '../../support/oracle.ts';
+import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
+import { setScene } from '../../support/scene.ts';
 
 /** Asks another process whether it can hold the lock. */
 function canOtherHold(path: string): boolean {
@@ -28,4 +32,41 @@ test('a look at a file that this process holds takes no lock away', async () => 
   expect(canOtherHold(path)).toBe(false);
   giveBack();
   expect(canOtherHold(path)).toBe(true);
+});
+
+test('a reader that holds on to the log is told of in the log, and costs a run no wait', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const reader = new Database(scene.database, { readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM collections').get();
+  scene.service.lists.collections.pop();
+  const { code, stderr } = await scene.sync('--allow-mass-removal', '--log-level', 'info');
+  expect(code).toBe(0);
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { time: string; msg: string });
+  const [last, before] = [lines.at(-1), lines.at(-2)];
+  expect(last?.msg).toContain('holds on to its write-ahead log');
+  expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
+  reader.close();
+});
+
+test('a run whose lock was moved away writes nothing any more', async () => {
+  await using scene = await setScene({ latencyMs: 300 });
+  const asked = new Promise(resolve => {
+    scene.service.onRequest = resolve;
+  });
+  await using first = spawnCli(['sync'], { env: scene.env });
+  await asked;
+  renameSync(`${scene.database}.staging`, `${scene.database}.moved`);
+  scene.service.options.latencyMs = 0;
+  const second = await scene.sync();
+  expect(second).toMatchObject({ code: 0, status: 'completed' });
+  const { code, stderr } = await first.done;
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${scene.database}.staging`);
+  expect(stderr).not.toContain('    at ');
+  expectSound(scene.database);
 });
