@@ -39,7 +39,7 @@ function readProxy(variable: string, text: string): URL {
   // `proxy.example:8080` would be read as an address with the scheme `proxy.example`.
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.parse(address);
-  if (url === null || url.hostname === '') {
+  if (url === null || !/^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(url.hostname)) {
     throw new UsageError(`${variable}: not an address; expected something like http://proxy.example:8080.`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

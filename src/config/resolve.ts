@@ -55,10 +55,21 @@ export function resolveService(flags: Flags, environment: Environment): ServiceC
       'DOCMIRROR_BASE_URL: http is for loopback addresses only, for it shows the token to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
     );
   }
+  const proxy = proxyFor(baseUrl, environment);
+  if (
+    baseUrl.protocol === 'http:' &&
+    !allowHttp &&
+    proxy !== null &&
+    !isLoopback(new URL(proxy.url).hostname)
+  ) {
+    throw new UsageError(
+      `${proxy.variable}: it would carry the token for DOCMIRROR_BASE_URL through the network in the clear. Name the host in NO_PROXY, use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
+    );
+  }
   return Object.freeze({
     baseUrl: `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`,
     token: tokenSetting(flags, environment),
-    proxy: proxyFor(baseUrl, environment),
+    proxy,
     extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
   });
 }

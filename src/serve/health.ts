@@ -37,10 +37,19 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
     lastCompletedAt,
     ageSeconds: ageSeconds(lastCompletedAt, nowMs),
   }));
-  const isStale = maxAgeMs !== null && lists.some(list => (list.ageSeconds ?? Infinity) * 1000 > maxAgeMs);
+  const isStale = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
   return isStale
     ? { statusCode: 503, body: { status: 'stale', lists } }
     : { statusCode: 200, body: { status: 'ok', lists } };
+}
+
+/** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more says nothing of today. */
+const skewMsMax = 60_000;
+
+function isFresh(lastCompletedAt: string | null, nowMs: number, maxAgeMs: number): boolean {
+  if (lastCompletedAt === null) return false;
+  const ageMs = nowMs - Date.parse(lastCompletedAt);
+  return ageMs <= maxAgeMs && ageMs >= -skewMsMax;
 }
 
 function ageSeconds(lastCompletedAt: string | null, nowMs: number): number | null {

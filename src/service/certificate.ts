@@ -93,14 +93,15 @@ async function openSocket(
   // Loaded only here: as modules they bring what every run would wait 25 ms for.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return new Promise((resolve, reject) => {
-    const auth = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const account = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const authorization = `Basic ${Buffer.from(account).toString('base64')}`;
     request({
       method: 'CONNECT',
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port || (url.protocol === 'https:' ? 443 : 80),
       path: `${hostname}:${port}`,
       signal,
-      ...(auth !== ':' && { auth }),
+      ...(account !== ':' && { headers: { 'proxy-authorization': authorization } }),
     })
       .once('connect', (_answer, socket) => resolve(socket))
       .once('response', () => reject(new Error('the proxy opened no way')))

@@ -172,6 +172,13 @@ describe('the health of a mirror', () => {
     expect(health.body.lists?.map(({ ageSeconds }) => ageSeconds)).toEqual([3600, 1800]);
   });
 
+  test('is stale where a list completed in the future, for nobody knows then how old it is', () => {
+    const at = (ms: number) => [{ resource: 'webhooks', lastCompletedAt: new Date(ms).toISOString() }];
+    const health = (aheadMs: number) => healthOf({ ages: () => at(aheadMs), maxAgeMs: 3_600_000 }, 0);
+    expect(health(59_000)).toMatchObject({ statusCode: 200, body: { status: 'ok' } });
+    expect(health(61_000)).toMatchObject({ statusCode: 503, body: { status: 'stale' } });
+  });
+
   test('is stale where a list has never completed', () => {
     const never = [{ resource: 'webhooks', lastCompletedAt: null }];
     expect(healthOf({ maxAgeMs: 1e12, ages: () => never }, nowMs).statusCode).toBe(503);

@@ -129,6 +129,20 @@ describe.concurrent('a proxy', () => {
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${front.port}`]));
   });
 
+  test('that wants an account does not hide whose certificate is refused', async () => {
+    const { scene, front } = await tlsScene(good);
+    await using _scene = scene;
+    await using _front = front;
+    delete scene.env.NODE_EXTRA_CA_CERTS;
+    await using proxy = await startProxy({ account: 'me:word' });
+    scene.env.HTTPS_PROXY = `http://me:word@127.0.0.1:${proxy.port}`;
+    const { error } = (await scene.sync()).of('collections');
+    expect(error).toMatchObject({
+      code: 'certificate',
+      message: expect.stringMatching(/CN=the service, issued by O=Example, CN=Example Authority/),
+    });
+  });
+
   test('needs no scheme, carries http, and may be spoken to by TLS', async () => {
     await using scene = await setScene();
     await using plain = await startProxy();
@@ -220,6 +234,8 @@ describe.concurrent('a proxy', () => {
 
   test.each([
     ['http://me:secret-word@:', /HTTP_PROXY: not an address/],
+    ['ht!tp://me:secret-word@proxy', /HTTP_PROXY: not an address/],
+    ['http://me:secret-word@proxy.example', /HTTP_PROXY: it would carry the token .* NO_PROXY/],
     ['socks5://me:secret-word@proxy.example', /HTTP_PROXY: only proxies at http/],
     ['http://me:secret-word%zz@proxy.example', /HTTP_PROXY: a % in the user name or password/],
   ])('can not be %s: exit code 2, and it is not shown', async (value, said) => {
