@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { namesBeside } from '../file/beside.ts';
@@ -6,6 +6,7 @@ import { fileKey } from '../file/connections.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
+import { shareOwner } from '../file/private-file.ts';
 import { type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
@@ -100,7 +101,12 @@ function assertWhole({ sqlite, path }: MirrorFile): void {
 }
 
 function replaceMirror(unfinished: string, path: string): void {
-  if (existsSync(path)) foldLog(path);
+  if (existsSync(path)) {
+    foldLog(path);
+    // Somebody may have let others read it.
+    chmodSync(unfinished, statSync(path).mode);
+    shareOwner(unfinished, path);
+  }
   for (const name of namesBeside) rmSync(`${path}${name}`, { force: true });
   putInPlace(unfinished, path);
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { chownSync, closeSync, openSync, statSync } from 'node:fs';
 
 /** Who may read what docmirror writes: its owner alone. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
@@ -13,4 +13,19 @@ export const privateFolderMode = 0o700;
  */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'wx', privateFileMode));
+}
+
+/**
+ * Gives a file to whom another one belongs, where that is somebody else and this process may: root may work on a mirror by hand, and
+ * those that run it must still be able to.
+ */
+export function shareOwner(path: string, other: string): void {
+  const [own, theirs] = [statSync(path), statSync(other, { throwIfNoEntry: false })];
+  if (theirs === undefined || (own.uid === theirs.uid && own.gid === theirs.gid)) return;
+  try {
+    chownSync(path, theirs.uid, theirs.gid);
+  } catch (error) {
+    // Who is not root keeps what they made.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+  }
 }

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { MirrorBusyError, RefusedFileError } from '../../errors.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
-import { makePrivateFile } from './private-file.ts';
+import { makePrivateFile, shareOwner } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The tables of a staging file. */
@@ -80,7 +80,9 @@ export function assertStagingOrNone(path: string): void {
 
 function makeUnlessThere(path: string): void {
   try {
-    if (!existsSync(path)) makePrivateFile(path);
+    if (existsSync(path)) return;
+    makePrivateFile(path);
+    shareOwner(path, path.replace(/\.staging$/, ''));
   } catch (error) {
     // Another run made it just now.
     if (!hasCode(error, 'EEXIST')) throw error;

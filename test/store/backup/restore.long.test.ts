@@ -1,4 +1,15 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -86,6 +97,23 @@ describe.concurrent('backup --restore', () => {
     expect((await scene.sync()).of('collections')).toMatchObject({ removed: 1 });
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'leaves mirror and lock with whom they belong to, when root restores',
+    async () => {
+      await using scene = await setScene();
+      await scene.sync();
+      const copy = join(scene.folder, 'copy.sqlite');
+      await scene.run('backup', copy);
+      rmSync(`${scene.database}.staging`);
+      chownSync(scene.database, 65534, 65534);
+      chmodSync(scene.database, 0o640);
+      expect(await scene.run('backup', '--restore', copy)).toMatchObject({ code: 0 });
+      const rights = (path: string) => [statSync(path).uid, statSync(path).gid, statSync(path).mode & 0o777];
+      expect(rights(scene.database)).toEqual([65534, 65534, 0o640]);
+      expect(rights(`${scene.database}.staging`)).toEqual([65534, 65534, 0o600]);
+    },
+  );
 
   test('is not harmed by what lies beside the mirror', async () => {
     await using scene = await setBackedUpScene();
