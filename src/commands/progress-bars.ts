@@ -38,6 +38,8 @@ export class BarObserver implements Progress {
     this.#readings.get(resource)?.pageDone(pageCount, Date.now());
   }
 
+  mirrorDoubted(): void {}
+
   walkAgain(): void {}
 
   waiting(untilMs: number): void {

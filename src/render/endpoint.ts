@@ -5,6 +5,8 @@ const schemeAtStart = /^(?:([a-z][a-z0-9+.-]*):)?[/\\]{2,}/i;
 /** What is a host's name without any doubt, also where no scheme says that a host is meant. */
 const certainHost = /^(?:localhost|(?:[a-z0-9_-]{1,63}\.)+[a-z]{2,63}|\d+(?:\.\d+){3}|\[[0-9a-f:.]+\])$/;
 
+const plainHost = /^[a-z0-9._-]+$|^\[[0-9a-f:.]+\]$/;
+
 /**
  * A webhook's endpoint as a person may see it: scheme and host, and a mark where there is more. User name, password, path, query
  * and fragment may each be a secret. What is no address shows nothing but the mark.
@@ -15,6 +17,8 @@ export function shownEndpoint(endpoint: string): string {
   const start = schemeAtStart.exec(text);
   const url = URL.parse(`https://${text.slice(start?.[0].length ?? 0)}`);
   if (url === null || (start === null && !certainHost.test(url.hostname))) return more;
+  // A semicolon may stand in a host by the rules of addresses, and a secret behind it.
+  if (!plainHost.test(url.hostname)) return more;
   const scheme = start?.[1] === undefined ? '' : `${start[1].toLowerCase()}://`;
   const isAll = `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
   return `${scheme}${url.host}${isAll ? '' : `/${more}`}`;

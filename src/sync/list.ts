@@ -38,7 +38,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   let outcome: ListOutcome;
   try {
     const listMirror = await mirror.openList(list, startedAt);
-    if (listMirror.doubt !== null) observer.walkAgain(list, listMirror.doubt);
+    if (listMirror.doubt !== null) observer.mirrorDoubted(list, listMirror.doubt);
     progress.incremental = await readEdges(task, listMirror);
     outcome = await (progress.incremental === null
       ? sweep(task, listMirror, progress, conclude)

@@ -20,6 +20,7 @@ describe('an endpoint', () => {
     ['http://[2001:db8::1]:8080/hook', 'http://[2001:db8::1]:8080/…'],
     ['HTTPS:\\\\u:p@host\\x?y', 'https://host/…'],
     ['https://user:pa/ss@host.example', '…'],
+    ['https://host.example;s3cr3t', '…'],
     ['s3cr3t-key', '…'],
     ['eyJhbGciOi.eyJzdWIiOi.sFlKxwRJ7w9', '…'],
     ['', ''],

@@ -108,7 +108,14 @@ function reportOf(summary: RunSummary, signal: AbortSignal): RunReport {
 }
 
 function observerOf(event: () => void): ListObserver {
-  return { listStarted: event, walkStarted: event, pageDone: event, walkAgain: event, listEnded: event };
+  return {
+    listStarted: event,
+    mirrorDoubted: event,
+    walkStarted: event,
+    pageDone: event,
+    walkAgain: event,
+    listEnded: event,
+  };
 }
 
 function sourceOf({ ask, concurrency }: RunWish): PageSource {

@@ -19,6 +19,7 @@ const silent = {
   walkStarted() {},
   pageDone() {},
   walkAgain() {},
+  mirrorDoubted() {},
   listEnded() {},
 };
 
