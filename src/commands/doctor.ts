@@ -63,7 +63,12 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
  */
 function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | UsageError): void {
   if (config instanceof UsageError || service instanceof UsageError) return;
-  assertIsMirrorOf(config.database, service.baseUrl);
+  try {
+    assertIsMirrorOf(config.database, service.baseUrl);
+  } catch (error) {
+    // What else is wrong with the file, the looks at the file tell.
+    if (error instanceof UsageError) throw error;
+  }
 }
 
 async function* checkService(

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -66,6 +74,19 @@ async function syncCode(scene: Scene): Promise<number | null> {
 }
 
 describe.concurrent('doctor', () => {
+  test('goes on to its end where the folder can not even be looked at', async () => {
+    await using scene = await setScene();
+    symlinkSync('loop', join(scene.folder, 'loop'));
+    const path = join(scene.folder, 'loop', 'mirror.sqlite');
+    const { stdout } = await scene.run('doctor', '--json', '--database', path);
+    const found: { check: string }[] = JSON.parse(stdout).checks;
+    expect(found.map(({ check }) => check)).toEqual(checks);
+    expect(found.find(({ check }) => check === 'folder')).toMatchObject({
+      status: 'failed',
+      found: expect.stringContaining('symbolic links that end nowhere'),
+    });
+  });
+
   test('finds that all is well, before the first run and after it', async () => {
     await using scene = await setScene({ firstPage: 0, defaultPageSize: 25 });
     const first = await doctor(scene);

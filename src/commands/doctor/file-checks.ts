@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError, exitCodes, UsageError } from '../../errors.ts';
+import { DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, count } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
+import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
 import { auditMirror, isHeld } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
@@ -20,8 +21,9 @@ export async function* checkFiles(database: string, signal: AbortSignal): AsyncG
   try {
     path = resolve(fileBehind(database));
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    yield failed('folder', error.message, null, error.exitCode);
+    const told = explainSqliteError(error, database);
+    const exitCode = told instanceof DocmirrorError ? told.exitCode : exitCodes.failed;
+    yield failed('folder', messageOf(told), null, exitCode);
     yield* fileChecks.slice(1).map(check => skipped(check, 'there is no place for the mirror'));
     return;
   }

@@ -1,4 +1,8 @@
+import { MirrorFileError } from '../../errors.ts';
 import { fileKey } from './connections.ts';
+
+/** So long nothing may lie at the path before what was open counts no longer, in milliseconds. */
+const missingMsMax = 5_000;
 
 /** Keeps a file open, and opens it anew when another file has taken its name: a mirror that was restored, say. */
 export class Reopening<T extends { close(): void }> {
@@ -6,6 +10,7 @@ export class Reopening<T extends { close(): void }> {
   readonly #open: () => T;
   #key: string | null;
   #current: T;
+  #missingSinceMs: number | null = null;
 
   /** @param open opens what lies at the path now. */
   constructor(path: string, open: () => T) {
@@ -16,12 +21,18 @@ export class Reopening<T extends { close(): void }> {
   }
 
   /**
-   * What is open now. While nothing lies at the path, that is what was open last.
+   * What is open now. While a file is replaced nothing may lie at the path for a moment: that is what was open last.
    *
    * @throws what `open` throws, where what lies there now can't be opened.
+   * @throws MirrorFileError where nothing has been there for longer.
    */
   current(): T {
     const key = fileKey(this.#path);
+    this.#missingSinceMs = key === null ? (this.#missingSinceMs ?? Date.now()) : null;
+    if (Date.now() - (this.#missingSinceMs ?? Date.now()) > missingMsMax)
+      throw new MirrorFileError(
+        `There is no mirror at ${this.#path} any more. Put it back, or make it anew.`,
+      );
     if (key !== null && key !== this.#key) {
       const opened = this.#open();
       this.#current.close();

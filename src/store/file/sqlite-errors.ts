@@ -45,6 +45,16 @@ const meanings: readonly [
     path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
   ],
   [['EROFS'], 'mirror_file', path => `${path} is on a read-only file system.`],
+  [
+    ['ELOOP'],
+    'mirror_file',
+    path => `The way to ${path} leads through symbolic links that end nowhere. Name another file.`,
+  ],
+  [
+    ['ERR_FS_EISDIR', 'EISDIR'],
+    'mirror_file',
+    path => `A folder lies where ${path}, or a file beside it, has to be. Move it away.`,
+  ],
 ];
 
 /** Turns a failure of SQLite or the file system into an error with a clear line; any other error is passed on as it is. */
