@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config/resolve.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
 import { type Backup, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
+import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { signedCheckpointOf, verifyWithCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -31,6 +32,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     const others = [destination, flags.keep, flags.check === undefined ? undefined : flags.restore];
     if (others.some(other => other !== undefined))
       throw new UsageError(`${flag} makes no backup, so it goes without DEST and other flags.`);
+    assertThere(flag, flags.check ?? flags.restore ?? '');
     if (flags.check !== undefined) return check(flags.check, config.signingKeyFile, context);
     return restoreMirror(flags.restore ?? '', config.database, context);
   }
@@ -57,6 +59,12 @@ export async function backup(command: Command, context: CommandContext): Promise
   }
   const removed = keep === null ? [] : rotate(destination, path, keep);
   context.stdout.write(describe(made, removed));
+}
+
+/** @throws UsageError, MirrorFileError that speak of the backup, where the store would speak of the mirror. */
+function assertThere(flag: string, path: string): void {
+  if (!existsSync(fileBehind(path, flag)))
+    throw new MirrorFileError(`${flag}: there is no backup at ${path}.`);
 }
 
 function describe({ path, bytes, verification }: Backup, removed: readonly string[]): string {

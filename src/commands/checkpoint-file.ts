@@ -72,7 +72,7 @@ function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObje
   const { size, origin } = checkpoint;
   if (publicKey === null) {
     const words = note.signatures.length === 0 ? 'has no signature' : 'has a signature that was not checked';
-    const advice = 'name its key with --public-key to know who made it';
+    const advice = 'to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE';
     return {
       size,
       signature: 'unchecked',

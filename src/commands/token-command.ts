@@ -68,7 +68,12 @@ function tokenIn({ text, code }: { text: string; code: number | null }): string 
   if (text.length > outputBytesMax) {
     throw new UsageError(`${name}: the command printed more than ${outputBytesMax / 1024} KiB.`);
   }
-  if (code !== 0) throw new UsageError(`${name}: the command failed (${code ?? 'ended by a signal'}).`);
+  if (code !== 0) {
+    const how = code === null ? 'ended by a signal' : `exit code ${code}`;
+    throw new UsageError(
+      `${name}: the command failed (${how}). What it says is not shown here, so run it by hand.`,
+    );
+  }
   const lines = text.trim().split('\n');
   if (lines.length > 1) {
     throw new UsageError(

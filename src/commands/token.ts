@@ -26,5 +26,5 @@ export async function readTokenFile(from: string, path: string): Promise<string>
   const text = await readSmallFile(path, tokenBytesMax).catch((error: Error) => {
     throw new UsageError(`${from}: ${path} ${error.message}.`);
   });
-  return checkToken(from, text);
+  return checkToken(`${from}: ${path}`, text);
 }

@@ -145,6 +145,11 @@ function adviceOnError(code: string): string[] {
   if (onTheWay.test(code)) {
     return ['To find out what is in the way (what the mirror holds is untouched):\n    docmirror doctor'];
   }
+  if (code === 'mirror_file') {
+    return [
+      'The next run will not do better before that is mended. To see how the file stands:\n    docmirror doctor',
+    ];
+  }
   return ['What the mirror holds is untouched, and the next run tries again.'];
 }
 

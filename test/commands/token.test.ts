@@ -44,7 +44,7 @@ describe.concurrent('a token from a command', () => {
   });
 
   test.each([
-    ['fails', 'echo printed-word; exit 3', /the command failed \(3\)/],
+    ['fails', 'echo printed-word; exit 3', /the command failed \(exit code 3\)/],
     ['prints nothing', 'true', /printed nothing/],
     ['prints several lines', 'echo printed-word; echo printed-word', /printed 2 lines/],
     ['prints a page of text', 'yes printed-word', /printed more than 16 KiB/],

@@ -108,6 +108,13 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
 `);
   });
 
+  test('does not promise that the next run mends a damaged file', () => {
+    const error = { code: 'mirror_file', message: 'mirror.sqlite is damaged' };
+    const text = summaryText(summaryOf([{ ...failed, error }]));
+    expect(text).toContain('    docmirror doctor\n');
+    expect(text).not.toContain('tries again');
+  });
+
   test('says the same advice once', () => {
     const error = { code: 'unauthorized', message: 'refused' };
     const text = summaryText(

@@ -136,6 +136,21 @@ describe.concurrent('backup --restore', () => {
     expect(await scene.run('verify', '--database', other)).toMatchObject({ code: 0 });
   });
 
+  test.each(['--restore', '--check'])(
+    '(%s) names the backup that is not there, and not the mirror',
+    async flag => {
+      await using scene = await setScene();
+      const missing = join(scene.folder, 'missing.sqlite');
+      expect(await scene.run('backup', flag, missing)).toMatchObject({
+        code: 1,
+        stderr: `docmirror: ${flag}: there is no backup at ${missing}.\n`,
+      });
+      expect((await scene.run('backup', flag, scene.folder)).stderr).toContain(
+        `${flag}: ${scene.folder} is a folder`,
+      );
+    },
+  );
+
   test('waits for no run: while one holds the mirror it is refused', async () => {
     await using scene = await setBackedUpScene();
     const asked = Promise.withResolvers<void>();
