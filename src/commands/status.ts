@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
-import { isInFuture, statusJson, statusText } from '../render/run-list.ts';
+import { isFresh, statusJson, statusText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
 import { readWatchNote } from './watch-note.ts';
@@ -10,24 +10,17 @@ import { readWatchNote } from './watch-note.ts';
 export function status(command: Command, { environment, stdout, setExitCode }: CommandContext): void {
   const flags = command.opts<{ json?: boolean; maxAge?: string }>();
   const config = resolveConfig(command.opts(), environment);
-  const maxAgeMs =
-    flags.maxAge === undefined ? Number.POSITIVE_INFINITY : durationMs('--max-age', flags.maxAge);
+  const maxAge =
+    flags.maxAge === undefined ? null : { text: flags.maxAge, ms: durationMs('--max-age', flags.maxAge) };
   const reader = RunReader.open(config.database);
   try {
     const lists = reader.status();
     const nowMs = Date.now();
     const watch = readWatchNote(config.database);
-    stdout.write(flags.json ? statusJson(lists, nowMs, watch) : statusText(lists, nowMs, watch));
-    const isFresh = lists.every(
-      ({ lastCompletedAt }) =>
-        ageMs(lastCompletedAt, nowMs) <= maxAgeMs && !isInFuture(lastCompletedAt, nowMs),
-    );
-    if (flags.maxAge !== undefined && !isFresh) setExitCode(exitCodes.difference);
+    stdout.write(flags.json ? statusJson(lists, nowMs, watch) : statusText(lists, nowMs, { watch, maxAge }));
+    const isTooOld = maxAge !== null && !lists.every(list => isFresh(list, nowMs, maxAge));
+    if (isTooOld) setExitCode(exitCodes.difference);
   } finally {
     reader.close();
   }
-}
-
-function ageMs(completedAt: string | null, nowMs: number): number {
-  return completedAt === null ? Number.POSITIVE_INFINITY : nowMs - Date.parse(completedAt);
 }

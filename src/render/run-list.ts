@@ -50,22 +50,53 @@ export interface NextRun {
   readonly timezone: string;
 }
 
+/** The age that lists may have, in the user's words and in milliseconds. */
+export interface MaxAge {
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** What else is said of lists; all may be left out. */
+export interface StatusOptions {
+  readonly watch?: NextRun | null;
+  readonly maxAge?: MaxAge | null;
+}
+
 /** How the lists stand, for people. */
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
-  watch: NextRun | null = null,
+  { watch = null, maxAge = null }: StatusOptions = {},
 ): string {
-  const skews = lists.flatMap(list => skewNote(list, nowMs));
-  const notes = [...skews, ...(watch === null ? [] : [nextRunText(watch, nowMs)])];
+  const notes = [
+    ...lists.flatMap(list => skewNote(list, nowMs)),
+    ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
+    ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
+  ];
   return statusTable(lists, nowMs) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
+}
+
+/** True where a list's last completed run ended within that age, as far as this machine's clock can tell. */
+export function isFresh({ lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): boolean {
+  const age = ageMs(lastCompletedAt, nowMs);
+  return age !== null && age <= maxAge.ms;
+}
+
+function ageNote(list: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
+  const { resource, lastCompletedAt } = list;
+  if (lastCompletedAt === null)
+    return [`${resource}: no run of it has completed, so it is older than --max-age ${maxAge.text}.`];
+  // Why one that ended in the future is not fresh is said already.
+  if (isFresh(list, nowMs, maxAge) || isInFuture(lastCompletedAt, nowMs)) return [];
+  const ended = ago(lastCompletedAt, nowMs);
+  return [`${resource}: its last completed run ended ${ended}, more than --max-age ${maxAge.text}.`];
 }
 
 /** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more is not believed. */
 const skewMsMax = 60_000;
 
 /** True where a run ended in the future, by this machine's clock: no one can tell then how old the list is. */
-export function isInFuture(completedAt: string | null, nowMs: number): boolean {
+function isInFuture(completedAt: string | null, nowMs: number): boolean {
   return completedAt !== null && Date.parse(completedAt) - nowMs > skewMsMax;
 }
 

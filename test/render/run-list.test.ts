@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { statusText } from '../../src/render/run-list.ts';
+import type { ListStatus } from '../../src/store/read/run-reader.ts';
+
+const nowMs = Date.parse('2026-11-20T10:00:34.000Z');
+const list: ListStatus = {
+  resource: 'document-exports',
+  recordCount: 1_203,
+  lastCompletedAt: '2026-11-20T10:00:00.000Z',
+  lastFullAt: '2026-11-20T10:00:00.000Z',
+  lastRun: null,
+};
+const never: ListStatus = { ...list, resource: 'webhooks', lastCompletedAt: null, lastFullAt: null };
+
+describe('the status, with the age that lists may have', () => {
+  test('says of each list that is older by how much it is, and what never completed', () => {
+    const text = statusText([list, never], nowMs, { maxAge: { text: '1s', ms: 1_000 } });
+    expect(text).toContain(
+      '\n\ndocument-exports: its last completed run ended 34.0 s ago, more than --max-age 1s.\n' +
+        'webhooks: no run of it has completed, so it is older than --max-age 1s.\n',
+    );
+  });
+
+  test('says nothing more where every list is fresh', () => {
+    const maxAge = { text: '1m', ms: 60_000 };
+    expect(statusText([list], nowMs, { maxAge })).toBe(statusText([list], nowMs));
+  });
+});
