@@ -10,6 +10,7 @@ import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { streamOut } from './stream-out.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 interface CheckpointFlags {
   readonly out?: string;
@@ -66,5 +67,5 @@ export async function receipts(
     leafIndex,
     receipt: readReceipt(receipt),
   }));
-  stdout.write(receiptsText([...rows]));
+  stdout.write(receiptsText([...rows], terminalWidth(stdout)));
 }

@@ -12,6 +12,7 @@ import { verifyMirror } from '../store/verify/verify.ts';
 import { signedCheckpointOf, verifyWithCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { OneBar } from './one-bar.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 interface BackupFlags {
   readonly keep?: string;
@@ -47,7 +48,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     onProgress: (done, total) => bar.update(done, total),
   }).finally(() => bar.stop());
   if (made.verification.differenceCount > 0) {
-    context.stdout.write(verificationText(made.verification));
+    context.stdout.write(verificationText(made.verification, terminalWidth(context.stdout)));
     context.stderr.write(
       'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror.\n',
     );
@@ -88,7 +89,7 @@ async function restoreMirror(copy: string, database: string, context: CommandCon
     onProgress: (done, total) => bar.update(done, total),
   }).finally(() => bar.stop());
   if (verification !== null && verification.differenceCount > 0) {
-    context.stdout.write(verificationText(verification));
+    context.stdout.write(verificationText(verification, terminalWidth(context.stdout)));
     context.stderr.write('docmirror: the copy is not sound, so the mirror was left as it is.\n');
     context.setExitCode(exitCodes.difference);
     return;
@@ -109,6 +110,6 @@ async function check(
   const verification = existsSync(checkpoint)
     ? await verifyWithCheckpoint(path, { ...options, checkpoint, publicKey: undefined, signingKeyFile })
     : await verifyMirror(path, options);
-  stdout.write(verificationText(verification));
+  stdout.write(verificationText(verification, terminalWidth(stdout)));
   if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
 }

@@ -6,6 +6,7 @@ import type { CommandContext } from './context.ts';
 import { instantOf, noteOnPruned, runOf } from './run-flags.ts';
 import { isForSpreadsheet } from './spreadsheet.ts';
 import { streamOut } from './stream-out.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 interface ChangesFlags {
   readonly sinceRun?: string;
@@ -33,7 +34,7 @@ export async function changes(
     const found = changesOf(reader, sinceRunId, flags.resource);
     const feed = changeFeed(found, {
       format: flags.format,
-      width: stdout.columns ?? widthWithoutTerminal,
+      width: terminalWidth(stdout, widthWithoutTerminal),
       forSpreadsheet: isForSpreadsheet(flags),
     });
     const textCount = await streamOut(stdout, feed, signal);

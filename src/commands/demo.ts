@@ -16,6 +16,7 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
+import { summaryWidth, terminalWidth } from './terminal-width.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
 const demoToken = 'demo-token';
@@ -39,14 +40,14 @@ export async function demo(command: Command, context: CommandContext): Promise<v
   try {
     stdout.write(`A sample service answers at ${server.url}.\n\n$ docmirror sync\n`);
     const first = await syncDemo(command, context, server.url);
-    stdout.write(summaryText(first));
+    stdout.write(summaryText(first, summaryWidth(stdout)));
     if (context.signal.aborted) return context.setExitCode(exitCodeOf(first, context.signal));
     stdout.write(
       '\nSome hours go by at the service: exports are made, some things change, some go.\n\n$ docmirror sync\n',
     );
     sample = changeSample(sample, { now: afternoon });
     const second = await syncDemo(command, context, server.url);
-    stdout.write(`${summaryText(second)}\n`);
+    stdout.write(`${summaryText(second, summaryWidth(stdout))}\n`);
     stdout.write(
       `What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext(context)}`,
     );
@@ -95,7 +96,7 @@ function describeChanges(first: RunSummary, { stdout }: CommandContext): string 
     return changesText(
       shown.slice(0, shownChangesMax),
       changes.length,
-      stdout.columns ?? widthWithoutTerminal,
+      terminalWidth(stdout, widthWithoutTerminal),
     );
   } finally {
     reader.close();

@@ -17,6 +17,7 @@ import type { ExportTask, WrittenFile } from './export/task.ts';
 import { OneBar } from './one-bar.ts';
 import { noteOnPruned, runOf } from './run-flags.ts';
 import { isForSpreadsheet } from './spreadsheet.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 interface ExportFlags {
   readonly format: ExportFormat;
@@ -59,7 +60,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();
     bar.stop();
-    context.stdout.write(summary(written));
+    context.stdout.write(summary(written, terminalWidth(context.stdout)));
   } finally {
     bar.stop();
     for (const { file } of written) file.discard();
@@ -105,10 +106,11 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   }
 }
 
-function summary(written: readonly WrittenFile[]): string {
+function summary(written: readonly WrittenFile[], width: number): string {
   if (written.length === 0) return 'Nothing changed, so nothing was written.\n';
   return renderTable(
     [{ name: 'File' }, { name: 'Rows', align: 'right' }, { name: 'Size', align: 'right' }],
     written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]),
+    width,
   );
 }

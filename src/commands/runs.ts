@@ -3,6 +3,7 @@ import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { runsJson, runsText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 const limitMax = 1_000_000;
 
@@ -14,7 +15,7 @@ export function runs(command: Command, { environment, stdout }: CommandContext):
   const reader = RunReader.open(config.database);
   try {
     const history = reader.runs(limit);
-    stdout.write(flags.json ? runsJson(history) : runsText(history));
+    stdout.write(flags.json ? runsJson(history) : runsText(history, terminalWidth(stdout)));
   } finally {
     reader.close();
   }

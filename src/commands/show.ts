@@ -5,6 +5,7 @@ import { printable } from '../printable.ts';
 import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 /** Most versions of a record that are shown. */
 const versionsMax = 10_000;
@@ -21,7 +22,7 @@ export function show(command: Command, context: CommandContext): void {
   try {
     reader.holdStill();
     const found = find(reader, resource, wanted);
-    stdout.write(flags.json ? storiesJson(found) : textOf(found, reader));
+    stdout.write(flags.json ? storiesJson(found) : textOf(found, reader, terminalWidth(stdout)));
   } finally {
     reader.close();
   }
@@ -56,9 +57,9 @@ function unknown(resource: string, wanted: string, hasReferences: boolean): Docm
   );
 }
 
-function textOf(found: FoundRecords, reader: MirrorReader): string {
+function textOf(found: FoundRecords, reader: MirrorReader, width: number): string {
   const [story] = found.stories;
-  if (story === undefined || found.stories.length > 1) return matchesText(found);
+  if (story === undefined || found.stories.length > 1) return matchesText(found, width);
   return storyText(story) + alsoReference(found, reader);
 }
 

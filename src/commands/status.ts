@@ -4,6 +4,7 @@ import { exitCodes } from '../errors.ts';
 import { isFresh, statusJson, statusText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
+import { terminalWidth } from './terminal-width.ts';
 import { readWatchNote } from './watch-note.ts';
 
 /** `docmirror status`; its flags stand in the table of commands. */
@@ -17,7 +18,11 @@ export function status(command: Command, { environment, stdout, setExitCode }: C
     const lists = reader.status();
     const nowMs = Date.now();
     const watch = readWatchNote(config.database);
-    stdout.write(flags.json ? statusJson(lists, nowMs, watch) : statusText(lists, nowMs, { watch, maxAge }));
+    stdout.write(
+      flags.json
+        ? statusJson(lists, nowMs, watch)
+        : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
+    );
     const isTooOld = maxAge !== null && !lists.every(list => isFresh(list, nowMs, maxAge));
     if (isTooOld) setExitCode(exitCodes.difference);
   } finally {

@@ -8,6 +8,7 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { runOnce } from './run-once.ts';
+import { summaryWidth, terminalWidth } from './terminal-width.ts';
 
 interface SyncFlags {
   readonly resource?: string[];
@@ -21,7 +22,6 @@ interface SyncFlags {
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 const widthWithoutTerminal = 120;
-const summaryWidthMax = 76;
 
 /** `docmirror sync`; its flags stand in the table of commands. */
 export async function sync(command: Command, context: CommandContext): Promise<void> {
@@ -48,14 +48,9 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     observer,
     signal: context.signal,
   }).finally(() => observer.close());
-  const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context))}`;
+  const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout))}`;
   context.stdout.write(flags.json ? summaryJson(summary) : text());
   context.setExitCode(exitCodeOf(summary, context.signal));
-}
-
-/** On a terminal no wider than is read at a glance; elsewhere, where lines are searched, they are not broken. */
-function summaryWidth({ stdout }: CommandContext): number {
-  return stdout.columns === undefined ? Number.POSITIVE_INFINITY : Math.min(stdout.columns, summaryWidthMax);
 }
 
 /** The changes that a dry run would make: all counted, the first ones kept to be shown. */
@@ -70,6 +65,6 @@ class PlannedChanges {
 
   text({ stdout }: CommandContext): string {
     if (this.#total === 0) return '';
-    return `${changesText(this.#shown, this.#total, stdout.columns ?? widthWithoutTerminal)}\n`;
+    return `${changesText(this.#shown, this.#total, terminalWidth(stdout, widthWithoutTerminal))}\n`;
   }
 }

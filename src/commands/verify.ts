@@ -6,6 +6,7 @@ import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
+import { terminalWidth } from './terminal-width.ts';
 import { verifyLive } from './verify-live.ts';
 
 interface VerifyFlags {
@@ -33,7 +34,7 @@ export async function verify(command: Command, context: CommandContext): Promise
     checkpoint === undefined
       ? await verifyMirror(database, { limit, signal })
       : await verifyWithCheckpoint(database, { limit, signal, checkpoint, publicKey, signingKeyFile });
-  if (!flags.json) stdout.write(verificationText(verification));
+  if (!flags.json) stdout.write(verificationText(verification, terminalWidth(stdout)));
   let live: (LiveResult & { exitCode: number }) | null = null;
   // A file that is damaged can't be held against anything.
   const isReadable = verification.lists.length > 0;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 /** `docmirror` alone: how the mirror stands or, where there is none yet, what to set and to do. */
 export async function whereYouAre({ environment, stdout }: CommandContext): Promise<void> {
@@ -16,7 +17,9 @@ export async function whereYouAre({ environment, stdout }: CommandContext): Prom
   try {
     const lists = reader.status();
     const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
-    stdout.write(`${database} mirrors ${baseUrl ?? 'nothing yet'}\n${statusText(lists, Date.now())}`);
+    stdout.write(
+      `${database} mirrors ${baseUrl ?? 'nothing yet'}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
+    );
   } finally {
     reader.close();
   }

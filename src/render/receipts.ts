@@ -5,11 +5,13 @@ import { renderTable } from './table.ts';
 /** Receipts for people, a row each. */
 export function receiptsText(
   rows: readonly { readonly leafIndex: number; readonly receipt: Receipt }[],
+  width = Number.POSITIVE_INFINITY,
 ): string {
   if (rows.length === 0) return 'There is no receipt yet. A run writes one: "docmirror sync".\n';
   return renderTable(
     [{ name: 'Leaf', align: 'right' }, { name: 'Kind' }, { name: 'When' }, { name: 'By' }, { name: 'What' }],
     rows.map(({ leafIndex, receipt }) => [String(leafIndex), receipt.kind, ...cells(receipt)]),
+    width,
   );
 }
 

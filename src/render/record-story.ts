@@ -104,8 +104,11 @@ function fieldLines(fields: readonly ShownField[]): string[] {
 }
 
 /** Several records of one reference for people, a line each, and how to see one of them. */
-export function matchesText({ resource, wanted, matchCount, stories }: FoundRecords): string {
-  const columns = ['ID', 'Version', 'Exported', 'State', 'Title'].map(name => ({ name }));
+export function matchesText(
+  { resource, wanted, matchCount, stories }: FoundRecords,
+  width = Number.POSITIVE_INFINITY,
+): string {
+  const columns = ['Version', 'Exported', 'State', 'Title'].map(name => ({ name }));
   const rows = stories.map(story => {
     const [newest] = story.versions;
     const fields = fieldsOf(newest?.record ?? '{}');
@@ -122,7 +125,7 @@ export function matchesText({ resource, wanted, matchCount, stories }: FoundReco
   const rest = matchCount - stories.length;
   return [
     `${count(matchCount)} records of ${resource} have the reference ${printable(wanted)}:\n\n`,
-    renderTable(columns, rows),
+    renderTable([{ name: 'ID', align: 'right' }, ...columns], rows, width),
     ...(rest > 0 ? [`… and ${count(rest)} more\n`] : []),
     `\n"docmirror show ${resource} ID" shows one of them with all its versions.\n`,
   ].join('');

@@ -4,7 +4,7 @@ import { count, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
-export function runsText(runs: readonly RecordedRun[]): string {
+export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_INFINITY): string {
   if (runs.length === 0) return 'No run is recorded yet. Make one with "docmirror sync".\n';
   return renderTable(
     [
@@ -27,6 +27,7 @@ export function runsText(runs: readonly RecordedRun[]): string {
       total(run, 'removed'),
       run.errorCode ?? '',
     ]),
+    width,
   );
 }
 
@@ -56,24 +57,26 @@ export interface MaxAge {
   readonly ms: number;
 }
 
-/** What else is said of lists; all may be left out. */
+/** What else is said of lists, and how wide. */
 export interface StatusOptions {
   readonly watch?: NextRun | null;
   readonly maxAge?: MaxAge | null;
+  /** The terminal's. */
+  readonly width?: number;
 }
 
 /** How the lists stand, for people. */
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
-  { watch = null, maxAge = null }: StatusOptions = {},
+  { watch = null, maxAge = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
 ): string {
   const notes = [
     ...lists.flatMap(list => skewNote(list, nowMs)),
     ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
     ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
   ];
-  return statusTable(lists, nowMs) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
+  return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
 }
 
 /** True where a list's last completed run ended within that age, as far as this machine's clock can tell. */
@@ -118,7 +121,7 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
   return `The next run was due at ${instant(nextRunAt)} (${plan}), ${duration(lateMs)} ago: the watch seems to have died.`;
 }
 
-function statusTable(lists: readonly ListStatus[], nowMs: number): string {
+function statusTable(lists: readonly ListStatus[], nowMs: number, width: number): string {
   return renderTable(
     [
       { name: 'List' },
@@ -136,6 +139,7 @@ function statusTable(lists: readonly ListStatus[], nowMs: number): string {
       ago(list.lastCompletedAt, nowMs),
       ago(list.lastFullAt, nowMs),
     ]),
+    width,
   );
 }
 

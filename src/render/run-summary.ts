@@ -37,9 +37,8 @@ function receiptLine({ receipt }: RunSummary): string {
   return receipt === null ? '' : `Receipt ${receipt.leafIndex}; the root of all is\n${receipt.rootHash}.\n`;
 }
 
-/** A row a list or, where a row would be too long, two lines a list. */
 function listsText(resources: readonly ListOutcome[], width: number): string {
-  const table = renderTable(
+  return renderTable(
     [
       { name: 'List' },
       { name: 'Seen', align: 'right' },
@@ -56,15 +55,8 @@ function listsText(resources: readonly ListOutcome[], width: number): string {
       count(outcome.removed),
       resultOf(outcome),
     ]),
+    width,
   );
-  if (table.split('\n').every(line => line.length <= width)) return table;
-  return resources
-    .map(outcome => {
-      const { resource, recordsSeen } = outcome;
-      const head = `${resource}: ${resultOf(outcome)}`;
-      return `${head}\n  ${count(recordsSeen)} seen: ${totalsOf([outcome])}\n`;
-    })
-    .join('');
 }
 
 /** How a list ended, in few words. */

@@ -32,7 +32,7 @@ function prunedNote({ prunedBefore }: Verification): string[] {
 }
 
 /** An audit for people: what was checked, then each difference on a line. */
-export function verificationText(verification: Shown): string {
+export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount, checkpoint } =
     verification;
   const table =
@@ -51,6 +51,7 @@ export function verificationText(verification: Shown): string {
             runId === null ? '–' : String(runId),
             checksum,
           ]),
+          width,
         )}\n`;
   const rest = `${count(connectionCount)} connections, ${count(versionCount)} versions in the history, ${count(runCount)} runs`;
   const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];

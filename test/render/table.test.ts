@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { renderTable } from '../../src/render/table.ts';
+
+const columns = [{ name: 'List' }, { name: 'Records', align: 'right' as const }, { name: 'Error' }];
+const rows = [
+  ['document-exports', '1,203', ''],
+  ['webhooks', '3', 'network'],
+];
+
+describe('a table', () => {
+  test('stands in columns where no line is longer than the terminal is wide', () => {
+    const text = renderTable(columns, rows, 34);
+    expect(text).toBe(`List              Records  Error
+document-exports    1,203
+webhooks                3  network
+`);
+    expect(renderTable(columns, rows)).toBe(text);
+  });
+
+  test('is a block a row where a line would be longer, without what is empty', () => {
+    expect(renderTable(columns, rows, 33)).toBe(`document-exports
+  Records: 1,203
+webhooks
+  Records: 3
+  Error: network
+`);
+  });
+
+  test('names a number that heads a block, for alone it says nothing', () => {
+    const runs = [{ name: 'Run', align: 'right' as const }, { name: 'Status' }];
+    expect(renderTable(runs, [['12', 'completed']], 10)).toBe('Run 12\n  Status: completed\n');
+  });
+
+  test('shows in either form what could steer a terminal as an escape', () => {
+    for (const width of [80, 3]) {
+      expect(renderTable(columns, [['a\u001b', 'b\u009b', '']], width)).toMatch(/a\\u001b.*\n?.*b\\u009b/);
+    }
+  });
+});
