@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { changesText } from '../../src/render/changes.ts';
+
+const title = 'Lease "Unit 75" (Chloë O\'Brien), signed copy of the annex about parking';
+
+/** The line that tells of an update from one record to another. */
+function line(before: object, record: object, width = 80): string {
+  const change = { resource: 'document-exports', operation: 'update', recordId: 4_711 };
+  const texts = { before: JSON.stringify(before), record: JSON.stringify(record) };
+  return changesText([{ ...change, ...texts }], 1, width);
+}
+
+describe('the line of an update', () => {
+  test('shows what fits whole', () => {
+    expect(line({ name: 'one' }, { name: 'two' })).toBe('~ document-exports 4711  name: one → two\n');
+  });
+
+  test('shows of long values that begin and end alike the part that changed', () => {
+    const shown = line(
+      { sourceDocumentTitle: `${title} 7, final version` },
+      { sourceDocumentTitle: `${title} 8, final version` },
+    );
+    expect(shown).toBe('~ document-exports 4711  sourceDocumentTitle: …parking 7, fi… → …parking 8, fi…\n');
+    expect(shown.trimEnd().length).toBeLessThanOrEqual(80);
+  });
+
+  test('shows both sides where all of a long value changed', () => {
+    const shown = line({ sourceDocumentTitle: 'a'.repeat(200) }, { sourceDocumentTitle: 'b'.repeat(200) });
+    expect(shown).toMatch(/: a{10,}… → b{10,}…\n$/);
+    expect(shown.trimEnd().length).toBeLessThanOrEqual(80);
+  });
+
+  test('shows what was added at the end of a long value, and where a value came or went', () => {
+    expect(line({ title }, { title: `${title}!` })).toContain('parking → …');
+    expect(line({ title }, { title: `${title}!` })).toMatch(/parking!\n$/);
+    expect(line({ title }, { title: null })).toMatch(/title: Lease .*… → –\n$/);
+  });
+
+  test('shares the line out among the fields that changed', () => {
+    const shown = line({ a: `${title} 1`, b: `${title} 1` }, { a: `${title} 2`, b: `${title} 2` }, 120);
+    expect(shown).toMatch(/a: ….*1 → ….*2 · b: ….*1 → ….*2\n$/);
+  });
+
+  test('never cuts a character in two', () => {
+    const shown = line({ name: '👋'.repeat(60) }, { name: `${'👋'.repeat(59)}👍` });
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown).toMatch(/👋 → .*👍\n$/u);
+  });
+});
