@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { withEnvFile } from '../config/env-file.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
-import { candidates } from './completion/candidates.ts';
+import { candidates, splitWords } from './completion/candidates.ts';
 import { scriptFor } from './completion/scripts.ts';
 import type { CommandContext } from './context.ts';
 import { shells } from './table/start.ts';
@@ -30,12 +31,14 @@ export async function completion(command: Command, context: CommandContext): Pro
   context.stdout.write(scriptFor(known));
 }
 
-/** The newest runs of the mirror that the words or the environment name; where it can't be read there is none to offer. */
-async function runIds(words: readonly string[], { environment }: CommandContext): Promise<string[]> {
+/** The newest runs of the mirror that the words, their file of settings or the environment name; where it can't be read there is none to offer. */
+async function runIds(given: readonly string[], { environment }: CommandContext): Promise<string[]> {
   try {
-    const named = words.lastIndexOf('--database');
-    const flags = named === -1 ? {} : { database: words[named + 1] };
-    const { database } = resolveConfig(flags, environment);
+    const words = splitWords(given);
+    const valueAfter = (flag: string) => words[words.lastIndexOf(flag) + 1 || words.length];
+    const envFile = valueAfter('--env-file');
+    const known = envFile === undefined ? environment : await withEnvFile(envFile, environment);
+    const { database } = resolveConfig({ database: valueAfter('--database') }, known);
     if (!existsSync(database)) return [];
     const { RunReader } = await import('../store/read/run-reader.ts');
     const reader = RunReader.open(database);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { candidates } from '../../src/commands/completion/candidates.ts';
 import { commandTable } from '../../src/commands/table/table.ts';
+import { resolveConfig } from '../../src/config/resolve.ts';
 import { runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { pathWithDocmirror } from './installed.ts';
@@ -13,7 +14,9 @@ describe('what may stand at the cursor', () => {
 
   test('first is a command, or what every program has', () => {
     const heads = [...new Set(commandTable.map(({ name }) => name.split(' ')[0]))];
-    expect(values('')).toEqual([...heads, '--help', '--version']);
+    expect(values('')).toEqual([...heads, 'help', '--help', '--version']);
+    expect(values('help', '')).toEqual(heads);
+    expect(values('help', 'sync', '')).toEqual([]);
     expect(values('re')).toEqual(['report']);
     expect(values('publish', '')).toEqual(['clickhouse']);
     expect(values('unknown', '')).toEqual([]);
@@ -42,11 +45,27 @@ describe('what may stand at the cursor', () => {
     expect(candidates(['runs', '--limit', ''])).toEqual({ offered: null, values: [] });
   });
 
+  test('after --log-level is each level that is understood', () => {
+    const levels = values('status', '--log-level', '');
+    expect(levels).toHaveLength(7);
+    for (const logLevel of levels) expect(resolveConfig({ logLevel }, {})).toMatchObject({ logLevel });
+  });
+
+  test('after a flag and an equals sign is what it takes, without the flag', () => {
+    expect(values('sync', '--resource=we')).toEqual(['webhooks']);
+    expect(values('export', '--format=p')).toEqual(['parquet']);
+    expect(candidates(['changes', '--database=x.sqlite', '--since-run=']).offered).toBe('runs');
+    expect(candidates(['backup', '--keep=14', '']).offered).toBe('files');
+  });
+
   test('is an argument where one may stand, and no second one', () => {
     expect(candidates(['backup', '']).offered).toBe('files');
     expect(candidates(['backup', '--keep', '14', '']).offered).toBe('files');
     expect(candidates(['backup', 'copy.sqlite', '']).offered).toBeNull();
     expect(values('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(values('show', '')).toEqual(['document-exports', 'collections', 'webhooks', 'connections']);
+    expect(values('show', '--json', 'w')).toEqual(['webhooks']);
+    expect(values('show', 'webhooks', '')).toEqual([]);
   });
 });
 
@@ -78,7 +97,7 @@ const shells = {
      $(complete -p docmirror | sed 's/.*-F \\([^ ]*\\).*/\\1/')
      printf '%s\\n' "\${COMPREPLY[@]}"`,
     'bash',
-    ...words,
+    ...splitAtEquals(words),
   ],
   // What zsh would add is caught: the line editor itself runs on a terminal only.
   zsh: (words: readonly string[]) => [
@@ -88,6 +107,7 @@ const shells = {
     `autoload -Uz compinit; compinit -D -u
      eval "$(docmirror completion zsh)"
      compadd() { shift; print -rl -- "$@" }
+     compset() { words[CURRENT]=\${words[CURRENT]#--*=} }
      _files() { if [[ $1 == -/ ]]; then print -rl -- \${words[CURRENT]}*(N/); else print -rl -- \${words[CURRENT]}*(N); fi }
      words=("$@") CURRENT=$#
      \${_comps[docmirror]}`,
@@ -101,6 +121,9 @@ const shells = {
     `docmirror completion fish | source; complete -C '${words.join(' ')}' | string replace -r '\\t.*' ''`,
   ],
 };
+
+/** As bash gives them: it ends a word before and after each equals sign. */
+const splitAtEquals = (words: readonly string[]) => words.flatMap(word => word.split(/(?<==)|(?==)/));
 
 describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
   let scene: Scene;
@@ -117,19 +140,22 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
   afterAll(() => scene?.[Symbol.asyncDispose]());
 
   function offered(...words: string[]): string[] {
+    return offeredWith({ DOCMIRROR_DATABASE: scene.database }, ...words);
+  }
+
+  function offeredWith(environment: Record<string, string>, ...words: string[]): string[] {
     const [program = '', ...args] = lineFor(['docmirror', ...words]);
-    const env = {
-      PATH: pathWithDocmirror(scene.folder),
-      HOME: scene.folder,
-      DOCMIRROR_DATABASE: scene.database,
-    };
+    const env = { PATH: pathWithDocmirror(scene.folder), HOME: scene.folder, ...environment };
     const result = spawnSync(program, args, { cwd: scene.folder, env, encoding: 'utf8', timeout: 30_000 });
     expect(result.stderr).toBe('');
-    return result.stdout
-      .split('\n')
-      .filter(line => line !== '')
-      .map(name => name.replace(/\/$/, ''))
-      .sort();
+    return (
+      result.stdout
+        .split('\n')
+        .filter(line => line !== '')
+        // fish gives the whole word, the others what comes behind the equals sign.
+        .map(name => name.replace(/\/$/, '').replace(/^--[\w-]+=/, ''))
+        .sort()
+    );
   }
 
   test.skipIf(!isThere)('Tab completes commands, flags, lists and runs of the mirror', () => {
@@ -138,6 +164,25 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
     expect(offered('sync', '--resource', '')).toEqual(['collections', 'document-exports', 'webhooks']);
     expect(offered('changes', '--since-run', '')).toEqual(['1', '2']);
     expect(offered('publish', '')).toEqual(['clickhouse']);
+    expect(offered('show', 'w')).toEqual(['webhooks']);
+  });
+
+  test.skipIf(!isThere)('Tab completes what stands behind an equals sign', () => {
+    expect(offered('sync', '--resource=we')).toEqual(['webhooks']);
+    expect(offered('export', '--format=')).toEqual(['csv', 'ndjson', 'parquet']);
+    expect(offered('backup', '--check=li')).toEqual(['list.txt', 'lists']);
+    expect(offered('export', '--out=li')).toEqual(['lists']);
+    expect(offered('changes', `--database=${join(scene.folder, 'other.sqlite')}`, '--since-run', '')).toEqual(
+      [],
+    );
+    expect(offered('changes', `--database=${scene.database}`, '--since-run=')).toEqual(['1', '2']);
+  });
+
+  test.skipIf(!isThere)('Tab completes the runs of a mirror that a file of settings names', () => {
+    writeFileSync(join(scene.folder, 'settings.env'), `DOCMIRROR_DATABASE=${scene.database}\n`);
+    const words = ['changes', '--env-file', 'settings.env', '--since-run', ''];
+    expect(offeredWith({}, ...words)).toEqual(['1', '2']);
+    expect(offeredWith({}, ...words.filter(word => !/env/.test(word)))).toEqual([]);
   });
 
   test.skipIf(!isThere)('Tab completes names of files and folders where a flag takes one', () => {

@@ -16,9 +16,10 @@ type Flag = Pick<FlagEntry, 'flag' | 'valueName' | 'choices' | 'offers'>;
 /**
  * What may stand in the place of the last word, as far as it has been typed.
  *
- * @param words those after `docmirror`, up to the cursor; the last one may be empty.
+ * @param given the words after `docmirror`, up to the cursor; the last one may be empty.
  */
-export function candidates(words: readonly string[]): Candidates {
+export function candidates(given: readonly string[]): Candidates {
+  const words = splitWords(given);
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   const command = commandOf(before);
@@ -27,7 +28,16 @@ export function candidates(words: readonly string[]): Candidates {
   const last = flags.find(({ flag }) => flag === before.at(-1));
   if (last?.valueName !== undefined) return starting(typed, last.choices ?? last.offers);
   if (typed.startsWith('-')) return starting(typed, [...flags.map(({ flag }) => flag), '--help']);
-  return starting(typed, argumentAt(command, before)?.offers);
+  const argument = argumentAt(command, before);
+  return starting(typed, argument?.choices ?? argument?.offers);
+}
+
+/** Words with `--flag=value` as two of them. */
+export function splitWords(words: readonly string[]): string[] {
+  return words.flatMap(word => {
+    const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    return flag === undefined || value === undefined ? [word] : [flag, value];
+  });
 }
 
 function starting(typed: string, offers: Offered | undefined): Candidates {
@@ -46,10 +56,9 @@ function commandOf(words: readonly string[]): NamedCommand | null {
 /** The words that may follow before a command is named. */
 function nextWords(before: readonly string[]): string[] {
   const [group] = before;
-  if (group === undefined) {
-    const names = commandTable.map(({ name }) => name.split(' ')[0] ?? name);
-    return [...new Set(names), '--help', '--version'];
-  }
+  const names = [...new Set(commandTable.map(({ name }) => name.split(' ')[0] ?? name))];
+  if (group === undefined) return [...names, 'help', '--help', '--version'];
+  if (group === 'help' && before.length === 1) return names;
   const isGroup = before.length === 1 && group in groups;
   if (!isGroup) return [];
   return commandTable
@@ -57,12 +66,19 @@ function nextWords(before: readonly string[]): string[] {
     .map(({ name }) => name.slice(group.length + 1));
 }
 
+/** What may stand where a setting's value is called so. */
+const offersFor: Readonly<Record<string, Offered>> = {
+  FILE: 'files',
+  LEVEL: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+};
+
 /** All flags of a command, those of its settings with it. */
 function flagsOf(command: NamedCommand): Flag[] {
   const ofSettings = command.settings.map((name): Flag => {
     const { flag, valueName } = settings[name];
     if (valueName === null) return { flag };
-    return { flag, valueName, ...(valueName === 'FILE' ? { offers: 'files' } : {}) };
+    const offers = offersFor[valueName];
+    return { flag, valueName, ...(offers !== undefined && { offers }) };
   });
   return [...command.flags, ...ofSettings, envFileFlag];
 }

@@ -9,17 +9,29 @@ export function scriptFor(shell: Shell): string {
 }
 
 // Each asks `docmirror completion words -- WORDS`: the first line of the answer says whether names of files or folders fit, the
-// others are words that do.
+// others are words that do, without the `--flag=` that the word at the cursor may begin with.
 const scripts: Readonly<Record<Shell, string>> = {
   bash: `_docmirror() {
-  local answer place word=\${COMP_WORDS[COMP_CWORD]}
-  mapfile -t answer < <(docmirror completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  local answer at flag= place word words=()
+  # Bash mostly ends a word before and after each equals sign.
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if [[ ( $word == = || \${COMP_WORDS[at - 1]} == = ) && \${#words[@]} -gt 0 ]]; then
+      words[\${#words[@]} - 1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  if [[ $word == = ]]; then word=; fi
+  if [[ $word == --*=* ]]; then flag=\${word%%=*}= word=\${word#*=}; fi
+  mapfile -t answer < <(docmirror completion words -- "\${words[@]}" 2>/dev/null)
   place=\${answer[0]}
   COMPREPLY=("\${answer[@]:1}")
   case $place in
     files) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     folders) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$word") ;;
   esac
+  COMPREPLY=("\${COMPREPLY[@]/#/$flag}")
 }
 complete -F _docmirror docmirror
 `,
@@ -27,6 +39,7 @@ complete -F _docmirror docmirror
 _docmirror() {
   local -a answer
   answer=("\${(@f)$(docmirror completion words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ $words[CURRENT] == --*=* ]]; then compset -P '--*='; fi
   case $answer[1] in
     files) _files ;;
     folders) _files -/ ;;
@@ -37,14 +50,16 @@ if [[ $funcstack[1] == _docmirror ]]; then _docmirror "$@"; else compdef _docmir
 `,
   fish: `function __docmirror
   set -l words (commandline -opc) (commandline -ct)
+  set -l flag (string match -r -- '^--[^=]+=' (commandline -ct))
+  set -l typed (string replace -r -- '^--[^=]+=' '' (commandline -ct))
   set -l answer (docmirror completion words -- $words[2..-1] 2>/dev/null)
   switch "$answer[1]"
     case files
-      __fish_complete_path (commandline -ct)
+      printf '%s\\n' "$flag"(__fish_complete_path $typed)
     case folders
-      __fish_complete_directories (commandline -ct) ''
+      printf '%s\\n' "$flag"(__fish_complete_directories $typed '')
     case '*'
-      printf '%s\\n' $answer[2..-1]
+      printf '%s\\n' "$flag"$answer[2..-1]
   end
 end
 complete -c docmirror -f -a '(__docmirror)'
