@@ -7,7 +7,7 @@ import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
-import { registerCommands } from './register.ts';
+import { isAlone, registerAlone, registerCommands } from './register.ts';
 import { purpose } from './table/table.ts';
 
 /** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
@@ -26,14 +26,11 @@ export async function main(words: readonly string[]): Promise<void> {
     },
   };
   try {
-    if (words.length === 0) {
-      const { whereYouAre } = await import('./where-you-are.ts');
-      return await whereYouAre(context);
-    }
     const program = makeProgram(async file => {
       environment = await withEnvFile(file, process.env);
     });
-    registerCommands(program, context, words);
+    if (isAlone(words)) registerAlone(program, context);
+    else registerCommands(program, context, words);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     process.exitCode = report(error, context.secrets);
@@ -43,6 +40,10 @@ export async function main(words: readonly string[]): Promise<void> {
 function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
   return new Command('docmirror')
     .description(purpose)
+    .addHelpText(
+      'after',
+      '\nAlone, docmirror says how the mirror stands; it takes --database and --env-file there, too.',
+    )
     .version(version)
     .configureOutput({
       outputError: (text, write) => write(withoutValues(text.replace(/^error: /, 'docmirror: '))),

@@ -5,7 +5,7 @@ import type { CommandContext } from './context.ts';
 import { bodies } from './index.ts';
 import type { ArgumentEntry, FlagEntry } from './table/entry.ts';
 import { helpAfterFlags, settingHelp } from './table/help.ts';
-import { envFileFlag } from './table/shared-flags.ts';
+import { aloneFlags, envFileFlag } from './table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from './table/table.ts';
 
 /**
@@ -20,6 +20,21 @@ export function registerCommands(program: Command, context: CommandContext, word
     const command = parent.command(inner ?? head).description(entry.description);
     if (words?.includes(head) !== false) complete(command, entry, context);
   }
+}
+
+/** True where no command is named: the command line is empty, or begins with a flag of `docmirror` alone. */
+export function isAlone([first]: readonly string[]): boolean {
+  return first === undefined || aloneFlags.some(({ flag }) => first.split('=')[0] === flag);
+}
+
+/** Has the program say where one is, without a command. */
+export function registerAlone(program: Command, context: CommandContext): void {
+  for (const flag of aloneFlags) program.addOption(optionOf(flag));
+  program
+    // A command that stands too late, with flags of its own, is told so in words.
+    .allowExcessArguments()
+    .passThroughOptions()
+    .action(async () => (await import('./where-you-are.ts')).whereYouAre(program, context));
 }
 
 /** The command that only holds others; it stands in the help where its first one stands in the table. */

@@ -1,14 +1,19 @@
 import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
+import { readToken } from './token.ts';
 
 /** `docmirror` alone: how the mirror stands or, where there is none yet, what to set and to do. */
-export async function whereYouAre({ environment, stdout }: CommandContext): Promise<void> {
-  const { database } = resolveConfig({}, environment);
+export async function whereYouAre(command: Command, context: CommandContext): Promise<void> {
+  const { environment, stdout } = context;
+  const [name] = command.args;
+  if (name !== undefined) throw new UsageError(`Flags stand behind the command: docmirror ${name} …`);
+  const { database } = resolveConfig(command.opts(), environment);
   if (!existsSync(database)) {
-    stdout.write(howToBegin(database, whatIsMissing(environment)));
+    stdout.write(howToBegin(database, await whatIsMissing(context)));
     return;
   }
   const { statusText } = await import('../render/run-list.ts');
@@ -26,9 +31,11 @@ export async function whereYouAre({ environment, stdout }: CommandContext): Prom
 }
 
 /** What a run still lacks, in words; null where the settings are complete. */
-function whatIsMissing(environment: CommandContext['environment']): string | null {
+async function whatIsMissing({ environment, signal }: CommandContext): Promise<string | null> {
   try {
-    resolveService({}, environment);
+    const { token } = resolveService({}, environment);
+    // What a command may take long for, or ask a person for, is left to the doctor.
+    if (!('command' in token)) await readToken(token, signal);
     return null;
   } catch (error) {
     if (error instanceof UsageError) return error.message;
@@ -37,15 +44,16 @@ function whatIsMissing(environment: CommandContext['environment']): string | nul
 }
 
 function howToBegin(database: string, missing: string | null): string {
+  const next = '"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.';
   const lines = [
     `There is no mirror here yet: ${database} does not exist.`,
     ...(missing === null
-      ? ['The settings are complete.']
+      ? ['The settings are complete.', next]
       : [
           'A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.',
           missing,
+          `Then ${next}`,
         ]),
-    'Then "docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.',
     'With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.',
   ];
   return `${lines.join('\n')}\n`;

@@ -14,7 +14,8 @@ describe('what may stand at the cursor', () => {
 
   test('first is a command, or what every program has', () => {
     const heads = [...new Set(commandTable.map(({ name }) => name.split(' ')[0]))];
-    expect(values('')).toEqual([...heads, 'help', '--help', '--version']);
+    expect(values('')).toEqual([...heads, 'help', '--database', '--env-file', '--help', '--version']);
+    expect(candidates(['--database', '']).offered).toBe('files');
     expect(values('help', '')).toEqual(heads);
     expect(values('help', 'sync', '')).toEqual([]);
     expect(values('re')).toEqual(['report']);

@@ -24,10 +24,41 @@ describe('docmirror alone', () => {
     await using scene = await setScene();
     const { code, stdout } = await scene.run();
     expect(code).toBe(0);
-    expect(stdout).toContain('The settings are complete.');
+    expect(stdout).toContain('The settings are complete.\n"docmirror doctor" tries');
     expect(stdout).toContain('"docmirror sync" makes the mirror');
     expect(stdout).not.toContain(scene.service.options.token);
     expect(scene.service.requests).toEqual([]);
+  });
+
+  test('does not call settings complete where the token can not be read', async () => {
+    await using folder = temporaryFolder();
+    const env = { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN_FILE: 'gone' };
+    const { code, stdout } = await runCli([], { cwd: folder.path, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('DOCMIRROR_TOKEN_FILE: gone can\'t be read (ENOENT).\nThen "docmirror doctor"');
+    expect(stdout).not.toContain('complete');
+  });
+
+  test('takes the mirror and a file of settings as flags', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const file = `${scene.folder}/settings.env`;
+    writeFileSync(file, `DOCMIRROR_DATABASE=${scene.database}\nDOCMIRROR_TOKEN=t\n`);
+    const head = `${scene.database} mirrors ${scene.service.url}\n`;
+    for (const args of [['--database', scene.database], [`--env-file=${file}`]]) {
+      const { code, stdout } = await runCli(args, { cwd: scene.folder });
+      expect({ code, head: stdout.slice(0, head.length) }).toEqual({ code: 0, head });
+    }
+    const other = ['--env-file', file, '--database', `${scene.folder}/other.sqlite`];
+    const { stdout } = await runCli(other);
+    expect(stdout).toContain('other.sqlite does not exist.\nA run needs');
+    expect(stdout).toContain('DOCMIRROR_BASE_URL is not set');
+  });
+
+  test('says that flags stand behind the command', async () => {
+    const { code, stdout, stderr } = await runCli(['--database', 'x.sqlite', 'status', '--json']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe('docmirror: Flags stand behind the command: docmirror status …\n');
   });
 
   test('shows how a mirror stands, in five lines', async () => {

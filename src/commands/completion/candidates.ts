@@ -1,6 +1,6 @@
 import { settings } from '../../config/settings.ts';
 import type { ArgumentEntry, FlagEntry, Offered } from '../table/entry.ts';
-import { envFileFlag } from '../table/shared-flags.ts';
+import { aloneFlags, envFileFlag } from '../table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from '../table/table.ts';
 
 /** What may stand where the cursor is. */
@@ -23,10 +23,10 @@ export function candidates(given: readonly string[]): Candidates {
   const typed = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   const command = commandOf(before);
-  if (command === null) return starting(typed, nextWords(before));
-  const flags = flagsOf(command);
+  const flags = command === null ? aloneFlags : flagsOf(command);
   const last = flags.find(({ flag }) => flag === before.at(-1));
   if (last?.valueName !== undefined) return starting(typed, last.choices ?? last.offers);
+  if (command === null) return starting(typed, nextWords(before));
   if (typed.startsWith('-')) return starting(typed, [...flags.map(({ flag }) => flag), '--help']);
   const argument = argumentAt(command, before);
   return starting(typed, argument?.choices ?? argument?.offers);
@@ -57,7 +57,8 @@ function commandOf(words: readonly string[]): NamedCommand | null {
 function nextWords(before: readonly string[]): string[] {
   const [group] = before;
   const names = [...new Set(commandTable.map(({ name }) => name.split(' ')[0] ?? name))];
-  if (group === undefined) return [...names, 'help', '--help', '--version'];
+  if (group === undefined)
+    return [...names, 'help', ...aloneFlags.map(({ flag }) => flag), '--help', '--version'];
   if (group === 'help' && before.length === 1) return names;
   const isGroup = before.length === 1 && group in groups;
   if (!isGroup) return [];

@@ -1,4 +1,4 @@
-import type { SettingName } from '../../config/settings.ts';
+import { type SettingName, settings } from '../../config/settings.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import type { FlagEntry } from './entry.ts';
 
@@ -12,6 +12,14 @@ export const envFileFlag: FlagEntry = {
   help: 'settings as lines NAME=value; the environment goes before it',
   offers: 'files',
 };
+
+const { flag, help } = settings.database;
+
+/** The flags that docmirror has without a command. */
+export const aloneFlags: readonly FlagEntry[] = [
+  { flag, valueName: 'FILE', help, offers: 'files' },
+  envFileFlag,
+];
 
 /** One or, repeated, several of the lists. */
 export const listFlag: FlagEntry = {
