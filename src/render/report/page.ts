@@ -20,7 +20,7 @@ export async function reportPage(data: ReportData, options: ReportOptions): Prom
   const body = html`<body>
     <header>
       <h1>docmirror report</h1>
-      <p>${data.baseUrl === null ? 'A mirror that has not been synced yet' : html`What <strong>${data.baseUrl}</strong> lists`}, as of ${moment(new Date(options.nowMs).toISOString())}</p>
+      <p>${stateOf(data)}. This report was made ${moment(new Date(options.nowMs).toISOString())}.</p>
       ${options.root !== null && searchForm(options.root)}
     </header>
     <main>
@@ -29,21 +29,32 @@ export async function reportPage(data: ReportData, options: ReportOptions): Prom
       ${await exportSections(data)}
       ${await runSection(data)}
       ${changeSection(data, options.root)}
-      ${glossary}
+      ${glossary(data)}
     </main>
     <footer><p>Made by docmirror ${options.version}. Times are UTC. Secret parts of addresses are never shown.</p></footer>
   </body>`;
   return framed('docmirror report', body, options.root);
 }
 
-const glossary: Html = html`<section aria-labelledby="words">
+/** What is mirrored, and as of when: the list that was longest not completed tells. */
+function stateOf({ baseUrl, lists }: ReportData): Html {
+  if (baseUrl === null) return 'A mirror that has not been synced yet';
+  const [oldest] = lists.map(({ lastCompletedAt }) => lastCompletedAt ?? '').toSorted();
+  return html`What <strong>${baseUrl}</strong> lists, ${oldest ? html`last completed ${moment(oldest)}` : 'not completed yet'}`;
+}
+
+function glossary({ lists }: ReportData): Html {
+  // A verdict that only docmirror 0.1.0 gave.
+  const hasCounts = lists.some(({ last }) => last?.completeness === 'count_matched');
+  return html`<section aria-labelledby="words">
   <h2 id="words">What the words mean</h2>
   <dl class="glossary">
     <dt>proven</dt><dd>Two walks over the whole list agreed, record for record. Only then are records removed.</dd>
-    <dt>counts agree</dt><dd>One walk saw every page and every count was right; nothing the mirror knew was missing.</dd>
+    ${hasCounts && html`<dt>counts agree</dt><dd>One walk saw every page and every count was right; nothing the mirror knew was missing.</dd>`}
     <dt>incremental</dt><dd>The edges and counts of the list agree with the last full sweep, plus what is new.</dd>
     <dt>unproven</dt><dd>The service contradicted itself. What was seen is stored, and nothing is removed.</dd>
     <dt>withheld</dt><dd>Records that are gone but were kept, for too many went at once.</dd>
     <dt>rejected</dt><dd>Records that could not be read. Their text is kept aside.</dd>
   </dl>
 </section>`;
+}
