@@ -21,8 +21,10 @@ beforeAll(async () => {
   const { lists } = scene.service;
   (lists['document-exports'] as SampleItem[]).push(
     documentExport(900, { sourceDocumentTitle: 'Über 100% of_it', sourceDocumentReference: 'REF-900' }),
+    documentExport(901, { sourceDocumentTitle: 'Undated document', exportedAt: null }),
   );
   lists.webhooks.push(webhook(50, { endpoint: 'https://u:hunter2@hooks.example.com/in?key=hunter2' }));
+  (lists['document-exports'][9] as SampleItem).exportedAt = '2031-01-01T00:00:00Z';
   await scene.sync();
   lists.collections[0] = collection(1, { name: evil });
   lists.collections.splice(3, 1);
@@ -195,9 +197,17 @@ describe('the search', () => {
     expect(html).not.toContain('hooks.example.com');
   });
 
-  test('shows fifty at most, and says that there may be more', async () => {
+  test('shows fifty at most, the exports made last first, and says how many there are', async () => {
+    const { html } = await page('/search?q=document');
+    const times = [...html.matchAll(/class="details">[^<]* (2\d{3}-[^ <]+)</g)].map(([, time]) =>
+      String(time),
+    );
     expect(await found('document')).toHaveLength(50);
-    expect((await page('/search?q=document')).html).toContain('50 records, and there may be more');
+    expect(times.length).toBeGreaterThan(40);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(times[0]).toBe('2031-01-01T00:00:00Z');
+    expect(html).toMatch(/50 of 5\d records/);
+    expect(html).toContain('narrow the words down');
   });
 
   test('keeps what was asked for in the box, as text', async () => {
@@ -259,7 +269,11 @@ describe('the search', () => {
       expect(whole.result.isWhole).toBe(true);
       expect(whole.result.hits.map(({ recordId }) => recordId)).toEqual([40_000, 20_000]);
       const cut = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 0 }));
-      expect(cut.result).toEqual({ hits: [expect.objectContaining({ recordId: 40_000 })], isWhole: false });
+      expect(cut.result).toEqual({
+        hits: [expect.objectContaining({ recordId: 40_000 })],
+        hitCount: 1,
+        isWhole: false,
+      });
     } finally {
       reader.close();
     }

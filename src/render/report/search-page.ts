@@ -25,18 +25,21 @@ export function searchPage(wanted: string, result: SearchResult | null): Page {
 
 function headingOf(result: SearchResult | null): string {
   if (result === null) return 'Find a record';
-  const { hits, isWhole } = result;
-  if (hits.length === 0) return 'Nothing found';
-  if (!isWhole) return `${count(hits.length)} records, and there may be more`;
-  return hits.length === 1 ? 'One record' : `${count(hits.length)} records`;
+  const { hits, hitCount, isWhole } = result;
+  if (!isWhole) return `${count(hits.length)} of at least ${count(hitCount)} records`;
+  if (hits.length < hitCount) return `${count(hits.length)} of ${count(hitCount)} records`;
+  if (hitCount === 0) return 'Nothing found';
+  return hitCount === 1 ? 'One record' : `${count(hitCount)} records`;
 }
 
 function hintOf(result: SearchResult | null): string {
-  if (result?.isWhole === false) return 'Not everything was looked at. Another word narrows it down.';
+  if (result?.isWhole === false) return 'Not everything was looked at: narrow the words down.';
   if (result === null || result.hits.length === 0) {
     return 'All words must stand in a title, name or reference of a record that the service lists. Letters beyond A to Z must match in case.';
   }
-  return 'Records that the service lists; of each list, those that the mirror got last come first.';
+  const order = 'the exports made last come first, and of the other lists what the mirror got last';
+  const isCut = result.hits.length < result.hitCount;
+  return `Records that the service lists; ${order}.${isCut ? ' To see the others, narrow the words down.' : ''}`;
 }
 
 function entry({ resource, list, recordId, title, details }: SearchHit): Html {

@@ -16,7 +16,9 @@ export interface SearchHit {
 /** What a search came to. */
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** False where the time was over, or there were enough hits, before everything was looked at. */
+  /** How many records were found: there may be more than are told. */
+  readonly hitCount: number;
+  /** False where the time was over before everything was looked at. */
   readonly isWhole: boolean;
 }
 
@@ -41,18 +43,22 @@ interface Searched {
   readonly references: readonly string[];
   /** Columns that are shown, but not searched. */
   readonly shown: readonly string[];
+  /** By which the hits are sorted, the greatest first; null for the id, so that those that the mirror got last come first. */
+  readonly order: string | null;
 }
 
 /** Where titles and references stand. An endpoint is not among them: parts of it are secret. */
-const columns: Readonly<Record<string, Pick<Searched, 'title' | 'references' | 'shown'>>> = {
+const columns: Readonly<Record<string, Pick<Searched, 'title' | 'references' | 'shown' | 'order'>>> = {
   'document-exports': {
     title: 'source_document_title',
     references: ['source_document_reference', 'destination_reference'],
     shown: ['source_document_version', 'exported_at'],
+    // Ids say little of when: a first sync gives them in the order of the list.
+    order: 'exported_at',
   },
-  collections: { title: 'name', references: [], shown: [] },
-  webhooks: { title: 'description', references: [], shown: [] },
-  connections: { title: 'name', references: [], shown: [] },
+  collections: { title: 'name', references: [], shown: [], order: null },
+  webhooks: { title: 'description', references: [], shown: [], order: null },
+  connections: { title: 'name', references: [], shown: [], order: null },
 };
 
 /** The short lists first: their hits are soon found. */
@@ -64,11 +70,18 @@ const searched: readonly Searched[] = [
   return found === undefined ? [] : [{ ...place, ...found }];
 });
 
-type Row = readonly [id: number, title: string | null, ...details: (string | null)[]];
+type Row = readonly [
+  found: number,
+  order: string | null,
+  id: number,
+  title: string | null,
+  ...details: (string | null)[],
+];
 
 /**
- * Finds records whose title and references hold all words of a text; of each list, those that the mirror got last come first. No index is kept for it, for that would
- * cost each sync: it goes through the rows, and yields now and then, so that a server can answer others meanwhile.
+ * Finds records whose title and references hold all words of a text: the exports made last come first, and of another list those that
+ * the mirror got last. No index is kept for it, for that would cost each sync: it goes through the rows, and yields now and then, so
+ * that a server can answer others meanwhile.
  *
  * Letters of the alphabet match in either case; others, such as umlauts, as they are.
  */
@@ -79,32 +92,47 @@ export function* search(
 ): Generator<void, SearchResult> {
   const patterns = text.split(/\s+/).filter(Boolean).slice(0, wordsMax).map(patternOf);
   const hits: SearchHit[] = [];
-  if (patterns.length === 0) return { hits, isWhole: true };
+  let hitCount = 0;
+  let isWhole = true;
   const endsAtMs = performance.now() + timeMsMax;
-  for (const place of searched) {
-    for (const found of turns(sqlite, place, patterns, hitsMax + 1)) {
-      for (const hit of found) hits.push(hit);
-      if (hits.length > hitsMax) return { hits: hits.slice(0, hitsMax), isWhole: false };
-      if (performance.now() > endsAtMs) return { hits, isWhole: false };
+  for (const place of patterns.length === 0 ? [] : searched) {
+    let best: Row[] = [];
+    for (const rows of turns(sqlite, place, patterns, hitsMax)) {
+      hitCount += rows[0]?.[0] ?? 0;
+      best = [...best, ...rows].sort(byOrder).slice(0, hitsMax);
+      isWhole = performance.now() <= endsAtMs;
+      if (!isWhole) break;
       yield;
     }
+    hits.push(...best.slice(0, hitsMax - hits.length).map(row => hitOf(place, row)));
+    if (!isWhole) break;
   }
-  return { hits, isWhole: true };
+  return { hits, hitCount, isWhole };
 }
 
-/** The hits of one table, some rows at a time, from the row that came last to the first. */
+function byOrder([, orderA, idA]: Row, [, orderB, idB]: Row): number {
+  if (orderA === orderB) return idB - idA;
+  if (orderA === null || orderB === null) return orderA === null ? 1 : -1;
+  return orderA < orderB ? 1 : -1;
+}
+
+function hitOf({ resource, list }: Searched, [, , recordId, title, ...details]: Row): SearchHit {
+  return { resource, list, recordId, title, details: details.filter(detail => detail !== null) };
+}
+
+/** The first hits among some rows of a table at a time, from the row that came last to the first; each says how many there are. */
 function* turns(
   sqlite: Database.Database,
-  { resource, list, table, title, references, shown }: Searched,
+  { table, title, references, shown, order }: Searched,
   patterns: readonly string[],
   hitsMax: number,
-): Generator<SearchHit[]> {
+): Generator<Row[]> {
   const text = [title, ...references].map(column => `coalesce(${column}, '')`).join(` || char(10) || `);
   const conditions = patterns.map(() => `(${text}) LIKE ? ESCAPE '\\'`).join(' AND ');
   const select = sqlite
     .prepare<(string | number)[], Row>(
-      `SELECT id, ${[title, ...references, ...shown].join(', ')} FROM ${table}
-       WHERE id BETWEEN ? AND ? AND ${conditions} ORDER BY id DESC LIMIT ?`,
+      `SELECT count(*) OVER (), ${[order ?? 'NULL', 'id', title, ...references, ...shown].join(', ')} FROM ${table}
+       WHERE id BETWEEN ? AND ? AND ${conditions} ORDER BY ${order ?? 'NULL'} DESC NULLS LAST, id DESC LIMIT ?`,
     )
     .raw();
   const lowestOfTurn = sqlite
@@ -115,13 +143,7 @@ function* turns(
   for (let highest = Number.MAX_SAFE_INTEGER; ; ) {
     const lowest = lowestOfTurn.get(highest, rowsPerTurn) ?? null;
     if (lowest === null) return;
-    yield select.all(lowest, highest, ...patterns, hitsMax).map(([recordId, name, ...details]) => ({
-      resource,
-      list,
-      recordId,
-      title: name,
-      details: details.filter(detail => detail !== null),
-    }));
+    yield select.all(lowest, highest, ...patterns, hitsMax);
     highest = lowest - 1;
   }
 }
