@@ -20,6 +20,13 @@ test('a change is told field by field, and connections by name and id', () => {
   expect(text).toContain('… and 1 older ones; they stand in record_history.\n');
 });
 
+test('a list of nothing is shown as none', () => {
+  const record = '{"id":7,"events":[],"name":null,"connections":[]}';
+  const text = storyText({ ...story, versions: [{ ...version, record, before: '{"id":7,"events":["a"]}' }] });
+  expect(text).toMatch(/ {2}events +none\n {2}connections +none\n/);
+  expect(text).toContain('~ events: a → none\n');
+});
+
 test('a version whose predecessor was pruned says so, and is no new record', () => {
   const text = storyText({ ...story, versions: [{ ...version, before: null }] });
   expect(text).toContain('  the version before it is no longer kept; what it says is shown above\n');

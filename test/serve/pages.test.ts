@@ -106,6 +106,36 @@ describe('the page of a record', () => {
     expect(html).toMatch(/From run 1 \(.*until run 2 \(.*replaced it/s);
   });
 
+  test('links the connections that it names', async () => {
+    const { html } = await page('/records/document-exports/1');
+    const links = [...html.matchAll(/href="\.\.\/\.\.\/(records\/connections\/\d+)"/g)].map(
+      ([, path]) => path,
+    );
+    expect(links).toHaveLength(2);
+    for (const link of links) expect((await page(`/${link}`)).status).toBe(200);
+    const webhook = recordPage(
+      {
+        resource: 'webhooks',
+        recordId: 1,
+        versionCount: 1,
+        versions: [
+          {
+            from: { runId: 1, at: null },
+            to: null,
+            endedBy: null,
+            isFirst: true,
+            record: '{"id":1,"connections":[{"id":3,"name":"SAP"},{"id":4,"name":"<b>"}],"other":[{"id":5}]}',
+            before: null,
+          },
+        ],
+      },
+      'Webhooks',
+    ).html;
+    expect(webhook).toContain('<a href="../../records/connections/3">SAP (3)</a>, <a href');
+    expect(webhook).toContain('&lt;b> (4)</a>');
+    expect(webhook).not.toContain('records/connections/5');
+  });
+
   test('is there for a record that is gone', async () => {
     const { html, status } = await page('/records/collections/4');
     expect(status).toBe(200);

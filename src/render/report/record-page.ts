@@ -1,10 +1,10 @@
 import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
 import { count } from '../numbers.ts';
 import { differenceList, fieldList } from './change-section.ts';
-import { framed, navigation, type Page } from './frame.ts';
+import { framed, navigation, type Page, recordPath } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
-import { differencesOf, fieldsOf, versionOnPage, wholeRecord } from './record-text.ts';
+import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from './record-text.ts';
 
 /** A record's page lies this deep below the report. */
 const root = '../../';
@@ -25,7 +25,7 @@ export function recordPage(story: RecordStory, list: string): Page {
       <section aria-labelledby="says">
         <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
         <dl class="record">${fieldsOf(newest?.record ?? '{}', wholeRecord).map(
-          ({ name: field, text }) => html`<dt>${field}</dt><dd>${text}</dd>`,
+          field => html`<dt>${field.name}</dt><dd>${shownValue(field)}</dd>`,
         )}</dl>
       </section>
       <section aria-labelledby="versions">
@@ -37,6 +37,15 @@ export function recordPage(story: RecordStory, list: string): Page {
     <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
   </body>`;
   return framed(`${name} – docmirror`, body, root);
+}
+
+/** A field's text, in which connections lead to their pages. */
+function shownValue({ text, connections }: ShownField): Html {
+  if (connections.length === 0) return text;
+  return connections.map(
+    (connection, at) =>
+      html`${at > 0 && ', '}<a href=${recordPath(root, 'connections', connection.id)}>${connection.text}</a>`,
+  );
 }
 
 function stateOf({ from, to }: StoryVersion): Html {

@@ -5,6 +5,14 @@ import { shownEndpoint, withoutAddressSecrets } from '../endpoint.ts';
 export interface ShownField {
   readonly name: string;
   readonly text: string;
+  /** The connections of which the text consists; none where it holds something else, or not all of it is shown. */
+  readonly connections: readonly ShownConnection[];
+}
+
+/** A connection in words. */
+export interface ShownConnection {
+  readonly id: number;
+  readonly text: string;
 }
 
 /** A field that an update changed, in words. */
@@ -38,7 +46,11 @@ const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|sign
 /** A record's fields that say something, as far as they fit; `record` is its JSON text. */
 export function fieldsOf(record: string, bounds = brief): ShownField[] {
   return Object.entries(valuesOf(record))
-    .map(([name, value]) => ({ name: printable(name), text: shown(name, value, bounds) }))
+    .map(([name, value]) => {
+      const text = shown(name, value, bounds);
+      const connections = text.length < bounds.textMax ? connectionsIn(name, value) : [];
+      return { name: printable(name), text, connections };
+    })
     .filter(({ text }) => text !== '')
     .slice(0, bounds.fieldsMax);
 }
@@ -68,6 +80,19 @@ function differenceOf(field: string, then: unknown, now: unknown, bounds: TextBo
   return { name, before, after: `${after} (a part that is not shown has changed)` };
 }
 
+const connectionName = /^(\w+C|c)onnections?$/;
+
+function connectionsIn(name: string, value: unknown): ShownConnection[] {
+  if (!connectionName.test(name)) return [];
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  const connections = items.flatMap(each => {
+    if (typeof each !== 'object' || each === null || !('id' in each) || typeof each.id !== 'number')
+      return [];
+    return [{ id: each.id, text: printable(words('', each, true)) }];
+  });
+  return connections.length === items.length ? connections : [];
+}
+
 function shown(name: string, value: unknown, { textMax, withIds }: TextBounds): string {
   const text = printable(words(name, value, withIds));
   return text.length <= textMax ? text : `${text.slice(0, textMax - 1)}…`;
@@ -77,7 +102,7 @@ function words(name: string, value: unknown, withIds: boolean): string {
   if (value === null || value === undefined) return '';
   if (secretName.test(name)) return '(not shown)';
   if (name === 'endpoint') return shownEndpoint(String(value));
-  if (Array.isArray(value)) return value.map(each => words('', each, withIds)).join(', ');
+  if (Array.isArray(value)) return value.map(each => words('', each, withIds)).join(', ') || 'none';
   if (typeof value !== 'object') return withoutAddressSecrets(String(value));
   if ('name' in value && typeof value.name === 'string') {
     const name = withoutAddressSecrets(value.name);
