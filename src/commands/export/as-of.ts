@@ -48,11 +48,19 @@ function findRun(
 ): number | null {
   if (asOfRun !== undefined) return runOf('--as-of-run', asOfRun, endedRuns);
   if (asOf === undefined) return null;
-  const runId = endedRuns.newestBy(instantOf('--as-of', asOf));
+  const runId = endedRuns.newestBy(endOfSecond(asOf));
   if (runId === null)
     throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
   say(`As of run ${runId}, which ended at ${endedRuns.endOf(runId)}.`);
   return runId;
+}
+
+const secondAlone = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i;
+
+/** Times are shown to the second, so a second that is named means all of it. */
+function endOfSecond(text: string): string {
+  const instant = instantOf('--as-of', text);
+  return secondAlone.test(text.trim()) ? instant.replace('.000Z', '.999Z') : instant;
 }
 
 function noteOn(runId: number, { status, writtenByRunId }: ListInRun): string | null {

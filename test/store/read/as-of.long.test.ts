@@ -77,6 +77,8 @@ describe.concurrent('export as of a run', () => {
     const then = await scene.run('export', '--as-of', String(run?.completed_at), '--out', out);
     expect(then).toMatchObject({ code: 0, stderr: `As of run 1, which ended at ${run?.completed_at}.\n` });
     expect(exported(scene, 'then', 'collections')).toHaveLength(2);
+    const shown = String(run?.completed_at).replace(/\.\d+Z$/, 'Z');
+    expect(await scene.run('export', '--as-of', shown, '--out', out), shown).toMatchObject({ code: 0 });
     expect(await scene.run('export', '--as-of', '2020-01-01', '--out', out)).toMatchObject({
       code: 2,
       stderr: 'docmirror: --as-of: no run had ended by 2020-01-01. "docmirror runs" lists them.\n',
