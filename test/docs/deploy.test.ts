@@ -261,7 +261,7 @@ test('each line of the crontab is five fields, a user and docmirror', () => {
   expect(lines).toHaveLength(2);
   for (const line of lines) {
     expect(isCron(words(line).slice(0, 5).join(' '))).toBe(true);
-    expect(line).toMatch(/ docmirror +\/usr\/local\/bin\/docmirror /);
+    expect(line).toMatch(/ docmirror +(out=\$\()?\/usr\/local\/bin\/docmirror /);
     // A per cent sign would end the command there.
     expect(line).not.toContain('%');
   }
