@@ -138,7 +138,7 @@ describe.concurrent('doctor', () => {
     [
       'a token command that fails',
       'token',
-      /the command failed \(7\)/,
+      /the command failed \(exit code 7\)/,
       ({ env }) => Object.assign(env, { DOCMIRROR_TOKEN_COMMAND: 'exit 7' }),
     ],
     [
