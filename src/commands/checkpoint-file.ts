@@ -5,6 +5,7 @@ import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
 import { readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
+import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
@@ -76,7 +77,7 @@ function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObje
     return {
       size,
       signature: 'unchecked',
-      notes: [`The checkpoint of ${size} receipts ${words}; ${advice}.`],
+      notes: [`The checkpoint of ${counted(size, 'receipt')} ${words}; ${advice}.`],
     };
   }
   const signature = signatureVerdict(note, { name: origin, publicKey });
@@ -85,7 +86,7 @@ function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObje
     forged: 'has a false signature',
     absent: 'was not signed by the key',
   };
-  return { size, signature, notes: [`The checkpoint of ${size} receipts ${words[signature]}.`] };
+  return { size, signature, notes: [`The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`] };
 }
 
 /** The audit with what the signature adds to it: one that is not the key's is a difference. */

@@ -1,6 +1,7 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { exitCodes } from '../errors.ts';
+import { counted } from '../render/numbers.ts';
 import type { LiveResult } from '../render/verification.ts';
 import { type LiveDifference, LiveMirror } from '../store/verify/live-mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
@@ -68,6 +69,6 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
       : [`${resource}: no two walks agreed, so differences may come from the list moving: ${reason}`]),
     ...(rejected === 0
       ? []
-      : [`${resource}: ${rejected} records could not be read, so they were not compared.`]),
+      : [`${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`]),
   ];
 }

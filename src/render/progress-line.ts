@@ -1,4 +1,4 @@
-import { count, duration } from './numbers.ts';
+import { count, counted, duration } from './numbers.ts';
 
 /** How far the reading of one list is. */
 export interface ReadingState {
@@ -50,8 +50,8 @@ function tailsOf(state: ReadingState, nowMs: number): string[] {
   const { pages, pageCount, walk, ended } = state;
   const share = `${Math.floor(shareOf(state) * 100)} %`.padStart(5);
   const reading = walk > 1 ? `reading ${walk}` : '';
-  const pagesText = `${count(pages)}/${count(Math.max(pages, pageCount))} pages`;
-  if (ended !== null) return texts([[ended, `${count(pages)} pages`, reading], [ended]]);
+  const pagesText = `${count(pages)}/${counted(Math.max(pages, pageCount), 'page')}`;
+  if (ended !== null) return texts([[ended, counted(pages, 'page'), reading], [ended]]);
   const { pace, rest, restInShort } = timesOf(state, nowMs);
   return texts([
     [share, pagesText, pace, rest, reading],

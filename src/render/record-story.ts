@@ -1,6 +1,6 @@
 import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
-import { count, instant } from './numbers.ts';
+import { count, counted, instant } from './numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, wholeRecord } from './report/record-text.ts';
 import { renderTable } from './table.ts';
 
@@ -61,9 +61,9 @@ export function storyText(story: RecordStory): string {
     '',
     ...fieldLines(fieldsOf(newest.record, wholeRecord)),
     '',
-    versionCount === 1 ? 'One version:' : `${count(versionCount)} versions, the newest first:`,
+    versionCount === 1 ? 'One version:' : `${counted(versionCount, 'version')}, the newest first:`,
     ...versions.flatMap(version => ['', ...versionLines(version, version === newest)]),
-    ...(rest > 0 ? ['', `… and ${count(rest)} older ones; they stand in record_history.`] : []),
+    ...(rest > 0 ? ['', `… and ${counted(rest, 'older one')} in record_history.`] : []),
   ]
     .map(line => `${line.trimEnd()}\n`)
     .join('');
@@ -124,7 +124,7 @@ export function matchesText(
   });
   const rest = matchCount - stories.length;
   return [
-    `${count(matchCount)} records of ${resource} have the reference ${printable(wanted)}:\n\n`,
+    `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:\n\n`,
     renderTable([{ name: 'ID', align: 'right' }, ...columns], rows, width),
     ...(rest > 0 ? [`… and ${count(rest)} more\n`] : []),
     `\n"docmirror show ${resource} ID" shows one of them with all its versions.\n`,

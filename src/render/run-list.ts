@@ -1,6 +1,6 @@
 import type { ListStatus, RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
-import { count, duration, instant } from './numbers.ts';
+import { count, counted, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
@@ -150,7 +150,7 @@ function verdictOf({ lastRun }: ListStatus): string {
   const { status, completeness, removalsWithheld, rejected, errorCode } = lastRun;
   if (judgement === 'complete') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
   if (judgement === 'rejected') return `${count(rejected)} rejected`;
-  if (judgement === 'withheld') return `${count(removalsWithheld)} removals withheld`;
+  if (judgement === 'withheld') return `${counted(removalsWithheld, 'removal')} withheld`;
   if (judgement === 'unproven') return judgement;
   return errorCode === null ? status : `${status}: ${errorCode}`;
 }

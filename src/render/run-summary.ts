@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
-import { count, duration } from './numbers.ts';
+import { count, counted, duration } from './numbers.ts';
 import { renderTable } from './table.ts';
 
 /** The summary as one JSON object on one line: what `sync --json` prints. */
@@ -97,18 +97,21 @@ function notesOn(outcome: ListOutcome): string[] {
     notes.push(`${resource}: unproven, so nothing was removed: ${reason}.`);
   }
   if (rejected > 0) {
-    const records = rejected === 1 ? '1 record' : `${count(rejected)} records`;
-    notes.push(`${resource}: ${records} could not be read, kept whole in rejected_records.`);
+    notes.push(
+      `${resource}: ${counted(rejected, 'record')} could not be read, kept whole in rejected_records.`,
+    );
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
   return notes;
 }
 
 function withheldNote({ resource, removalsWithheld, completeness, rejected }: ListOutcome): string {
-  const what = `${resource}: ${count(removalsWithheld)} records were not seen, but their removal was withheld`;
+  const [were, their, theyAre] =
+    removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
+  const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
   if (completeness === 'unproven') return `${what}, for the list is unproven.`;
   if (rejected > 0) return `${what}, for records were rejected.`;
-  return `${what}, for they are more than DOCMIRROR_MAX_REMOVALS allows.`;
+  return `${what}, for ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
 }
 
 /** Faults between this machine and the service, which `doctor` looks into. */

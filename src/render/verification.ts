@@ -2,7 +2,7 @@ import { printable } from '../printable.ts';
 import type { LiveDifference } from '../store/verify/live-mirror.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
-import { count } from './numbers.ts';
+import { count, counted } from './numbers.ts';
 import { renderTable } from './table.ts';
 
 /** How the mirror stands against the service; `isProven` where two walks over every list agreed. */
@@ -53,12 +53,12 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
           ]),
           width,
         )}\n`;
-  const rest = `${count(connectionCount)} connections, ${count(versionCount)} versions in the history, ${count(runCount)} runs`;
+  const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
-      : `${path} is NOT as docmirror wrote it: ${count(differenceCount)} ${differenceCount === 1 ? 'difference' : 'differences'}.`;
+      : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
   return `${table}${[verdict, ...notes, ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
 }
 
@@ -66,7 +66,7 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
 export function liveText({ isProven, notes, differences, differenceCount }: LiveResult): string {
   const verdict =
     differenceCount > 0
-      ? `The mirror is not what the service lists: ${count(differenceCount)} ${differenceCount === 1 ? 'difference' : 'differences'}.`
+      ? `The mirror is not what the service lists: ${counted(differenceCount, 'difference')}.`
       : isProven
         ? 'The mirror is what the service lists, record for record.'
         : 'No difference from the service was found, but not all of it could be compared.';

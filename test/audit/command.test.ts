@@ -96,7 +96,7 @@ describe('audit', () => {
 describe('verify --checkpoint', () => {
   test('a sound mirror that has gone on since holds', async () => {
     const { code, stdout } = await verify('--public-key', file('key.pub'));
-    expect(stdout).toContain('The checkpoint of 1 receipts was signed by the key.');
+    expect(stdout).toContain('The checkpoint of 1 receipt was signed by the key.');
     expect(code).toBe(0);
     const unchecked = await verify();
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('was not checked') });

@@ -97,7 +97,7 @@ describe.concurrent('doctor', () => {
     await scene.sync();
     const second = await doctor(scene);
     expect(second).toMatchObject({ code: 0, ok: true });
-    expect(second.of('mirror').found).toMatch(/is sound: 140 records, 1 runs/);
+    expect(second.of('mirror').found).toMatch(/is sound: 140 records, 1 run$/);
   });
 
   test('says it to people on a line a check, with what to do below', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { count } from '../../src/render/numbers.ts';
+import { count, counted } from '../../src/render/numbers.ts';
 
 test('a count is grouped by threes, as Intl does it', () => {
   const numbers = [
@@ -16,4 +16,13 @@ test('a count is grouped by threes, as Intl does it', () => {
   ];
   const grouped = new Intl.NumberFormat('en-US');
   expect(numbers.map(count)).toEqual(numbers.map(number => grouped.format(number)));
+});
+
+test('of one thing the singular is said', () => {
+  expect([0, 1, 2, 1_203].map(number => counted(number, 'run'))).toEqual([
+    '0 runs',
+    '1 run',
+    '2 runs',
+    '1,203 runs',
+  ]);
 });

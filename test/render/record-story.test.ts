@@ -17,7 +17,7 @@ test('a change is told field by field, and connections by name and id', () => {
   const text = storyText({ ...story, versionCount: 2 });
   expect(text).toContain('collections 7, as it stands since run 4 (2026-11-20 14:00:00Z):\n');
   expect(text).toContain('  ~ name: then → now\n  ~ sourceConnection: SAP (4) → SAP (3)\n');
-  expect(text).toContain('… and 1 older ones; they stand in record_history.\n');
+  expect(text).toContain('… and 1 older one in record_history.\n');
 });
 
 test('a list of nothing is shown as none', () => {

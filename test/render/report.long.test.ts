@@ -323,7 +323,7 @@ describe('a record in words', () => {
     const [field] = fieldsOf(JSON.stringify({ name: `a\u0000\u001b[31m${'x'.repeat(1_000)}` }));
     expect(field?.text).toHaveLength(160);
     expect(field?.text).toMatch(/^a\\u0000\\u001b\[31mx/);
-    expect(fieldsOf('{"a\\u001b":1}')).toEqual([{ name: 'a\\u001b', text: '1' }]);
+    expect(fieldsOf('{"a\\u001b":1}')).toMatchObject([{ name: 'a\\u001b', text: '1' }]);
     expect(differencesOf('{}', '{"a\\u202e":1}')[0]?.name).toBe('a\\u202e');
   });
 

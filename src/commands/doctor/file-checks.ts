@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocmirrorError, exitCodes } from '../../errors.ts';
-import { bytesText, count } from '../../render/numbers.ts';
+import { bytesText, counted } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
 import { auditMirror, isHeld } from './mirror-probes.ts';
@@ -84,7 +84,10 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     const [first] = audit.differences;
     if (first === undefined) {
       const records = audit.lists.reduce((sum, { recordCount }) => sum + recordCount, 0);
-      return ok('mirror', `${path} is sound: ${count(records)} records, ${count(audit.runCount)} runs`);
+      return ok(
+        'mirror',
+        `${path} is sound: ${counted(records, 'record')}, ${counted(audit.runCount, 'run')}`,
+      );
     }
     const found = `${path} is not as docmirror wrote it: ${first.what}`;
     // A run stumbles over damage, not over a row that someone has changed.

@@ -5,6 +5,7 @@ import type { Config, ServiceConfig } from '../../config/resolve.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { Pagination } from '../../contract/page.ts';
 import { exitCodes, ServiceError } from '../../errors.ts';
+import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
 import type { CommandContext } from '../context.ts';
 import type { Logger } from '../logging.ts';
@@ -142,7 +143,7 @@ function checkPages(answers: readonly Answer[]): Verdict {
   if (pages.length === 0) return skipped('pages', 'no page was read');
   const words = pages.map(
     ({ list, page }) =>
-      `${list.resource}: first page ${page.pageNo}, ${page.pageSize} a page, ${page.totalRecordCount} records`,
+      `${list.resource}: first page ${page.pageNo}, ${page.pageSize} a page, ${counted(page.totalRecordCount, 'record')}`,
   );
   return ok('pages', words.join('; '));
 }

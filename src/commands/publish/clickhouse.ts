@@ -6,7 +6,7 @@ import { contentOfJson } from '../../contract/record-content.ts';
 import { UsageError } from '../../errors.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
-import { count } from '../../render/numbers.ts';
+import { counted } from '../../render/numbers.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
 import type { CommandContext } from '../context.ts';
 import { OneBar } from '../one-bar.ts';
@@ -75,6 +75,7 @@ function described(publication: Publication, url: string, durationMs: number): s
   const seconds = (durationMs / 1000).toFixed(1);
   if (fromRunId === null)
     return `${tenant}: nothing new; ${url} holds run ${throughRunId}, verified in ${seconds} s.\n`;
-  const which = runs === 1 ? `run ${throughRunId}` : `${count(runs)} runs, ${fromRunId} to ${throughRunId}`;
-  return `${tenant}: ${which}: ${count(rows)} rows and ${count(changes)} changes sent to ${url} and verified in ${seconds} s.\n`;
+  const which =
+    runs === 1 ? `run ${throughRunId}` : `${counted(runs, 'run')}, ${fromRunId} to ${throughRunId}`;
+  return `${tenant}: ${which}: ${counted(rows, 'row')} and ${counted(changes, 'change')} sent to ${url} and verified in ${seconds} s.\n`;
 }

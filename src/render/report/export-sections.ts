@@ -1,6 +1,6 @@
 import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
-import { count } from '../numbers.ts';
+import { count, counted } from '../numbers.ts';
 import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';
 import { type Html, html } from './html.ts';
@@ -33,11 +33,11 @@ async function overTime(timeline: Timeline, undated: number): Promise<Html> {
   });
   const total = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const asides = [
-    ...(before > 0 ? [`${count(before)} are older than what is drawn`] : []),
-    ...(undated > 0 ? [`${count(undated)} have no date`] : []),
+    ...(before > 0 ? [`${count(before)} ${before === 1 ? 'is' : 'are'} older than what is drawn`] : []),
+    ...(undated > 0 ? [`${count(undated)} ${undated === 1 ? 'has' : 'have'} no date`] : []),
   ];
   const summary = [
-    `${count(total)} exports from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest.name || '–'} with ${count(busiest.count)}.`,
+    `${counted(total, 'export')} from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest.name || '–'} with ${count(busiest.count)}.`,
     ...(asides.length > 0 ? [`${asides.join(', ')}.`] : []),
   ].join(' ');
   const bars = buckets.map(bucket => ({
@@ -99,12 +99,12 @@ async function ranking(
   const rest = all.slice(rankedMax).reduce((sum, { value }) => sum + value, uncounted);
   const bars: RankedBar[] = all.slice(0, rankedMax).map(bar => ({ ...bar, text: share(bar.value) }));
   if (rest > 0)
-    bars.push({ label: `all ${count(all.length - rankedMax)} others`, value: rest, text: share(rest) });
+    bars.push({ label: `all ${counted(all.length - rankedMax, 'other')}`, value: rest, text: share(rest) });
   const [first] = all;
   const summary =
     first === undefined
       ? `There are no ${things}.`
-      : `${count(all.length)} ${all.length === 1 ? things.slice(0, -1) : things}; the most frequent is ${first.label} with ${share(first.value)}.`;
+      : `${counted(all.length, things.slice(0, -1))}; the most frequent is ${first.label} with ${share(first.value)}.`;
   return figure(
     {
       title,

@@ -1,5 +1,5 @@
 import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
-import { count } from '../numbers.ts';
+import { counted } from '../numbers.ts';
 import { differenceList, fieldList } from './change-section.ts';
 import { framed, navigation, type Page, recordPath } from './frame.ts';
 import { type Html, html } from './html.ts';
@@ -29,9 +29,9 @@ export function recordPage(story: RecordStory, list: string): Page {
         )}</dl>
       </section>
       <section aria-labelledby="versions">
-        <h2 id="versions">${versionCount === 1 ? 'One version' : `${count(versionCount)} versions, the newest first`}</h2>
+        <h2 id="versions">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</h2>
         <ol class="versions" reversed>${versions.map(version => versionEntry(version, version === newest))}</ol>
-        ${rest > 0 && html`<p class="hint">The ${count(rest)} older ones: <code>docmirror show ${story.resource} ${recordId}</code></p>`}
+        ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${story.resource} ${recordId}</code></p>`}
       </section>
     </main>
     <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>

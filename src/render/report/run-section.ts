@@ -1,6 +1,6 @@
 import { printable } from '../../printable.ts';
 import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
-import { count, duration } from '../numbers.ts';
+import { count, counted, duration } from '../numbers.ts';
 import { timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';
 import { type Html, html } from './html.ts';
@@ -27,13 +27,19 @@ export async function runSection({ runs, runCount }: ReportData): Promise<Html> 
     ${await durations(runs)}
     ${legend(runs)}
     <table class="runs" role="table">
-      <caption>${runCount <= tableMax ? `All ${count(runCount)} runs` : `The newest ${tableMax} of ${count(runCount)} runs`}, the newest first</caption>
+      <caption>${captionOf(runCount)}</caption>
       <thead role="rowgroup"><tr role="row">
         ${['Run', 'Outcome', 'Took', 'Changes'].map(name => html`<th role="columnheader" scope="col">${name}</th>`)}
       </tr></thead>
       <tbody role="rowgroup">${runs.slice(0, tableMax).map(runRow)}</tbody>
     </table>
   </section>`;
+}
+
+function captionOf(runCount: number): string {
+  if (runCount === 1) return 'One run';
+  const which = runCount <= tableMax ? 'All' : `The newest ${tableMax} of`;
+  return `${which} ${counted(runCount, 'run')}, the newest first`;
 }
 
 async function durations(runs: readonly ReportRun[]): Promise<Html> {
@@ -52,7 +58,7 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
   return figure(
     {
       title: 'How long runs took',
-      summary: `Of the newest ${timed.length === 1 ? 'run' : `${timed.length} runs`}, ${completed} completed; half took no longer than ${duration(median)}, the longest ${duration(times.at(-1) ?? 0)}.`,
+      summary: `Of the newest ${timed.length === 1 ? 'run' : counted(timed.length, 'run')}, ${completed} completed; half took no longer than ${duration(median)}, the longest ${duration(times.at(-1) ?? 0)}.`,
       columns: ['run', 'took', 'outcome'],
       rows: timed.map(run => [String(run.id), duration(run.durationMs ?? 0), run.status]),
     },

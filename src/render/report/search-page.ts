@@ -1,7 +1,7 @@
 import { printable } from '../../printable.ts';
 import type { SearchHit, SearchResult } from '../../store/read/search.ts';
 import { withoutAddressSecrets } from '../endpoint.ts';
-import { count } from '../numbers.ts';
+import { count, counted } from '../numbers.ts';
 import { framed, navigation, type Page, recordPath } from './frame.ts';
 import { type Html, html } from './html.ts';
 
@@ -26,10 +26,10 @@ export function searchPage(wanted: string, result: SearchResult | null): Page {
 function headingOf(result: SearchResult | null): string {
   if (result === null) return 'Find a record';
   const { hits, hitCount, isWhole } = result;
-  if (!isWhole) return `${count(hits.length)} of at least ${count(hitCount)} records`;
-  if (hits.length < hitCount) return `${count(hits.length)} of ${count(hitCount)} records`;
+  if (!isWhole) return `${count(hits.length)} of at least ${counted(hitCount, 'record')}`;
+  if (hits.length < hitCount) return `${count(hits.length)} of ${counted(hitCount, 'record')}`;
   if (hitCount === 0) return 'Nothing found';
-  return hitCount === 1 ? 'One record' : `${count(hitCount)} records`;
+  return hitCount === 1 ? 'One record' : counted(hitCount, 'record');
 }
 
 function hintOf(result: SearchResult | null): string {

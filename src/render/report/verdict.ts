@@ -1,6 +1,6 @@
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { judgementOf } from '../judgement.ts';
-import { count, duration } from '../numbers.ts';
+import { counted, duration } from '../numbers.ts';
 
 /** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
@@ -104,7 +104,10 @@ function failure({ title, resource, last }: ReportList): Concern[] {
 
 function unproven({ title, resource, last }: ReportList): Concern[] {
   if (last?.completeness !== 'unproven') return [];
-  const kept = last.removalsWithheld > 0 ? ` ${count(last.removalsWithheld)} records were not seen.` : '';
+  const kept =
+    last.removalsWithheld > 0
+      ? ` ${counted(last.removalsWithheld, 'record')} ${last.removalsWithheld === 1 ? 'was' : 'were'} not seen.`
+      : '';
   return [
     {
       tone: 'warn',
@@ -121,13 +124,13 @@ function rejection({ title, last, rejections }: ReportList): Concern[] {
   const reasons = rejections
     .map(
       ({ reason, count: times, firstPageNo }) =>
-        `${reason} (${count(times)} times, first on page ${firstPageNo})`,
+        `${reason} (${counted(times, 'time')}, first on page ${firstPageNo})`,
     )
     .join('; ');
   return [
     {
       tone: 'warn',
-      title: `${title}: ${records(last.rejected)} could not be read`,
+      title: `${title}: ${counted(last.rejected, 'record')} could not be read`,
       detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
       advice: 'Look at them, and tell those who run the service:',
       commands: [
@@ -143,15 +146,11 @@ function withheld({ title, resource, last }: ReportList): Concern[] {
   return [
     {
       tone: 'warn',
-      title: `${title}: the removal of ${records(last.removalsWithheld)} was withheld`,
+      title: `${title}: the removal of ${counted(last.removalsWithheld, 'record')} was withheld`,
       detail:
         'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
       advice: 'Find out whether they are really gone. If they are:',
       commands: [`docmirror sync --resource ${resource} --allow-mass-removal`],
     },
   ];
-}
-
-function records(number: number): string {
-  return `${count(number)} ${number === 1 ? 'record' : 'records'}`;
 }
