@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
-import { isFresh, statusJson, statusText } from '../render/run-list.ts';
+import { isFresh, statusJson, statusText } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';

@@ -16,7 +16,7 @@ export async function whereYouAre(command: Command, context: CommandContext): Pr
     stdout.write(howToBegin(database, await whatIsMissing(context)));
     return;
   }
-  const { statusText } = await import('../render/run-list.ts');
+  const { statusText } = await import('../render/status.ts');
   const { RunReader } = await import('../store/read/run-reader.ts');
   const reader = RunReader.open(database);
   try {

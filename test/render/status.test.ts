@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statusText } from '../../src/render/run-list.ts';
+import { statusText } from '../../src/render/status.ts';
 import type { ListStatus } from '../../src/store/read/run-reader.ts';
 
 const nowMs = Date.parse('2026-11-20T10:00:34.000Z');

@@ -1,0 +1,147 @@
+import type { ListStatus } from '../store/read/run-reader.ts';
+import { judgementOf } from './judgement.ts';
+import { count, counted, duration, instant } from './numbers.ts';
+import { resourceOf } from './run-list.ts';
+import { renderTable } from './table.ts';
+
+/** When a watch is to start its next run; null where no watch keeps the mirror. */
+export interface NextRun {
+  readonly nextRunAt: string;
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
+/** The age that lists may have, in the user's words and in milliseconds. */
+export interface MaxAge {
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** What else is said of lists, and how wide. */
+export interface StatusOptions {
+  readonly watch?: NextRun | null;
+  readonly maxAge?: MaxAge | null;
+  /** The terminal's. */
+  readonly width?: number;
+}
+
+/** How the lists stand, for people. */
+export function statusText(
+  lists: readonly ListStatus[],
+  nowMs: number,
+  { watch = null, maxAge = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
+): string {
+  const notes = [
+    ...lists.flatMap(list => skewNote(list, nowMs)),
+    ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
+    ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
+  ];
+  return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
+}
+
+/** True where a list's last completed run ended within that age, as far as this machine's clock can tell. */
+export function isFresh({ lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): boolean {
+  const age = ageMs(lastCompletedAt, nowMs);
+  return age !== null && age <= maxAge.ms;
+}
+
+function ageNote(list: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
+  const { resource, lastCompletedAt } = list;
+  if (lastCompletedAt === null)
+    return [`${resource}: no run of it has completed, so it is older than --max-age ${maxAge.text}.`];
+  // Why one that ended in the future is not fresh is said already.
+  if (isFresh(list, nowMs, maxAge) || isInFuture(lastCompletedAt, nowMs)) return [];
+  const ended = ago(lastCompletedAt, nowMs);
+  return [`${resource}: its last completed run ended ${ended}, more than --max-age ${maxAge.text}.`];
+}
+
+/** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more is not believed. */
+const skewMsMax = 60_000;
+
+/** True where a run ended in the future, by this machine's clock: no one can tell then how old the list is. */
+function isInFuture(completedAt: string | null, nowMs: number): boolean {
+  return completedAt !== null && Date.parse(completedAt) - nowMs > skewMsMax;
+}
+
+function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): string[] {
+  if (lastCompletedAt === null || !isInFuture(lastCompletedAt, nowMs)) return [];
+  const aheadMs = Date.parse(lastCompletedAt) - nowMs;
+  return [
+    `${resource}: its last completed run ended ${duration(aheadMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`,
+  ];
+}
+
+/** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
+const lateMsMax = 60_000;
+
+function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number): string {
+  const lateMs = nowMs - Date.parse(nextRunAt);
+  const plan = `watch, "${schedule}" in ${timezone}`;
+  if (lateMs <= lateMsMax) return `Next run: ${instant(nextRunAt)} (${plan}).`;
+  return `The next run was due at ${instant(nextRunAt)} (${plan}), ${duration(lateMs)} ago: the watch seems to have died.`;
+}
+
+function statusTable(lists: readonly ListStatus[], nowMs: number, width: number): string {
+  return renderTable(
+    [
+      { name: 'List' },
+      { name: 'Records', align: 'right' },
+      { name: 'Verdict' },
+      { name: 'Last run', align: 'right' },
+      { name: 'Completed' },
+      { name: 'Full sweep' },
+    ],
+    lists.map(list => [
+      list.resource,
+      count(list.recordCount),
+      verdictOf(list),
+      list.lastRun === null ? 'none' : String(list.lastRun.runId),
+      ago(list.lastCompletedAt, nowMs),
+      ago(list.lastFullAt, nowMs),
+    ]),
+    width,
+  );
+}
+
+/** How a list stands after its last run, in few words. */
+function verdictOf({ lastRun }: ListStatus): string {
+  const judgement = judgementOf(lastRun);
+  if (lastRun === null) return judgement;
+  const { status, completeness, removalsWithheld, rejected, errorCode } = lastRun;
+  if (judgement === 'complete') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
+  if (judgement === 'rejected') return `${count(rejected)} rejected`;
+  if (judgement === 'withheld') return `${counted(removalsWithheld, 'removal')} withheld`;
+  if (judgement === 'unproven') return judgement;
+  return errorCode === null ? status : `${status}: ${errorCode}`;
+}
+
+function ago(at: string | null, nowMs: number): string {
+  if (at === null) return 'never';
+  if (isInFuture(at, nowMs)) return 'in the future';
+  return `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
+}
+
+/** How the lists stand, as one JSON object on one line. */
+export function statusJson(
+  lists: readonly ListStatus[],
+  nowMs: number,
+  watch: NextRun | null = null,
+): string {
+  const resources = lists.map(list => ({
+    resource: list.resource,
+    recordCount: list.recordCount,
+    verdict: verdictOf(list),
+    lastCompletedAt: list.lastCompletedAt,
+    lastFullAt: list.lastFullAt,
+    ageMs: ageMs(list.lastCompletedAt, nowMs),
+    endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
+    lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
+  }));
+  return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+}
+
+/** Null where no run has completed, or its end is not believed. */
+function ageMs(completedAt: string | null, nowMs: number): number | null {
+  if (completedAt === null || isInFuture(completedAt, nowMs)) return null;
+  return Math.max(0, nowMs - Date.parse(completedAt));
+}
