@@ -1,12 +1,23 @@
-/** What could steer a terminal or turn the order of what is read: control characters, marks of direction, and odd line ends. */
-const unsafe = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+/**
+ * What could steer a terminal or turn the order of what is read: control characters, marks of direction, and odd line ends. And what
+ * can't be seen, so that two texts look alike: soft hyphens, joiners, characters of no width, and tags.
+ */
+const unsafe =
+  /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
 
 const shortForms: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** A text as one line that a person can safely look at: what could steer a terminal is shown as an escape, such as `\u001b`. */
 export function printable(text: string): string {
-  return text.replace(
-    unsafe,
-    char => shortForms[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(unsafe, char => shortForms[char] ?? escapeOf(char));
+}
+
+/** The same of each line of a text that has several of its own. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+function escapeOf(char: string): string {
+  const hex = char.codePointAt(0)?.toString(16).padStart(4, '0') ?? '';
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 }

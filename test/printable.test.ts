@@ -7,6 +7,9 @@ test.each([
   ['\u0085\u009b31m', '\\u0085\\u009b31m'],
   ['\u202egpj.exe\u2066\u200f', '\\u202egpj.exe\\u2066\\u200f'],
   ['one\u2028two\u2029', 'one\\u2028two\\u2029'],
+  ['pay\u00adpal\u034f\ufeff', 'pay\\u00adpal\\u034f\\ufeff'],
+  ['a\u200bb\u200dc\u2060d\u2064', 'a\\u200bb\\u200dc\\u2060d\\u2064'],
+  ['tag\u{e0041}\u{e007f}', 'tag\\u{e0041}\\u{e007f}'],
   ['Grüße, 世界 👋 – fine', 'Grüße, 世界 👋 – fine'],
 ])('%j is shown as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
