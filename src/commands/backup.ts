@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
 import { type Backup, backUp } from '../store/backup/backup.ts';
@@ -74,7 +75,7 @@ function describe({ path, bytes, verification }: Backup, removed: readonly strin
     `${path}: ${stateText(newest)}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
-  return `${lines.join('\n')}\n`;
+  return lines.map(line => `${printable(line)}\n`).join('');
 }
 
 function stateText(newestRunId: number): string {
@@ -96,7 +97,7 @@ async function restoreMirror(copy: string, database: string, context: CommandCon
   }
   const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
   context.stdout.write(
-    `${path}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. "docmirror sync" brings it up to date.\n`,
+    `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. "docmirror sync" brings it up to date.\n`,
   );
 }
 

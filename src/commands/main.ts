@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/resolve.ts';
 import { CancelledError, DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import { printable, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
@@ -46,7 +46,8 @@ function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
     )
     .version(version)
     .configureOutput({
-      outputError: (text, write) => write(withoutValues(text.replace(/^error: /, 'docmirror: '))),
+      outputError: (text, write) =>
+        write(printableLines(withoutValues(text.replace(/^error: /, 'docmirror: ')))),
     })
     .configureHelp({ subcommandTerm: command => command.name() })
     .exitOverride()
@@ -83,7 +84,7 @@ function report(error: unknown, secrets: Secrets): number {
     return known.exitCode;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const shown = secrets.redact(detail).split('\n').map(printable).join('\n');
+  const shown = printableLines(secrets.redact(detail));
   process.stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown}\n`);
   return exitCodes.failed;
 }

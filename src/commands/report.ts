@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { count } from '../render/numbers.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { version } from '../version.ts';
@@ -20,7 +21,7 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const { reportPage } = await import('../render/report/page.ts');
   const { html } = await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root: null });
   replace(flags.out, html);
-  stdout.write(`Wrote ${flags.out} (${count(Math.ceil(Buffer.byteLength(html) / 1024))} KiB).\n`);
+  stdout.write(`Wrote ${printable(flags.out)} (${count(Math.ceil(Buffer.byteLength(html) / 1024))} KiB).\n`);
 }
 
 async function readData(database: string) {

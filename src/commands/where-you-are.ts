@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
 import { readToken } from './token.ts';
@@ -23,7 +24,7 @@ export async function whereYouAre(command: Command, context: CommandContext): Pr
     const lists = reader.status();
     const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
     stdout.write(
-      `${database} mirrors ${baseUrl ?? 'nothing yet'}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
+      `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
     );
   } finally {
     reader.close();
@@ -56,5 +57,5 @@ function howToBegin(database: string, missing: string | null): string {
         ]),
     'With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.',
   ];
-  return `${lines.join('\n')}\n`;
+  return lines.map(line => `${printable(line)}\n`).join('');
 }

@@ -59,7 +59,7 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
       : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
-  return `${table}${[verdict, ...notes, ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
+  return `${table}${[...[verdict, ...notes].map(printable), ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
 }
 
 /** A comparison with the service for people. */

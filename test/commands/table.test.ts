@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { exportFormats } from '../../src/commands/export/table.ts';
@@ -7,7 +8,8 @@ import { commandTable, groups } from '../../src/commands/table/table.ts';
 import { settings } from '../../src/config/settings.ts';
 import { changeFormats } from '../../src/render/change-feed.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { runCli } from '../support/run-cli.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
 
 const program = new Command();
 registerCommands(program, {
@@ -62,6 +64,39 @@ describe('the table of commands', () => {
       commandTable.find(entry => entry.name === name)?.flags.find(({ flag }) => flag === '--format')?.choices;
     expect(choicesOf('changes')).toEqual(changeFormats);
     expect(choicesOf('export')).toEqual(exportFormats);
+  });
+});
+
+describe('what a command line says is shown as an escape where it could steer a terminal', () => {
+  test.each([
+    [['status', '--a\u001b[31mb']],
+    [['show', '\u001b[31m', '1']],
+    [['stat\u009b31m']],
+    [['--database', 'x\u001b[31m']],
+    [['verify', '--database', 'x\u009b31m']],
+  ])('%j', async args => {
+    await using folder = temporaryFolder();
+    const { stdout, stderr } = await runCli(args, { cwd: folder.path });
+    expect(stdout + stderr).toMatch(/\\u00[19]b/);
+    expect(stdout + stderr).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u);
+  });
+
+  test('and so is the path of what was written', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await scene.sync();
+    const at = (name: string) => join(scene.folder, `${name}\u001b[31m`);
+    const failed = await scene.run('report', '--out', join(scene.folder, 'nowhere', '\u009b31m\u202e'));
+    expect(failed.stderr).toContain('\\u009b31m\\u202e');
+    for (const args of [
+      ['report', '--out', at('r')],
+      ['backup', at('b')],
+      ['backup', '--check', at('b')],
+    ]) {
+      const { code, stdout } = await scene.run(...args);
+      expect(code).toBe(0);
+      expect(stdout).toContain('\\u001b[31m');
+      expect(stdout).not.toContain('\u001b');
+    }
   });
 });
 
