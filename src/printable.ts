@@ -17,6 +17,11 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
+/** The same of a text that another program broke into lines, such as SQLite: they are joined by spaces. */
+export function printableInOneLine(text: string): string {
+  return printable(text.replace(/\s*\n\s*/g, ' '));
+}
+
 function escapeOf(char: string): string {
   const hex = char.codePointAt(0)?.toString(16).padStart(4, '0') ?? '';
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;

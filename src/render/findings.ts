@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable, printableInOneLine } from '../printable.ts';
 
 /** What one check of `doctor` found. */
 export interface Finding {
@@ -23,7 +23,7 @@ const checkWidth = 11;
 
 /** One finding for people, on a line, and on the next what to do. */
 export function findingText({ check, status, found, todo }: Finding): string {
-  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printable(found)}\n`;
+  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}\n`;
   return todo === null ? line : `${line}${' '.repeat(markWidth + checkWidth + 4)}→ ${printable(todo)}\n`;
 }
 

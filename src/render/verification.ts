@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts';
+import { printable, printableInOneLine } from '../printable.ts';
 import type { LiveDifference } from '../store/verify/live-mirror.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
@@ -103,7 +103,7 @@ const severityText = {
 
 function differenceLine({ table, id, what, severity }: Difference): string {
   const where = [table ?? 'file', ...(id === null ? [] : [id])].join(' ');
-  return printable(`  ${where}: ${what} [${severityText[severity]}]`);
+  return `  ${printableInOneLine(`${where}: ${what} [${severityText[severity]}]`)}`;
 }
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };

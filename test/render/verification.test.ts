@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { findingText } from '../../src/render/findings.ts';
+import { verificationText } from '../../src/render/verification.ts';
+import type { Verification } from '../../src/store/verify/verify.ts';
+
+const multiline = "SQLite's integrity check: Tree 23 page 64:\n  btreeInitPage() returns error code 11\u001b";
+const joined = "SQLite's integrity check: Tree 23 page 64: btreeInitPage() returns error code 11\\u001b";
+
+test('what SQLite says of damage in several lines stands in one', () => {
+  const verification: Verification = {
+    path: 'mirror.sqlite',
+    lists: [],
+    connectionCount: 0,
+    versionCount: 0,
+    runCount: 0,
+    receiptCount: 0,
+    prunedBefore: null,
+    differences: [{ table: null, id: null, what: multiline, severity: 'content' }],
+    differenceCount: 1,
+  };
+  expect(verificationText(verification)).toBe(
+    `mirror.sqlite is NOT as docmirror wrote it: 1 difference.\n  file: ${joined} [content]\n`,
+  );
+  expect(findingText({ check: 'mirror', status: 'failed', found: multiline, todo: null })).toContain(
+    `${joined}\n`,
+  );
+});
