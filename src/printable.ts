@@ -22,6 +22,14 @@ export function printableInOneLine(text: string): string {
   return printable(text.replace(/\s*\n\s*/g, ' '));
 }
 
+/** What JSON lets stand in a text as it is, though it could steer a terminal: outside of texts it holds none of that. */
+const unsafeInJson = /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** The same JSON, of the same value, so that a person can safely look at it on a terminal. */
+export function printableJson(json: string): string {
+  return json.replace(unsafeInJson, escapeOf);
+}
+
 function escapeOf(char: string): string {
   const hex = char.codePointAt(0)?.toString(16).padStart(4, '0') ?? '';
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;

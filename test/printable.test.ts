@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printable } from '../src/printable.ts';
+import { printable, printableJson } from '../src/printable.ts';
 
 test.each([
   ['\u001b[31mred\u0007', '\\u001b[31mred\\u0007'],
@@ -13,4 +13,11 @@ test.each([
   ['Grüße, 世界 👋 – fine', 'Grüße, 世界 👋 – fine'],
 ])('%j is shown as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
+});
+
+test('JSON is made safe to look at, and keeps its value', () => {
+  const value = { name: '\u007f\u009b31m\u202e\u2028\u2066 Grüße 👋' };
+  const json = printableJson(JSON.stringify(value));
+  expect(json).toBe('{"name":"\\u007f\\u009b31m\\u202e\\u2028\\u2066 Grüße 👋"}');
+  expect(JSON.parse(json)).toEqual(value);
 });

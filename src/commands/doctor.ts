@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
+import { printableJson } from '../printable.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
 import type { CommandContext } from './context.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
@@ -21,7 +22,9 @@ export async function doctor(command: Command, context: CommandContext): Promise
   }
   const exitCode = exitCodeOf(verdicts);
   const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
-  context.stdout.write(json ? diagnosisJson({ findings, exitCode }) : diagnosisText({ findings, exitCode }));
+  context.stdout.write(
+    json ? printableJson(diagnosisJson({ findings, exitCode })) : diagnosisText({ findings, exitCode }),
+  );
   context.setExitCode(exitCode);
 }
 

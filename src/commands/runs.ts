@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config/resolve.ts';
+import { printableJson } from '../printable.ts';
 import { runsJson, runsText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
@@ -15,7 +16,7 @@ export function runs(command: Command, { environment, stdout }: CommandContext):
   const reader = RunReader.open(config.database);
   try {
     const history = reader.runs(limit);
-    stdout.write(flags.json ? runsJson(history) : runsText(history, terminalWidth(stdout)));
+    stdout.write(flags.json ? printableJson(runsJson(history)) : runsText(history, terminalWidth(stdout)));
   } finally {
     reader.close();
   }

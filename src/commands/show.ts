@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
@@ -22,7 +22,9 @@ export function show(command: Command, context: CommandContext): void {
   try {
     reader.holdStill();
     const found = find(reader, resource, wanted);
-    stdout.write(flags.json ? storiesJson(found) : textOf(found, reader, terminalWidth(stdout)));
+    stdout.write(
+      flags.json ? printableJson(storiesJson(found)) : textOf(found, reader, terminalWidth(stdout)),
+    );
   } finally {
     reader.close();
   }

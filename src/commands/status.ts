@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
+import { printableJson } from '../printable.ts';
 import { isFresh, statusJson, statusText } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
@@ -20,7 +21,7 @@ export function status(command: Command, { environment, stdout, setExitCode }: C
     const watch = readWatchNote(config.database);
     stdout.write(
       flags.json
-        ? statusJson(lists, nowMs, watch)
+        ? printableJson(statusJson(lists, nowMs, watch))
         : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
     );
     const isTooOld = maxAge !== null && !lists.every(list => isFresh(list, nowMs, maxAge));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
+import { printableJson } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';
 import { exitCodeOf } from '../sync/run.ts';
@@ -49,7 +50,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     signal: context.signal,
   }).finally(() => observer.close());
   const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout))}`;
-  context.stdout.write(flags.json ? summaryJson(summary) : text());
+  context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
   context.setExitCode(exitCodeOf(summary, context.signal));
 }
 

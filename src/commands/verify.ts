@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { printableJson } from '../printable.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoint } from './checkpoint-file.ts';
@@ -43,6 +44,6 @@ export async function verify(command: Command, context: CommandContext): Promise
     live = await verifyLive({ config, service, limit, logger }, context);
     if (!flags.json) stdout.write(`\n${liveText(live)}`);
   }
-  if (flags.json) stdout.write(verificationJson(verification, live));
+  if (flags.json) stdout.write(printableJson(verificationJson(verification, live)));
   setExitCode(verification.differenceCount > 0 ? exitCodes.difference : (live?.exitCode ?? exitCodes.done));
 }

@@ -1,3 +1,4 @@
+import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/mirror-reader.ts';
 import { changesText } from './changes.ts';
 import { csvText } from './csv.ts';
@@ -23,7 +24,7 @@ export function* changeFeed(
   changes: Iterable<Change>,
   { format, width, forSpreadsheet }: FeedOptions,
 ): Generator<string> {
-  if (format === 'ndjson') for (const change of changes) yield ndjsonLine(change);
+  if (format === 'ndjson') for (const change of changes) yield printableJson(ndjsonLine(change));
   else if (format === 'csv') yield* csvLines(changes, forSpreadsheet);
   else yield* tableLines(changes, width);
 }

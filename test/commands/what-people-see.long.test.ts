@@ -26,6 +26,9 @@ describe.concurrent('a record that would steer a terminal', () => {
     for (const { stdout } of [dry, table]) expect(stdout).toContain(visible);
     const data = await scene.run('changes', '--format', 'ndjson');
     expect(JSON.parse(data.stdout).record.name).toBe(hostile);
+    const shown = await scene.run('show', 'collections', '90', '--json');
+    expect(JSON.parse(shown.stdout).records[0].record.name).toBe(hostile);
+    for (const { stdout } of [data, shown]) expect(stdout).not.toMatch(steering);
   });
 
   test('is made visible in the report', async () => {

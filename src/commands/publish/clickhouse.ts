@@ -4,6 +4,7 @@ import { resolveConfig } from '../../config/resolve.ts';
 import { readSmallFile } from '../../config/small-file.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { UsageError } from '../../errors.ts';
+import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
 import { counted } from '../../render/numbers.ts';
@@ -50,7 +51,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     const durationMs = Math.round(performance.now() - startedAtMs);
     stdout.write(
       flags.json
-        ? `${JSON.stringify({ ...publication, verified: true, durationMs })}\n`
+        ? printableJson(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`)
         : described(publication, where.url, durationMs),
     );
   } finally {
