@@ -55,11 +55,19 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
         )}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];
+  const isAboutCheckpoint = differenceCount === 1 && isRefused(checkpoint);
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
-      : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
+      : isAboutCheckpoint
+        ? `The checkpoint can't be relied on. It says nothing against ${path}, in which no difference was found: ${rest}.`
+        : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
   return `${table}${[...[verdict, ...notes].map(printable), ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
+}
+
+/** Whether the checkpoint itself is one of the differences: its signature is false or another key's, or it is no checkpoint at all. */
+function isRefused(checkpoint: ShownCheckpoint | undefined): boolean {
+  return checkpoint?.signature === 'forged' || checkpoint?.signature === 'absent';
 }
 
 /** A comparison with the service for people. */

@@ -109,6 +109,12 @@ describe('verify --checkpoint', () => {
     writeFileSync(file('other.pub'), other.stdout);
     expect((await verify('--public-key', file('other.pub'))).code).toBe(4);
     const text = readFileSync(file('checkpoint'), 'utf8');
+    // A mail has changed its line ends: that says nothing against the mirror.
+    writeFileSync(file('mailed'), text.replaceAll('\n', '\r\n'));
+    const mailed = await scene.run('verify', '--checkpoint', file('mailed'), '--public-key', file('key.pub'));
+    expect(mailed.code).toBe(4);
+    expect(mailed.stdout).toContain("The checkpoint can't be relied on. It says nothing against");
+    expect(mailed.stdout).not.toContain('is NOT as docmirror wrote it');
     writeFileSync(file('forged'), text.replace(/\n1\n/, '\n2\n'));
     const forged = await scene.run('verify', '--checkpoint', file('forged'), '--public-key', file('key.pub'));
     expect(forged).toMatchObject({ code: 4, stdout: expect.stringContaining('false signature') });
