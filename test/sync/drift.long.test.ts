@@ -367,7 +367,7 @@ describe('a removal of many records', () => {
     scene.service.lists[resource].push('"no object"');
     const text = await scene.run('sync', '--allow-mass-removal');
     expect(text.code).toBe(3);
-    expect(text.stdout).toContain('their removal was withheld, for records were rejected');
+    expect(text.stdout).toContain('its removal was withheld, for records were rejected');
     const synced = await syncScene(scene, { allowMassRemoval: true });
     expect(synced.code).toBe(3);
     expect(synced.of(resource)).toMatchObject({ rejected: 1, removed: 0, removalsWithheld: 1 });
