@@ -28,7 +28,17 @@ describe('the package, installed in an empty folder', () => {
 
   test('holds the program, its migrations and its papers, and nothing else', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
-      ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'man', 'migrations', 'package.json'].sort(),
+      [
+        'CHANGELOG.md',
+        'CONTRIBUTING.md',
+        'LICENSE',
+        'README.md',
+        'dist',
+        'docs',
+        'man',
+        'migrations',
+        'package.json',
+      ].sort(),
     );
     const programs = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
     expect(programs).toContain('cli.js');
