@@ -33,6 +33,7 @@ describe('the package, installed in an empty folder', () => {
         'CONTRIBUTING.md',
         'LICENSE',
         'README.md',
+        'deploy',
         'dist',
         'docs',
         'man',
