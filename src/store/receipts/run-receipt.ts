@@ -11,7 +11,7 @@ import type {
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ContentSum } from '../tables/content-sums.ts';
-import { changesOfRun } from './changes-of-run.ts';
+import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 /** What a receipt needs besides the tables of runs. */
@@ -107,7 +107,7 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
   const receipt = composeRunReceipt(sqlite, runId, {
     mirrorId: log.mirrorId(),
     stateAfter: resource => lastState(sqlite, log, resource),
-    changes: resource => changesOfRun(sqlite, resource, runId).hash,
+    changes: resource => new ChangesOfRuns(sqlite, resource).of(runId).hash,
   });
   if (receipt !== null) log.append(receipt);
 }

@@ -3,7 +3,7 @@ import { readReceipt } from '../../audit/read-receipt.ts';
 import type { ListState, RunReceipt } from '../../audit/receipt.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { changesOfRun, type RunChanges, updatedAway } from '../receipts/changes-of-run.ts';
+import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
 import { tryToRead } from '../tables/readable.ts';
 import type { Audit } from './verify-list.ts';
@@ -65,6 +65,8 @@ class Rewind {
   readonly #audit: Audit;
   readonly #states: Map<string, Sum>;
   readonly #mirrorId: string;
+  /** Kept, for a mirror may have thousands of runs. */
+  readonly #readers = new Map<Resource, ChangesOfRuns>();
   #changes = new Map<Resource, RunChanges | null>();
 
   constructor(audit: Audit, states: ReadonlyMap<string, Sum>) {
@@ -114,7 +116,7 @@ class Rewind {
       const state = this.#states.get(resource);
       if (changes === null || state === undefined) continue;
       const before = state.minus(changes.began).plus(changes.gone);
-      const updated = tryToRead(() => updatedAway(this.#audit.sqlite, resource, runId));
+      const updated = tryToRead(() => this.#readerOf(resource).updatedAway(runId));
       if ('value' in updated) this.#states.set(resource, before.plus(updated.value));
       else
         this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${updated.problem}`);
@@ -143,6 +145,12 @@ class Rewind {
     return state;
   }
 
+  #readerOf(resource: Resource): ChangesOfRuns {
+    const reader = this.#readers.get(resource) ?? new ChangesOfRuns(this.#audit.sqlite, resource);
+    this.#readers.set(resource, reader);
+    return reader;
+  }
+
   /** What a run changed; null where that can't be read, which is then named. */
   #changesOf(runId: number, resource: Resource): RunChanges | null {
     const known = this.#changes.get(resource);
@@ -153,7 +161,7 @@ class Rewind {
   }
 
   #readChanges(runId: number, resource: Resource): RunChanges | null {
-    const read = tryToRead(() => changesOfRun(this.#audit.sqlite, resource, runId));
+    const read = tryToRead(() => this.#readerOf(resource).of(runId));
     if ('value' in read) return read.value;
     this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${read.problem}`);
     return null;

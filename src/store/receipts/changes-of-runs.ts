@@ -1,0 +1,148 @@
+import type Database from 'better-sqlite3';
+import { ChangesHash, type Operation, operations } from '../../audit/changes-hash.ts';
+import { connectionContent, contentOf } from '../../contract/content.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import { contentBytes, hash16Hex, Sum } from '../../contract/sum.ts';
+import { readWireConnection } from '../../contract/wire.ts';
+import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import { restoredVersions } from '../tables/restored-versions.ts';
+
+/** What one run did to one list, or to the connections. */
+export interface RunChanges {
+  /** The changes hash of the receipt: over exactly the rows of the view `changes`. */
+  readonly hash: ChangesHash;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly removed: number;
+  /** The contents that the run put into the list. */
+  readonly began: Sum;
+  /** The contents that it removed; those that it updated away are not among them. */
+  readonly gone: Sum;
+}
+
+interface RecordContent {
+  readonly recordId: number;
+  /** 32 hexadecimal digits. */
+  readonly content: string;
+}
+
+type RowContent = [recordId: number, content: string];
+type VersionIds = Database.Statement<[number, string, number | string], number>;
+
+/**
+ * Reads what runs changed in a list, or in the connections, from the rows that they wrote and the versions that they ended. Writer
+ * and audit share it. Rows are found by their run, so a run that changed nothing costs a few look-ups; SQLite sorts what a run
+ * changed, so that none of it is held in memory.
+ */
+export class ChangesOfRuns {
+  readonly #resource: string;
+  readonly #list: ListDefinition | undefined;
+  readonly #rows: Database.Statement<[number, number], RowContent>;
+  readonly #begun: VersionIds;
+  readonly #ended: VersionIds;
+  readonly #version: Database.Statement<[number], StoredVersion>;
+
+  constructor(sqlite: Database.Database, resource: string) {
+    this.#resource = resource;
+    this.#list = lists.find(each => each.resource === resource);
+    // A buffer for each content would take more than twice as long as all of this.
+    this.#rows = sqlite
+      .prepare<[number, number], RowContent>(
+        `SELECT id, lower(hex(_content)) FROM ${this.#list?.table ?? 'connections'}
+         WHERE _changed_run_id = ? AND (_first_seen_run_id = _changed_run_id) = ? ORDER BY CAST(id AS TEXT)`,
+      )
+      .raw();
+    // Ids alone are sorted, not whole records. The plus keeps SQLite from looking through all versions of the list.
+    const ids = (condition: string): VersionIds =>
+      sqlite
+        .prepare<[number, string, number | string], number>(
+          `SELECT id FROM record_history WHERE ${condition} ORDER BY CAST(record_id AS TEXT)`,
+        )
+        .pluck();
+    this.#begun = ids(
+      'valid_from_run_id = ? AND +resource = ? AND (first_seen_run_id = valid_from_run_id) = ?',
+    );
+    this.#ended = ids('valid_to_run_id = ? AND +resource = ? AND ended_by = ?');
+    this.#version = sqlite.prepare(`SELECT ${versionColumns} FROM record_history WHERE id = ?`);
+  }
+
+  /**
+   * @throws MirrorFileError where a version in the history can't be read.
+   * @throws RangeError where the history holds a version twice.
+   */
+  of(runId: number): RunChanges {
+    const hash = new ChangesHash();
+    const sums = { insert: new Sum(), removal: new Sum(), update: new Sum() };
+    for (const operation of operations) {
+      for (const { recordId, content } of this.#changed(runId, operation)) {
+        hash.add(operation, recordId, content);
+        sums[operation].addHex(content);
+      }
+    }
+    const { insert, removal, update } = sums;
+    const counts = { inserted: insert.count, updated: update.count, removed: removal.count };
+    return { hash, ...counts, began: insert.plus(update), gone: removal };
+  }
+
+  /**
+   * The contents of the versions that a run ended by an update, which stand in no changes hash.
+   *
+   * @throws MirrorFileError where a version in the history can't be read.
+   */
+  updatedAway(runId: number): Sum {
+    const sum = new Sum();
+    for (const { content } of this.#versions(this.#ended, runId, 'update')) sum.addHex(content);
+    return sum;
+  }
+
+  /** The records that a run changed by one operation, in the order of their ids as texts. */
+  #changed(runId: number, operation: Operation): Iterable<RecordContent> {
+    if (operation === 'removal') return this.#versions(this.#ended, runId, 'removal');
+    const isInsert = operation === 'insert' ? 1 : 0;
+    return merged(this.#rowContents(runId, isInsert), this.#versions(this.#begun, runId, isInsert));
+  }
+
+  *#rowContents(runId: number, isInsert: number): Generator<RecordContent> {
+    for (const [recordId, content] of this.#rows.iterate(runId, isInsert))
+      yield { recordId, content: sixteenBytes(content) };
+  }
+
+  *#versions(ids: VersionIds, runId: number, which: number | string): Generator<RecordContent> {
+    const versions = this.#versionsOf(ids, runId, which);
+    if (this.#list === undefined) {
+      for (const { recordId, record } of versions) {
+        const { id, name, extra } = readWireConnection(record);
+        yield { recordId, content: connectionContent(id, name, extra).toString('hex') };
+      }
+      return;
+    }
+    for (const { id, record } of restoredVersions(this.#list, versions))
+      yield { recordId: id, content: contentOf(this.#list, record) };
+  }
+
+  *#versionsOf(ids: VersionIds, runId: number, which: number | string): Generator<StoredVersion> {
+    for (const id of ids.iterate(runId, this.#resource, which)) yield this.#version.get(id) as StoredVersion;
+  }
+}
+
+/** Both in one order; nothing is held of either. */
+function* merged(rows: Iterable<RecordContent>, versions: Iterable<RecordContent>): Generator<RecordContent> {
+  const rest = versions[Symbol.iterator]();
+  try {
+    let next = rest.next();
+    for (const row of rows) {
+      for (; !next.done && String(next.value.recordId) < String(row.recordId); next = rest.next())
+        yield next.value;
+      yield row;
+    }
+    for (; !next.done; next = rest.next()) yield next.value;
+  } finally {
+    // A statement that is left half read would keep its connection from being closed.
+    rest.return?.();
+  }
+}
+
+/** What others wrote in the place of a content makes another hash, and no error. */
+function sixteenBytes(content: string): string {
+  return content.length === 2 * contentBytes ? content : hash16Hex(content);
+}
