@@ -29,6 +29,8 @@ export function manText(): string {
   const lines = [
     `.\\" Written by "npm run docs:man" from the tables of commands and settings; a test holds it current.`,
     `.TH DOCMIRROR 1 "" "docmirror ${version}" "User Commands"`,
+    // Names that are broken by a hyphen can't be copied.
+    '.nh',
     '.SH NAME',
     `docmirror \\- ${escaped(purpose.replace(/^K/, 'k').replace(/\.$/, ''))}`,
     '.SH SYNOPSIS',

@@ -37,7 +37,7 @@ export const copyCommands = [
       'Nothing is written, and a run that is under way is not held up. --live reads every list at least twice.',
     ],
     exitCodes:
-      '0 sound, 4 a difference was found; with --live also 3 not all could be compared, 12 the service refused the token.',
+      '0 sound, 4 a difference was found; with --live also 1 nothing could be compared, 3 not all could, 12 the service refused the token.',
   },
   {
     name: 'backup',
@@ -100,7 +100,7 @@ export const copyCommands = [
       {
         flag: '--as-of',
         valueName: 'TIME',
-        help: 'the lists as the last run until then had left them',
+        help: 'the lists as the last run until this time had left them; a date is the midnight with which it begins, UTC',
         conflicts: ['--changes'],
       },
       { flag: '--changes', help: 'the change feed, a folder a run, instead of the lists' },

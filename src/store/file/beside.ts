@@ -1,4 +1,4 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
@@ -13,7 +13,7 @@ const ofDatabase = /(?:\.staging)?-(?:wal|shm|journal)$|\.staging$/;
  */
 export function assertNotBeside(path: string): void {
   const database = path.replace(ofDatabase, '');
-  if (database === path || !existsSync(database)) return;
+  if (database === path || statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return;
   throw new RefusedFileError(
     `${path} is a name for what SQLite or docmirror keeps beside ${database}. Name another file.`,
   );
