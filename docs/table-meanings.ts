@@ -257,11 +257,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       run_id: ['the run that made the change', '7'],
       changed_at: ['when that run was done with the list, in UTC', '2026-11-20T23:15:07.502Z'],
-      resource: resource('changed, or `connections` for connections that came, were renamed or went'),
+      resource: resource('changed, or `connections`: these are inserted, renamed (`update`) and removed'),
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
       record: [
-        "the record after the change, or before its removal, as JSON in the service's own shape; connections bear the names of today",
+        "the record after the change, or before its removal, as JSON in the service's own shape; in a version that still stands, connections have the names of today, whatever they were called at that run",
         '{"id":31,"name":"Invoices 2026"}',
       ],
     },

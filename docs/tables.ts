@@ -27,7 +27,8 @@ const intro = `# The tables of the mirror
 
 The mirror is one SQLite file that any tool can read, also while a sync runs: a reader sees each list as it stood before or
 after a run, never in between. Times of docmirror's own are UTC in ISO 8601. Columns that begin with an underscore are
-docmirror's book-keeping; tables that do so stand last in here, and may change with any version.
+docmirror's book-keeping; tables that do so stand last in here, and may change with any version. \`__drizzle_migrations\` is Drizzle's own:
+which shapes the file has had.
 `;
 
 /** The text of docs/tables.md. */

@@ -50,7 +50,7 @@ export const answerCommands = [
       {
         flag: '--since',
         valueName: 'TIME',
-        help: 'changes of runs that ended after this time, or after the midnight with which this date begins; UTC where it has no zone',
+        help: 'changes of runs that ended after this date or time; UTC where it has no zone, and a bare date is its midnight',
       },
       resourceFlag,
       {

@@ -100,7 +100,7 @@ export const copyCommands = [
       {
         flag: '--as-of',
         valueName: 'TIME',
-        help: 'the lists as the last run until this time had left them; a date is the midnight with which it begins, UTC',
+        help: 'the lists as the last run until then had left them; UTC where it has no zone, and a bare date is its midnight',
         conflicts: ['--changes'],
       },
       { flag: '--changes', help: 'the change feed, a folder a run, instead of the lists' },
