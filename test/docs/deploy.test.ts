@@ -245,7 +245,7 @@ test('the alerts and docs/running.md name only metrics that there are, and the p
   const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
   const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');
   const alerts = read('prometheus-rules.yaml');
-  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}] }] });
+  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}] }] });
   const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
   const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
   expect(named.filter(name => !there.includes(name))).toEqual([]);
@@ -261,7 +261,7 @@ test('each line of the crontab is five fields, a user and docmirror', () => {
   expect(lines).toHaveLength(2);
   for (const line of lines) {
     expect(isCron(words(line).slice(0, 5).join(' '))).toBe(true);
-    expect(line).toMatch(/ docmirror +(out=\$\()?\/usr\/local\/bin\/docmirror /);
+    expect(line).toMatch(/ docmirror +out=\$\(\/usr\/local\/bin\/docmirror .* 2>&1\) \|\| echo "\$out"$/);
     // A per cent sign would end the command there.
     expect(line).not.toContain('%');
   }
