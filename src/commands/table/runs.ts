@@ -40,7 +40,7 @@ export const runCommands = [
       {
         flag: '--jitter',
         valueName: 'TIME',
-        help: 'start each run up to this much later, by chance',
+        help: 'start each run up to this much later, by chance; that of --run-now, too',
         default: '0',
       },
       { flag: '--http', valueName: 'HOST:PORT', help: 'answer /healthz and /metrics there' },
