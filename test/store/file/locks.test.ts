@@ -3,9 +3,10 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { MirrorBusyError } from '../../../src/errors.ts';
+import { MirrorBusyError, MirrorFileError } from '../../../src/errors.ts';
 import { openForReading, openForWriting } from '../../../src/store/file/open.ts';
 import { holdLock } from '../../../src/store/file/staging-file.ts';
+import { TransactionOwner } from '../../../src/store/write/transaction.ts';
 import { expectSound } from '../../support/oracle.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
@@ -69,4 +70,26 @@ test('a run whose lock was moved away writes nothing any more', async () => {
   expect(stderr).toContain(`${scene.database}.staging`);
   expect(stderr).not.toContain('    at ');
   expectSound(scene.database);
+});
+
+test('a transaction that was begun under the lock is not committed without it', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const { sqlite, close } = openForWriting(path);
+  let isLocked = true;
+  const owner = new TransactionOwner(sqlite, path, () => {
+    if (!isLocked) throw new MirrorFileError('the lock is gone');
+  });
+  const { signal } = new AbortController();
+  const writes = owner.write(signal, () => {
+    isLocked = false;
+    sqlite.exec(
+      "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', 1, 1)",
+    );
+  });
+  await expect(writes).rejects.toThrow('the lock is gone');
+  expect(sqlite.prepare('SELECT count(*) FROM connections').pluck().get()).toBe(0);
+  await expect(owner.begin(signal)).rejects.toThrow('the lock is gone');
+  expect(sqlite.inTransaction).toBe(false);
+  close();
 });
