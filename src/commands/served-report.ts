@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isFresh } from '../freshness.ts';
 import type { ServedReport } from '../serve/pages.ts';
 import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
@@ -39,8 +40,7 @@ export function servedReport(database: string, { revision, figures, maxAgeMs }: 
 function staleMark({ lists }: RunFigures, maxAgeMs: number | null): string {
   if (maxAgeMs === null) return '';
   const nowMs = Date.now();
-  const isStale = (at: string | null) => at === null || nowMs - Date.parse(at) > maxAgeMs;
-  return `-${lists.map(({ lastCompletedAt }) => (isStale(lastCompletedAt) ? 's' : 'f')).join('')}`;
+  return `-${lists.map(({ lastCompletedAt }) => (isFresh(lastCompletedAt, nowMs, maxAgeMs) ? 'f' : 's')).join('')}`;
 }
 
 async function makePage(database: string, maxAgeMs: number | null): Promise<Page> {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
+import { isFresh } from '../freshness.ts';
 import { printableJson } from '../printable.ts';
-import { isFresh, statusJson, statusText } from '../render/status.ts';
+import { statusJson, statusText } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
@@ -24,7 +25,8 @@ export function status(command: Command, { environment, stdout, setExitCode }: C
         ? printableJson(statusJson(lists, nowMs, watch))
         : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
     );
-    const isTooOld = maxAge !== null && !lists.every(list => isFresh(list, nowMs, maxAge));
+    const isTooOld =
+      maxAge !== null && !lists.every(({ lastCompletedAt }) => isFresh(lastCompletedAt, nowMs, maxAge.ms));
     if (isTooOld) setExitCode(exitCodes.difference);
   } finally {
     reader.close();

@@ -1,3 +1,4 @@
+import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
 import { count, counted, duration, instant } from './numbers.ts';
@@ -39,28 +40,13 @@ export function statusText(
   return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
 }
 
-/** True where a list's last completed run ended within that age, as far as this machine's clock can tell. */
-export function isFresh({ lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): boolean {
-  const age = ageMs(lastCompletedAt, nowMs);
-  return age !== null && age <= maxAge.ms;
-}
-
-function ageNote(list: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
-  const { resource, lastCompletedAt } = list;
+function ageNote({ resource, lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
   if (lastCompletedAt === null)
     return [`${resource}: no run of it has completed, so it is older than --max-age ${maxAge.text}.`];
   // Why one that ended in the future is not fresh is said already.
-  if (isFresh(list, nowMs, maxAge) || isInFuture(lastCompletedAt, nowMs)) return [];
+  if (isFresh(lastCompletedAt, nowMs, maxAge.ms) || isInFuture(lastCompletedAt, nowMs)) return [];
   const ended = ago(lastCompletedAt, nowMs);
   return [`${resource}: its last completed run ended ${ended}, more than --max-age ${maxAge.text}.`];
-}
-
-/** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more is not believed. */
-const skewMsMax = 60_000;
-
-/** True where a run ended in the future, by this machine's clock: no one can tell then how old the list is. */
-function isInFuture(completedAt: string | null, nowMs: number): boolean {
-  return completedAt !== null && Date.parse(completedAt) - nowMs > skewMsMax;
 }
 
 function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): string[] {
@@ -138,10 +124,4 @@ export function statusJson(
     lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
   }));
   return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
-}
-
-/** Null where no run has completed, or its end is not believed. */
-function ageMs(completedAt: string | null, nowMs: number): number | null {
-  if (completedAt === null || isInFuture(completedAt, nowMs)) return null;
-  return Math.max(0, nowMs - Date.parse(completedAt));
 }

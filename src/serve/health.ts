@@ -1,3 +1,5 @@
+import { isFresh } from '../freshness.ts';
+
 /** When the last completed run of a list ended; null where none has. */
 export interface ListAge {
   readonly resource: string;
@@ -41,15 +43,6 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
   return isStale
     ? { statusCode: 503, body: { status: 'stale', lists } }
     : { statusCode: 200, body: { status: 'ok', lists } };
-}
-
-/** Clocks of two machines may differ by this much, in milliseconds; a run that ended later than now by more says nothing of today. */
-const skewMsMax = 60_000;
-
-function isFresh(lastCompletedAt: string | null, nowMs: number, maxAgeMs: number): boolean {
-  if (lastCompletedAt === null) return false;
-  const ageMs = nowMs - Date.parse(lastCompletedAt);
-  return ageMs <= maxAgeMs && ageMs >= -skewMsMax;
 }
 
 function ageSeconds(lastCompletedAt: string | null, nowMs: number): number | null {

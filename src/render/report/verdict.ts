@@ -1,3 +1,4 @@
+import { isFresh, isInFuture } from '../../freshness.ts';
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { judgementOf } from '../judgement.ts';
 import { counted, duration } from '../numbers.ts';
@@ -51,8 +52,7 @@ export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
 
 /** True where a list has had no completed run within the allowed age, or never had one; never where no age is given. */
 export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Freshness): boolean {
-  if (maxAgeMs === null) return false;
-  return lastCompletedAt === null || nowMs - Date.parse(lastCompletedAt) > maxAgeMs;
+  return maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
 }
 
 /** Everything that asks for attention, the lists in their order. */
@@ -72,7 +72,9 @@ function staleness(list: ReportList, freshness: Freshness): Concern[] {
   const age =
     lastCompletedAt === null
       ? 'No run of it has ever completed.'
-      : `Its last completed run ended ${duration(freshness.nowMs - Date.parse(lastCompletedAt))} before this report.`;
+      : isInFuture(lastCompletedAt, freshness.nowMs)
+        ? "Its last completed run ended in the future, by this machine's clock."
+        : `Its last completed run ended ${duration(freshness.nowMs - Date.parse(lastCompletedAt))} before this report.`;
   return [
     {
       tone: 'bad',
