@@ -24,6 +24,9 @@ const bundled = new Set([
   'pino',
 ]);
 
+/** What is begun as a file of its own: the program, and the thread that it begins by its name. */
+const entryPoints = { cli: 'src/cli.ts', 'groundwork-worker': 'src/store/verify/groundwork-worker.ts' };
+
 /**
  * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the
  * same text is left alone, so that a program which runs from it is not disturbed.
@@ -33,7 +36,7 @@ export async function bundle(folder: string): Promise<void> {
   const { outputFiles } = await build({
     write: false,
     absWorkingDir: root,
-    entryPoints: ['src/cli.ts'],
+    entryPoints,
     outdir: folder,
     bundle: true,
     // The folder stays flat: the program finds its package one folder up from any of its files.

@@ -9,24 +9,18 @@ import { restoredVersions } from '../tables/restored-versions.ts';
 
 /** What one run did to one list, or to the connections. */
 export interface RunChanges {
-  /** The changes hash of the receipt: over exactly the rows of the view `changes`. */
-  readonly hash: ChangesHash;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
+  /** The rows of the view `changes`. */
+  readonly count: number;
+  /** The changes hash of the receipt: over exactly these rows, 64 hexadecimal digits. */
+  readonly digest: string;
   /** The contents that the run put into the list. */
   readonly began: Sum;
   /** The contents that it removed; those that it updated away are not among them. */
   readonly gone: Sum;
 }
 
-interface RecordContent {
-  readonly recordId: number;
-  /** 32 hexadecimal digits. */
-  readonly content: string;
-}
-
-type RowContent = [recordId: number, content: string];
+/** A record and its content, 32 hexadecimal digits. */
+type RecordContent = [recordId: number, content: string];
 type VersionIds = Database.Statement<[number, string, number | string], number>;
 
 /**
@@ -37,7 +31,7 @@ type VersionIds = Database.Statement<[number, string, number | string], number>;
 export class ChangesOfRuns {
   readonly #resource: string;
   readonly #list: ListDefinition | undefined;
-  readonly #rows: Database.Statement<[number, number], RowContent>;
+  readonly #rows: Database.Statement<[number, number], RecordContent>;
   readonly #begun: VersionIds;
   readonly #ended: VersionIds;
   readonly #version: Database.Statement<[number], StoredVersion>;
@@ -47,7 +41,7 @@ export class ChangesOfRuns {
     this.#list = lists.find(each => each.resource === resource);
     // A buffer for each content would take more than twice as long as all of this.
     this.#rows = sqlite
-      .prepare<[number, number], RowContent>(
+      .prepare<[number, number], RecordContent>(
         `SELECT id, lower(hex(_content)) FROM ${this.#list?.table ?? 'connections'}
          WHERE _changed_run_id = ? AND (_first_seen_run_id = _changed_run_id) = ? ORDER BY CAST(id AS TEXT)`,
       )
@@ -74,14 +68,14 @@ export class ChangesOfRuns {
     const hash = new ChangesHash();
     const sums = { insert: new Sum(), removal: new Sum(), update: new Sum() };
     for (const operation of operations) {
-      for (const { recordId, content } of this.#changed(runId, operation)) {
+      for (const [recordId, found] of this.#changed(runId, operation)) {
+        const content = sixteenBytes(found);
         hash.add(operation, recordId, content);
         sums[operation].addHex(content);
       }
     }
-    const { insert, removal, update } = sums;
-    const counts = { inserted: insert.count, updated: update.count, removed: removal.count };
-    return { hash, ...counts, began: insert.plus(update), gone: removal };
+    const began = sums.insert.plus(sums.update);
+    return { count: hash.count, digest: hash.digest(), began, gone: sums.removal };
   }
 
   /**
@@ -91,7 +85,7 @@ export class ChangesOfRuns {
    */
   updatedAway(runId: number): Sum {
     const sum = new Sum();
-    for (const { content } of this.#versions(this.#ended, runId, 'update')) sum.addHex(content);
+    for (const [, content] of this.#versions(this.#ended, runId, 'update')) sum.addHex(content);
     return sum;
   }
 
@@ -99,12 +93,10 @@ export class ChangesOfRuns {
   #changed(runId: number, operation: Operation): Iterable<RecordContent> {
     if (operation === 'removal') return this.#versions(this.#ended, runId, 'removal');
     const isInsert = operation === 'insert' ? 1 : 0;
-    return merged(this.#rowContents(runId, isInsert), this.#versions(this.#begun, runId, isInsert));
-  }
-
-  *#rowContents(runId: number, isInsert: number): Generator<RecordContent> {
-    for (const [recordId, content] of this.#rows.iterate(runId, isInsert))
-      yield { recordId, content: sixteenBytes(content) };
+    const rows = () => this.#rows.iterate(runId, isInsert);
+    // Mostly there are rows alone, and what merges takes as long as what reads.
+    const hasVersions = this.#begun.get(runId, this.#resource, isInsert) !== undefined;
+    return hasVersions ? merged(this.#versions(this.#begun, runId, isInsert), rows) : rows();
   }
 
   *#versions(ids: VersionIds, runId: number, which: number | string): Generator<RecordContent> {
@@ -112,12 +104,12 @@ export class ChangesOfRuns {
     if (this.#list === undefined) {
       for (const { recordId, record } of versions) {
         const { id, name, extra } = readWireConnection(record);
-        yield { recordId, content: connectionContent(id, name, extra).toString('hex') };
+        yield [recordId, connectionContent(id, name, extra).toString('hex')];
       }
       return;
     }
     for (const { id, record } of restoredVersions(this.#list, versions))
-      yield { recordId: id, content: contentOf(this.#list, record) };
+      yield [id, contentOf(this.#list, record)];
   }
 
   *#versionsOf(ids: VersionIds, runId: number, which: number | string): Generator<StoredVersion> {
@@ -125,14 +117,16 @@ export class ChangesOfRuns {
   }
 }
 
-/** Both in one order; nothing is held of either. */
-function* merged(rows: Iterable<RecordContent>, versions: Iterable<RecordContent>): Generator<RecordContent> {
+/** Both in one order; nothing is held of either. The rows are read from when they are asked for, so that they are closed whatever happens. */
+function* merged(
+  versions: Iterable<RecordContent>,
+  rows: () => Iterable<RecordContent>,
+): Generator<RecordContent> {
   const rest = versions[Symbol.iterator]();
   try {
     let next = rest.next();
-    for (const row of rows) {
-      for (; !next.done && String(next.value.recordId) < String(row.recordId); next = rest.next())
-        yield next.value;
+    for (const row of rows()) {
+      for (; !next.done && String(next.value[0]) < String(row[0]); next = rest.next()) yield next.value;
       yield row;
     }
     for (; !next.done; next = rest.next()) yield next.value;

@@ -20,7 +20,7 @@ export interface ReceiptSources {
   /** How many rows stand in a list, or among the connections, after the run, and what they sum up to. */
   readonly stateAfter: (resource: ListState['resource']) => Sum;
   /** What the run changed in a list, or in the connections. */
-  readonly changes: (resource: ListState['resource']) => { readonly count: number; digest(): string };
+  readonly changes: (resource: ListState['resource']) => { readonly count: number; readonly digest: string };
 }
 
 interface RunRow {
@@ -85,7 +85,7 @@ function listReceipts(sqlite: Database.Database, runId: number, sources: Receipt
     .filter(({ resource }) => places.includes(resource))
     .sort((a, b) => places.indexOf(a.resource) - places.indexOf(b.resource))
     .map(({ recordCount, checksum, ...row }) => {
-      const changes = sources.changes(row.resource).digest();
+      const changes = sources.changes(row.resource).digest;
       if (recordCount !== null && checksum !== null) return { ...row, recordCount, checksum, changes };
       // The list was left as it was.
       const state = sources.stateAfter(row.resource);
@@ -94,11 +94,11 @@ function listReceipts(sqlite: Database.Database, runId: number, sources: Receipt
 }
 
 function connectionsReceipt({ changes, stateAfter }: ReceiptSources): ConnectionsReceipt[] {
-  const hash = changes('connections');
-  if (hash.count === 0) return [];
+  const { count, digest } = changes('connections');
+  if (count === 0) return [];
   const state = stateAfter('connections');
   const [recordCount, checksum] = [state.count, state.toString()];
-  return [{ resource: 'connections', recordCount, checksum, changes: hash.digest() }];
+  return [{ resource: 'connections', recordCount, checksum, changes: digest }];
 }
 
 /** Writes the receipt of a run, in the transaction that ends it. */
@@ -107,7 +107,7 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
   const receipt = composeRunReceipt(sqlite, runId, {
     mirrorId: log.mirrorId(),
     stateAfter: resource => lastState(sqlite, log, resource),
-    changes: resource => new ChangesOfRuns(sqlite, resource).of(runId).hash,
+    changes: resource => new ChangesOfRuns(sqlite, resource).of(runId),
   });
   if (receipt !== null) log.append(receipt);
 }

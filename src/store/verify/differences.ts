@@ -29,7 +29,8 @@ export interface Difference {
 
 /** Differences: all are counted, the first ones kept. */
 export class Differences {
-  readonly kept: Difference[] = [];
+  readonly #ofFile: Difference[] = [];
+  readonly #ofTables: Difference[] = [];
   readonly #limit: number;
   #count = 0;
 
@@ -41,10 +42,16 @@ export class Differences {
     return this.#count;
   }
 
+  /** As many as are listed: first what is wrong with the file itself, whenever it was found. */
+  get kept(): Difference[] {
+    return [...this.#ofFile, ...this.#ofTables].slice(0, this.#limit);
+  }
+
   /** @param severity where it is left out, that of the table. */
   add(table: string | null, id: number | null, what: string, severity = severityOf(table)): void {
     this.#count++;
-    if (this.kept.length < this.#limit) this.kept.push({ table, id, what, severity });
+    const kept = table === null ? this.#ofFile : this.#ofTables;
+    if (kept.length < this.#limit) kept.push({ table, id, what, severity });
   }
 }
 

@@ -3,9 +3,8 @@ import { readReceipt } from '../../audit/read-receipt.ts';
 import type { ListState, RunReceipt } from '../../audit/receipt.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { tryToRead } from '../tables/readable.ts';
+import type { RunWork, WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
@@ -24,14 +23,16 @@ interface RunState {
  * again and what it ended is put back, so that each list is known as every run left it.
  *
  * @param states the lists and the connections as they stand, recomputed from their rows.
+ * @param work what the runs changed, by the rows and the history.
  */
 export async function verifyRuns(
   audit: Audit,
   states: ReadonlyMap<string, Sum>,
   { upgrades }: VerifiedReceipts,
+  work: WorkOfRuns,
 ): Promise<void> {
   const { sqlite, differences, prunedThrough, turns } = audit;
-  const rewind = new Rewind(audit, states);
+  const rewind = new Rewind(audit, states, work);
   const rest = [...upgrades];
   const checkUpgrades = (afterRunId: number) => {
     while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
@@ -65,12 +66,11 @@ class Rewind {
   readonly #audit: Audit;
   readonly #states: Map<string, Sum>;
   readonly #mirrorId: string;
-  /** Kept, for a mirror may have thousands of runs. */
-  readonly #readers = new Map<Resource, ChangesOfRuns>();
-  #changes = new Map<Resource, RunChanges | null>();
+  readonly #work: WorkOfRuns;
 
-  constructor(audit: Audit, states: ReadonlyMap<string, Sum>) {
+  constructor(audit: Audit, states: ReadonlyMap<string, Sum>, work: WorkOfRuns) {
     this.#audit = audit;
+    this.#work = work;
     this.#states = new Map(states);
     this.#mirrorId = audit.sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get() ?? '';
   }
@@ -86,8 +86,8 @@ class Rewind {
       changes: resource => {
         // Of what was pruned, the receipt's own word is all there is.
         const said = ofStored.get(resource)?.changes;
-        if (this.isOver) return { count: said === undefined ? 0 : 1, digest: () => said ?? '' };
-        return this.#changesOf(runId, resource)?.hash ?? { count: 1, digest: () => 'not to be read' };
+        if (this.isOver) return { count: said === undefined ? 0 : 1, digest: said ?? '' };
+        return this.#workOf(runId, resource) ?? { count: 1, digest: 'not to be read' };
       },
     });
     if (expected === null) return;
@@ -112,16 +112,16 @@ class Rewind {
   /** Undoes what a run did. */
   takeBack(runId: number): void {
     for (const resource of this.isOver ? [] : resources) {
-      const changes = this.#changesOf(runId, resource);
+      const work = this.#work.of(runId, resource);
+      if ('problem' in work) {
+        const what = `${resource}, run ${runId}: ${work.problem}`;
+        this.#audit.differences.add('record_history', null, what);
+        continue;
+      }
       const state = this.#states.get(resource);
-      if (changes === null || state === undefined) continue;
-      const before = state.minus(changes.began).plus(changes.gone);
-      const updated = tryToRead(() => this.#readerOf(resource).updatedAway(runId));
-      if ('value' in updated) this.#states.set(resource, before.plus(updated.value));
-      else
-        this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${updated.problem}`);
+      const { began, gone, updatedAway } = work.value;
+      if (state !== undefined) this.#states.set(resource, state.minus(began).plus(gone).plus(updatedAway));
     }
-    this.#changes.clear();
   }
 
   #checkStates(runId: number, { lists }: RunReceipt): void {
@@ -145,26 +145,9 @@ class Rewind {
     return state;
   }
 
-  #readerOf(resource: Resource): ChangesOfRuns {
-    const reader = this.#readers.get(resource) ?? new ChangesOfRuns(this.#audit.sqlite, resource);
-    this.#readers.set(resource, reader);
-    return reader;
-  }
-
-  /** What a run changed; null where that can't be read, which is then named. */
-  #changesOf(runId: number, resource: Resource): RunChanges | null {
-    const known = this.#changes.get(resource);
-    if (known !== undefined) return known;
-    const changes = this.#readChanges(runId, resource);
-    this.#changes.set(resource, changes);
-    return changes;
-  }
-
-  #readChanges(runId: number, resource: Resource): RunChanges | null {
-    const read = tryToRead(() => this.#readerOf(resource).of(runId));
-    if ('value' in read) return read.value;
-    this.#audit.differences.add('record_history', null, `${resource}, run ${runId}: ${read.problem}`);
-    return null;
+  #workOf(runId: number, resource: Resource): RunWork | null {
+    const work = this.#work.of(runId, resource);
+    return 'value' in work ? work.value : null;
   }
 }
 

@@ -7,15 +7,20 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { Turns } from '../file/turns.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { type Difference, Differences } from './differences.ts';
+import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
+import { GroundworkThread } from './groundwork-thread.ts';
 import { verifyBooks } from './verify-books.ts';
 import { CheckpointCheck } from './verify-checkpoint.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { verifyPruned } from './verify-pruned.ts';
-import { verifyReceipts } from './verify-receipts.ts';
+import { type VerifiedReceipts, verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { verifyShape } from './verify-shape.ts';
 
 export type { Difference, VerifiedList };
+
+/** A smaller file is read before a thread of its own has begun. */
+const threadBytesMin = 16 * 1024 * 1024;
 
 /** What an audit of a mirror's file found. */
 export interface Verification {
@@ -90,19 +95,44 @@ async function openAndAudit(
 ): Promise<void> {
   const turns = new Turns(signal);
   const file = openForReading(path);
+  const { sqlite } = file;
+  const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name) : null;
   try {
     // One state of the file, whatever a run writes meanwhile.
-    file.sqlite.exec('BEGIN');
-    checkDatabase(file, differences);
-    verifyShape(file.sqlite, differences);
-    await turns.next();
-    await checkContent(file, differences, turns, state, checkpoint ?? null);
+    beginReading(sqlite);
+    const early = thread === null ? layGroundwork(sqlite) : null;
+    const late = async () => early ?? (await thread?.found()) ?? layGroundwork(sqlite);
+    let content: CheckedContent;
+    try {
+      checkFile(file, differences);
+      verifyShape(sqlite, differences);
+      await turns.next();
+      content = await checkContent(sqlite, differences, turns, state, checkpoint ?? null);
+    } catch (error) {
+      // Where the file is too damaged to be read, SQLite's own check says how.
+      if (!signal.aborted) addFaults(await late(), differences);
+      throw error;
+    }
+    const groundwork = await late();
+    addFaults(groundwork, differences);
+    const { audit, sums, receipts } = content;
+    await verifyRuns(audit, sums, receipts, groundwork.work);
   } finally {
+    await thread?.end();
     file.close();
   }
 }
 
-function checkDatabase({ path, sqlite }: MirrorFile, differences: Differences): void {
+/** Whether reading the file takes longer than a thread takes to begin. A copy that nobody else sees can't be opened twice. */
+function isLarge(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= threadBytesMin;
+}
+
+function addFaults({ faults }: Groundwork, differences: Differences): void {
+  for (const fault of faults) differences.add(null, null, `SQLite's integrity check: ${fault}`);
+}
+
+function checkFile({ path, sqlite }: MirrorFile, differences: Differences): void {
   // SQLite reads what is missing of the last page as zeros.
   const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
   const { size } = statSync(path);
@@ -113,9 +143,6 @@ function checkDatabase({ path, sqlite }: MirrorFile, differences: Differences): 
       `its end is cut off: ${size} bytes are no multiple of a page of ${pageBytes}`,
     );
   }
-  for (const problem of sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all()) {
-    if (problem !== 'ok') differences.add(null, null, `SQLite's integrity check: ${problem}`);
-  }
   const references = sqlite.prepare<[], { table: string; rowid: number | null; parent: string }>(
     'PRAGMA foreign_key_check',
   );
@@ -124,13 +151,21 @@ function checkDatabase({ path, sqlite }: MirrorFile, differences: Differences): 
   }
 }
 
+/** What the runs are held against. */
+interface CheckedContent {
+  readonly audit: Audit;
+  /** Of the connections and of each list, recomputed from their rows. */
+  readonly sums: ReadonlyMap<string, Sum>;
+  readonly receipts: VerifiedReceipts;
+}
+
 async function checkContent(
-  { sqlite }: MirrorFile,
+  sqlite: MirrorFile['sqlite'],
   differences: Differences,
   turns: Turns,
   state: AuditState,
   checkpoint: ReadCheckpoint | null,
-): Promise<void> {
+): Promise<CheckedContent> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
   const pruned = readPruned(sqlite);
@@ -152,7 +187,7 @@ async function checkContent(
   const receipts = verifyReceipts(audit, tree => check.add(tree));
   check.finish(sqlite);
   state.receiptCount = receipts.count;
-  await verifyRuns(audit, sums, receipts);
+  return { audit, sums, receipts };
 }
 
 /** What an error says of damage to the file; null where it is no damage. */
