@@ -69,12 +69,8 @@ export class LiveList implements ListMirror {
   }
 
   read(page: Page): PageReading {
-    const { reading, staged, newRecords } = this.#comparison.compare(page, true);
-    // What is extra or different is shown with its fields, so the page of each new record is kept.
-    this.#staging.addPage(
-      this.#list.resource,
-      newRecords.length > 0 ? { ...staged, bytes: page.bytes } : staged,
-    );
+    const { reading, staged } = this.#comparison.compare(page, true);
+    this.#staging.addPage(this.#list.resource, staged);
     this.#readings.set(reading.digest, reading);
     return reading;
   }

@@ -89,15 +89,20 @@ export class ListApplication {
     this.#passGate(strip, withheld);
   }
 
-  /** Inserts the records at some places, all of which are new. */
+  /** Inserts the records at some places, all of which are new, though a row may say the same as one of them. */
   #insertAt(strip: Strip, places: Places): void {
+    const { list, table } = this.#context;
     for (const { answer, items, placeOf } of partsOf(strip, places)) {
-      const positions = Array.from({ length: items.to - items.from }, (_, at) => items.from + at);
-      for (const { record, position } of readStaged(
-        this.#context.list,
-        this.#pageOf(answer.digest),
-        positions,
-      )) {
+      const page = this.#pageOf(answer.digest);
+      const rows = itemsOfStaged(page).rows.subarray(items.from, items.to);
+      const unknown = [...rows.keys()].filter(at => Number.isNaN(rows[at])).map(at => items.from + at);
+      const read = new Map(
+        (unknown.length === 0 ? [] : readStaged(list, page, unknown)).map(each => [each.position, each]),
+      );
+      for (const [at, row] of rows.entries()) {
+        const position = items.from + at;
+        const record = Number.isFinite(row) ? table.recordOf(row) : read.get(position)?.record;
+        if (record === undefined) continue;
         this.#rows.writer.insert(record);
         this.#noteNew(placeOf(position));
       }

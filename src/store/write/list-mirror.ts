@@ -123,7 +123,8 @@ export class SqliteListMirror implements ListMirror {
         this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
       );
       // Where the transaction is given up, the page is all that is left of what was written as it arrived.
-      const staged = this.#rowsOnArrival === null ? compared : { ...compared, bytes: page.bytes };
+      const staged =
+        this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.bytes };
       const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
       if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
       staging.addPage(list.resource, staged);

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
+import { contentOf, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { scalarFields } from '../../contract/lists.ts';
-import { type Page, type PageContent, readContent } from '../../contract/page.ts';
+import { type Scalar, scalarFields } from '../../contract/lists.ts';
+import { type Page, readContent } from '../../contract/page.ts';
 import {
   type ConnectionMention,
   type MirrorRecord,
@@ -13,7 +14,7 @@ import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
 import type { FoundOnPage } from '../../proof/incremental.ts';
 import type { PageReading } from '../../sync/ports.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
-import type { ListTable } from '../tables/list-table.ts';
+import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import type { KeptPage, StagedPage } from './staging.ts';
 
 /** A page that was read and held against the mirror. */
@@ -29,6 +30,9 @@ export interface PlacedRecord {
   readonly position: number;
   readonly record: MirrorRecord;
 }
+
+/** Where a page has one new record in so many or fewer, these alone are kept: parsing all of it again costs more. */
+const fewOf = 4;
 
 /** Reads pages and looks their records up in the mirror as it stands; decides nothing and changes nothing. */
 export class PageComparison {
@@ -72,10 +76,16 @@ export class PageComparison {
     const rejected = this.#addRejections(rejections, items, sum);
     const found = { ...placesOf(newRecords), changed };
     const reading = { count, digest: page.itemsDigest, sum, rejected, found };
-    const isWanted = newRecords.length + rejections.length > 0;
+    const isReadAgain = newRecords.length + rejections.length > 0;
+    const areFew = rejections.length === 0 && newRecords.length * fewOf <= count;
     return {
       reading,
-      staged: items.stage(reading, claimsJson(claims), isWanted ? page.bytes : null),
+      staged: {
+        ...items.staged(reading),
+        claims: claimsJson(claims),
+        newRecords: isReadAgain && areFew ? recordsJson(newRecords) : null,
+        bytes: isReadAgain && !areFew ? page.bytes : null,
+      },
       newRecords,
     };
   }
@@ -117,7 +127,7 @@ class PageItems {
     this.#rows[position] = row ?? Number.NaN;
   }
 
-  stage({ digest, count, sum, rejected }: PageReading, claims: string, bytes: Buffer | null): StagedPage {
+  staged({ digest, count, sum, rejected }: PageReading): Omit<StagedPage, 'claims' | 'newRecords' | 'bytes'> {
     return {
       digest,
       count,
@@ -127,8 +137,6 @@ class PageItems {
       contents: this.#contents,
       ids: this.#ids && Buffer.from(this.#ids.buffer),
       rows: Buffer.from(this.#rows.buffer),
-      claims,
-      bytes,
     };
   }
 }
@@ -156,17 +164,45 @@ export function offerStaged({ claims }: KeptPage, target: ConnectionClaims): voi
   }
 }
 
-/** Reads some of a staged page's records again; rejected ones among them are left out. */
+type RecordTuple = [
+  position: number,
+  id: number | null,
+  scalars: readonly Scalar[],
+  arrays: RecordValues['arrays'],
+  extra: string | null,
+];
+
+function recordsJson(records: readonly PlacedRecord[]): string {
+  const tuples = records.map(({ position, record: { id, scalars, arrays, extra } }): RecordTuple => {
+    return [position, id, scalars, arrays, extra];
+  });
+  return JSON.stringify(tuples);
+}
+
+/**
+ * Reads some of a staged page's records again, in their order, each with its content computed anew; rejected ones among them are
+ * left out.
+ *
+ * @param positions those of records that no row held when the page was compared.
+ */
 export function readStaged(
   list: ListDefinition,
   page: KeptPage,
   positions: readonly number[],
-): PlacedRecord[] {
+): { readonly position: number; readonly record: NewRecord }[] {
+  if (page.newRecords !== null) {
+    const wanted = new Set(positions);
+    return (JSON.parse(page.newRecords) as RecordTuple[])
+      .filter(([position]) => wanted.has(position))
+      .map(([position, id, scalars, arrays, extra]) => {
+        const values = { id, scalars, arrays, extra };
+        return { position, record: { ...values, content: Buffer.from(contentOf(list, values), 'hex') } };
+      });
+  }
   const bytes = page.bytes();
   if (bytes === null)
-    throw new Error(`Page ${page.digest} of ${list.resource} was staged without its bytes.`);
-  const content: PageContent = readContent(bytes);
-  const read = pageReader(list).read(content, positions);
+    throw new Error(`Page ${page.digest} of ${list.resource} was staged without what is new on it.`);
+  const read = pageReader(list).read(readContent(bytes), positions);
   return read.records.map((record, at) => ({ position: read.positions[at] as number, record }));
 }
 

@@ -22,7 +22,9 @@ export interface StagedPage {
   readonly rows: Buffer;
   /** JSON: what its records say of connections. */
   readonly claims: string;
-  /** The answer as received, where something in it is new or rejected; null otherwise. */
+  /** JSON: its new records with their places, where they are few and none was rejected; null otherwise. */
+  readonly newRecords: string | null;
+  /** The answer as received, where more of it is new, or some rejected; null otherwise. */
   readonly bytes: Buffer | null;
 }
 
@@ -51,7 +53,7 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 7,
+  version: 8,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
@@ -66,7 +68,7 @@ const layout: StagingLayout = {
   CREATE TABLE pages (
     resource TEXT NOT NULL, digest TEXT NOT NULL, item_count INTEGER NOT NULL, sum TEXT NOT NULL,
     rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB NOT NULL,
-    claims TEXT NOT NULL, check_sum INTEGER NOT NULL,
+    claims TEXT NOT NULL, new_records TEXT, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
   CREATE TABLE answers (
@@ -158,7 +160,7 @@ export class Staging {
   addPage(resource: string, page: StagedPage): void {
     this.#begin();
     const { digest, count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes } = page;
-    const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims] as const;
+    const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, page.newRecords];
     this.#statements.addPage.run(resource, digest, ...values, checkSumOf(page));
     if (bytes !== null) this.#statements.addAnswer.run(resource, digest, bytes, crc32(bytes));
     this.#commitWhenDue();
@@ -286,8 +288,8 @@ function withoutRows(rows: Buffer): Buffer {
 
 /** The file is not synced to the disk, so a power cut may leave pages that are there and hold something else. */
 function checkSumOf(page: Omit<StagedPage, 'bytes'>): number {
-  const { digest, sum, rejectedSum, contents, ids, rows, claims } = page;
-  const parts = [digest, sum, rejectedSum, contents, ids, rows, claims];
+  const { digest, sum, rejectedSum, contents, ids, rows, claims, newRecords } = page;
+  const parts = [digest, sum, rejectedSum, contents, ids, rows, claims, newRecords];
   return parts.reduce((checkSum: number, part) => crc32(part ?? '', checkSum), 0);
 }
 
@@ -301,7 +303,7 @@ function prepare(sqlite: Database.Database) {
     places: sqlite.prepare<[string], StagedPlace>(
       'SELECT page_index AS "index", total, digest FROM places WHERE resource = ? ORDER BY number',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     addAnswer: sqlite.prepare('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)'),
     answer: sqlite.prepare<[string, string], { bytes: Buffer; check_sum: number }>(
       'SELECT bytes, check_sum FROM answers WHERE resource = ? AND digest = ?',
@@ -309,7 +311,7 @@ function prepare(sqlite: Database.Database) {
     clearAnswers: sqlite.prepare('DELETE FROM answers WHERE resource = ?'),
     page: sqlite.prepare<[string, string], Omit<StagedPage, 'bytes'> & { check_sum: number }>(
       `SELECT digest, item_count AS count, sum, rejected_count AS rejectedCount, rejected_sum AS rejectedSum,
-         contents, ids, row_ids AS rows, claims, check_sum
+         contents, ids, row_ids AS rows, claims, new_records AS newRecords, check_sum
        FROM pages WHERE resource = ? AND digest = ?`,
     ),
     digests: sqlite.prepare<[string], string>('SELECT digest FROM pages WHERE resource = ?').pluck(),
