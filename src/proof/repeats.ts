@@ -92,6 +92,8 @@ class Suspects {
   readonly #bits: Uint32Array;
   readonly #mask: number;
   readonly #contents = new Set<string>();
+  /** The first 32 bits of each of them: a content that is none of them is told apart without a text. */
+  readonly #starts = new Set<number>();
 
   constructor(count: number) {
     const wanted = Math.min(bitsMax, Math.max(1024, count * bitsPerContent));
@@ -108,11 +110,14 @@ class Suspects {
     const offset = at * contentBytes;
     const isFirst = this.#set(contents.readUInt32LE(offset));
     const isSecond = this.#set(contents.readUInt32LE(offset + 4));
-    if (!isFirst && !isSecond) this.#contents.add(contentText(contents, at));
+    if (isFirst || isSecond) return;
+    this.#contents.add(contentText(contents, at));
+    this.#starts.add(contents.readUInt32LE(offset));
   }
 
   /** One of the contents as a text, if it is suspected. */
   match(contents: Buffer, at: number): string | null {
+    if (!this.#starts.has(contents.readUInt32LE(at * contentBytes))) return null;
     const content = contentText(contents, at);
     return this.#contents.has(content) ? content : null;
   }
