@@ -20,40 +20,40 @@ export function wireWriter(
   list: ListDefinition,
   connectionOf: (id: number) => StoredConnection | undefined,
 ): WireWriter {
-  const scalars: readonly Field[] = scalarFields(list);
-  const arrays: readonly Field[] = arrayFields(list);
-
   const connection = (id: Scalar): string =>
     id === null
       ? 'null'
       : wireConnection(connectionOf(id as number) ?? { id: id as number, name: null, extra: null });
-
-  const value = (field: Field, record: RecordValues): string => {
-    const scalar = record.scalars[scalars.indexOf(field)] ?? null;
-    const values = record.arrays[arrays.indexOf(field)] ?? [];
-    switch (field.kind) {
-      case 'text':
-      case 'integer':
-        return JSON.stringify(scalar);
-      case 'connection':
-        return connection(scalar);
-      case 'texts':
-        return JSON.stringify(values);
-      case 'connections':
-        return `[${values.map(connection).join(',')}]`;
-    }
-  };
+  const members = list.fields.map(field => ({
+    name: field.name,
+    write: memberWriter(list, field, connection),
+  }));
 
   return record => {
     // A field that its columns could not hold stands whole among the extra ones.
     const held = record.extra === null ? undefined : new Set(Object.keys(JSON.parse(record.extra)));
-    const fields = list.fields.filter(({ name }) => !held?.has(name));
-    const id = record.id === null ? [] : [`"id":${record.id}`];
-    return withExtra(
-      [...id, ...fields.map(field => `"${field.name}":${value(field, record)}`)],
-      record.extra,
-    );
+    const texts = record.id === null ? [] : [`"id":${record.id}`];
+    for (const { name, write } of members) if (held?.has(name) !== true) texts.push(write(record));
+    return withExtra(texts, record.extra);
   };
+}
+
+/** Makes what writes one field of a record, with its name; where it stands is found out once. */
+function memberWriter(list: ListDefinition, field: Field, connection: (id: Scalar) => string): WireWriter {
+  const fields: readonly Field[] = 'table' in field ? arrayFields(list) : scalarFields(list);
+  const at = fields.indexOf(field);
+  const start = `"${field.name}":`;
+  switch (field.kind) {
+    case 'text':
+    case 'integer':
+      return ({ scalars }) => start + JSON.stringify(scalars[at] ?? null);
+    case 'connection':
+      return ({ scalars }) => start + connection(scalars[at] ?? null);
+    case 'texts':
+      return ({ arrays }) => start + JSON.stringify(arrays[at] ?? []);
+    case 'connections':
+      return ({ arrays }) => `${start}[${(arrays[at] ?? []).map(connection).join(',')}]`;
+  }
 }
 
 /** A connection reference as the service writes it. */
