@@ -89,20 +89,12 @@ export class ListApplication {
     this.#passGate(strip, withheld);
   }
 
-  /** Inserts the records at some places, all of which are new, though a row may say the same as one of them. */
+  /** Inserts the records at some places, none of which stands in a row. */
   #insertAt(strip: Strip, places: Places): void {
-    const { list, table } = this.#context;
+    const { list } = this.#context;
     for (const { answer, items, placeOf } of partsOf(strip, places)) {
-      const page = this.#pageOf(answer.digest);
-      const rows = itemsOfStaged(page).rows.subarray(items.from, items.to);
-      const unknown = [...rows.keys()].filter(at => Number.isNaN(rows[at])).map(at => items.from + at);
-      const read = new Map(
-        (unknown.length === 0 ? [] : readStaged(list, page, unknown)).map(each => [each.position, each]),
-      );
-      for (const [at, row] of rows.entries()) {
-        const position = items.from + at;
-        const record = Number.isFinite(row) ? table.recordOf(row) : read.get(position)?.record;
-        if (record === undefined) continue;
+      const positions = Array.from({ length: items.to - items.from }, (_, at) => items.from + at);
+      for (const { record, position } of readStaged(list, this.#pageOf(answer.digest), positions)) {
         this.#rows.writer.insert(record);
         this.#noteNew(placeOf(position));
       }
