@@ -1,6 +1,8 @@
-import { connectionContent } from './content.ts';
-import { listOf } from './lists.ts';
-import { pageReader } from './record.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { parseKept } from './canonical.ts';
+import { connectionContent, normalExtra, type RecordValues } from './content.ts';
+import { arrayFields, type ListDefinition, listOf, type Scalar, scalarFields } from './lists.ts';
+import { type MirrorRecord, pageReader } from './record.ts';
 import { readWireConnection } from './wire.ts';
 
 /**
@@ -14,8 +16,45 @@ export function contentOfJson(resource: string, json: string): string {
     const { id, name, extra } = readWireConnection(json);
     return connectionContent(id, name, extra).toString('hex');
   }
-  const page = { text: `{"items":[${json}]}`, items: [JSON.parse(json)] };
-  const [record] = pageReader(listOf(resource)).read(page).records;
+  const record = readItem(listOf(resource), json);
   if (record === undefined) throw new TypeError(`The text is no record of ${resource}.`);
   return record.content.toString('hex');
+}
+
+/**
+ * A record as docmirror writes it: a field that its columns can hold stands there, not among the further fields, where nobody who
+ * queries the columns would find it, though it says the same. The very same object where it is so already.
+ *
+ * @throws SyntaxError, TypeError where the further fields are no JSON object.
+ */
+export function normalRecord(list: ListDefinition, record: RecordValues): RecordValues {
+  const extra = normalExtra(record.extra);
+  if (extra === null) return record.extra === null ? record : { ...record, extra };
+  const further = parseKept(extra) as Record<string, unknown>;
+  const [scalars, arrays] = [[...record.scalars], [...record.arrays]];
+  let isMoved = false;
+  for (const field of list.fields) {
+    const held = Object.hasOwn(further, field.name) ? readAlone(list, field.name, further) : undefined;
+    if (held === undefined) continue;
+    if (!Object.hasOwn(JSON.parse(held.extra ?? '{}'), field.name)) {
+      delete further[field.name];
+      isMoved = true;
+      const at = scalarFields(list).findIndex(({ name }) => name === field.name);
+      if (at >= 0) scalars[at] = held.scalars[at] as Scalar;
+    }
+    const at = arrayFields(list).findIndex(({ name }) => name === field.name);
+    if (at >= 0) arrays[at] = held.arrays[at] as Scalar[];
+  }
+  if (extra === record.extra && !isMoved && isDeepStrictEqual(arrays, record.arrays)) return record;
+  return { ...record, scalars, arrays, extra: isMoved ? normalExtra(JSON.stringify(further)) : extra };
+}
+
+/** A record of that field alone; undefined where the value is of no kind that its columns could hold. */
+function readAlone(list: ListDefinition, name: string, values: Readonly<Record<string, unknown>>) {
+  return readItem(list, JSON.stringify({ id: 0, [name]: values[name] }));
+}
+
+function readItem(list: ListDefinition, json: string): MirrorRecord | undefined {
+  const page = { text: `{"items":[${json}]}`, items: [JSON.parse(json)] };
+  return pageReader(list).read(page).records[0];
 }

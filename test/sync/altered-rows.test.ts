@@ -53,6 +53,25 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
     `UPDATE collections SET _extra = '{"name":"' || name || '"}', name = 'other' WHERE id = 3`,
     true,
   ],
+  [
+    'a name that was moved among the further fields',
+    "UPDATE collections SET _extra = json_object('name', name), name = NULL WHERE id = 3",
+    true,
+  ],
+  [
+    'a reference that was moved there',
+    `UPDATE document_exports SET _extra = json_object('destinationConnection', json_object('id', destination_connection_id)),
+       destination_connection_id = NULL WHERE id = 5`,
+    true,
+  ],
+  [
+    'events that were moved there',
+    `UPDATE webhooks SET _extra = json_object('events', json((SELECT json_group_array(event ORDER BY position)
+         FROM webhook_events WHERE webhook_id = 2)))
+       WHERE id = 2;
+     DELETE FROM webhook_events WHERE webhook_id = 2`,
+    true,
+  ],
   ['further fields of nothing', "UPDATE collections SET _extra = '{}' WHERE id = 3", true],
   ['a shortcut of no list', "INSERT INTO _list_states VALUES ('nonsense', 1, '{}', x'00')", true],
   ['a known page', 'UPDATE _known_pages SET item_count = item_count + 1 WHERE place = 3', true],

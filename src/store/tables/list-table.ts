@@ -181,11 +181,6 @@ export class ListTable {
     this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = unhex(?) WHERE id = ?`).run(content, id);
   }
 
-  /** Puts a row's further fields right. */
-  setExtra(id: number, extra: string | null): void {
-    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _extra = ? WHERE id = ?`).run(extra, id);
-  }
-
   /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */
   hasStrayItems(): boolean {
     return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);

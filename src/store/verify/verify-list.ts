@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, contentOf, normalExtra } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
+import { normalRecord } from '../../contract/record-content.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import type { Turns } from '../file/turns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
@@ -127,16 +128,20 @@ class RowCheck {
   }
 
   add(row: StoredRow): void {
-    const read = tryToRead(() => contentOf(this.#list, row.record));
+    const { record } = row;
+    const read = tryToRead(() => ({
+      content: contentOf(this.#list, record),
+      isNormal: normalRecord(this.#list, record) === record,
+    }));
     if ('problem' in read) {
       this.sum.addHex(noContentHex);
       this.#differences.add(this.#list.table, row.id, `_extra can't be read: ${read.problem}`);
       return;
     }
-    this.sum.addHex(read.value);
-    if (normalExtra(row.record.extra) !== row.record.extra)
-      this.#differences.add(this.#list.table, row.id, '_extra is not as docmirror writes it');
-    if (read.value === row.content) return;
+    const { content, isNormal } = read.value;
+    this.sum.addHex(content);
+    if (!isNormal) this.#differences.add(this.#list.table, row.id, '_extra is not as docmirror writes it');
+    if (content === row.content) return;
     this.#differences.add(
       this.#list.table,
       row.id,

@@ -1,8 +1,9 @@
-import { contentOf, normalExtra, type RecordValues } from '../../contract/content.ts';
+import { contentOf, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
+import { normalRecord } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
 import { Turns } from '../file/turns.ts';
-import type { ListTable } from '../tables/list-table.ts';
+import type { ListTable, StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 
 /** The rows whose columns came to another content than the one beside them, by that content in hexadecimal digits. */
@@ -17,8 +18,8 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
   const turns = new Turns(signal);
   const sum = new Sum();
   for (const { record, content } of table.rows()) {
-    if (readContent(table.list, record) !== content) return false;
-    if (normalExtra(record.extra) !== record.extra) return false;
+    if (readNormal(table.list, record) !== record) return false;
+    if (contentOf(table.list, record) !== content) return false;
     sum.addHex(content);
     if (turns.isOver) await turns.next();
   }
@@ -27,7 +28,8 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
 
 /**
  * Takes the rows of a list as they are, whoever wrote them: each gets the content that its columns come to. What no reader could
- * read of them goes: further fields that are no JSON, items of an array without a record, gaps between items.
+ * read of them goes: further fields that are no JSON, items of an array without a record, gaps between items. A field that stands
+ * among the further ones, though its column can hold it, goes back there.
  *
  * @returns the sum over the rows, and which of them said something else before.
  */
@@ -36,21 +38,37 @@ export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: Altere
   const sum = new Sum();
   table.mendItems();
   for (const id of [...table.ids()]) {
-    const { record, content } = table.read(id);
-    const readable = readContent(table.list, record);
-    const extra = readable === null ? null : normalExtra(record.extra);
-    if (extra !== record.extra) table.setExtra(id, extra);
-    const right = readable ?? contentOf(table.list, { ...record, extra: null });
-    sum.addHex(right);
-    if (right === content) continue;
-    altered.set(content, [...(altered.get(content) ?? []), id]);
-    table.setContent(id, right);
+    const row = table.read(id);
+    const written = writeNormal(table, row);
+    sum.addHex(written);
+    if (written !== row.content) altered.set(row.content, [...(altered.get(row.content) ?? []), id]);
   }
   return { sum, altered };
 }
 
-/** The content that a row's columns come to; null where its further fields can't be read. */
-function readContent(list: ListDefinition, record: RecordValues): string | null {
-  const read = tryToRead(() => contentOf(list, record));
+/** Puts a row right where it is not as docmirror writes it, and returns its content. */
+function writeNormal(table: ListTable, row: StoredRow): string {
+  const { id, record } = row;
+  const known = { ...record, extra: null };
+  const normal = readNormal(table.list, record) ?? known;
+  const write = (right: RecordValues): string => {
+    const content = contentOf(table.list, right);
+    if (right !== record || content !== row.content)
+      table.update(id, { ...right, content: Buffer.from(content, 'hex') }, row.changedRunId);
+    return content;
+  };
+  try {
+    return write(normal);
+  } catch (error) {
+    // It refers to a connection that is gone: the next sweep brings both back.
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY'))
+      throw error;
+    return write(known);
+  }
+}
+
+/** A record as docmirror writes it, the same object where it is so; null where its further fields can't be read. */
+function readNormal(list: ListDefinition, record: RecordValues): RecordValues | null {
+  const read = tryToRead(() => normalRecord(list, record));
   return 'value' in read ? read.value : null;
 }
