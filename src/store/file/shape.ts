@@ -55,9 +55,11 @@ export function shapeOf(sqlite: Database.Database): Shape {
   if (sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 'empty';
   const version = Number(sqlite.pragma('user_version', { simple: true }));
   const [newest] = readJournal().entries.slice(-1);
-  if (version > currentShape() || newestMigrationOf(sqlite) > (newest?.when ?? 0)) return 'later';
-  // An upgrade makes this table last; what stands in the header another program may have changed.
-  return newestMigrationOf(sqlite) === newest?.when && hasTable(sqlite, '_mirror') ? 'current' : 'older';
+  const newestHere = newestMigrationOf(sqlite);
+  if (version > currentShape() || newestHere > (newest?.when ?? 0)) return 'later';
+  // An upgrade makes this table last. Others may have changed the header, or the list of migrations; hardly both.
+  const isCurrent = newestHere === newest?.when || isStamped(sqlite);
+  return isCurrent && hasTable(sqlite, '_mirror') ? 'current' : 'older';
 }
 
 /** True where the file's header says what docmirror writes there. */

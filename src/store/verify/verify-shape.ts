@@ -30,13 +30,15 @@ export function verifyShape(sqlite: Database.Database, differences: Differences)
   }
   for (const { type, name } of wanted.values())
     differences.add(name, null, `the ${type} is missing`, 'content');
-  if (migrationsOf(sqlite) !== fresh.migrations) {
+  const migrations = migrationsOf(sqlite);
+  // That the table is missing was said.
+  if (migrations !== null && migrations !== fresh.migrations) {
     differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
   }
 }
 
 /** How a mirror is that was made just now; that does not change while docmirror runs. */
-let fresh: { readonly parts: readonly Part[]; readonly migrations: string } | undefined;
+let fresh: { readonly parts: readonly Part[]; readonly migrations: string | null } | undefined;
 
 function readFresh() {
   const { sqlite, close } = openInMemory();
@@ -47,16 +49,19 @@ function readFresh() {
   }
 }
 
-function migrationsOf(sqlite: Database.Database): string {
+/** Which migrations a file lists, as a text; null where it has no list of them. */
+function migrationsOf(sqlite: Database.Database): string | null {
+  if (!partsOf(sqlite).some(({ name }) => name === '__drizzle_migrations')) return null;
   const migrations = 'SELECT id, hash, created_at FROM __drizzle_migrations ORDER BY created_at, hash';
   return JSON.stringify(sqlite.prepare(migrations).raw().all());
 }
 
-/** What a file is made of, but for what SQLite keeps by itself. */
+/** What a file is made of, but for what SQLite and Litestream keep for themselves. */
 function partsOf(sqlite: Database.Database): Part[] {
   return sqlite
     .prepare<[], Part>(
-      "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+      `SELECT type, name, sql FROM sqlite_schema
+       WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN ('_litestream_seq', '_litestream_lock')`,
     )
     .all()
     .map(part => ({ ...part, sql: part.sql.replaceAll(/\s+/g, ' ').trim() }));

@@ -82,6 +82,34 @@ describe('what others changed is found and named', () => {
       [/^collections 3: a value was changed/],
     ],
     [
+      'a name that was moved among the further fields',
+      "UPDATE collections SET _extra = json_object('name', name), name = NULL WHERE id = 3",
+      [/^collections 3: _extra is not as docmirror writes it/],
+    ],
+    [
+      'a reference that was moved there, with another field',
+      `UPDATE document_exports SET _extra = json_object('sourceConnection', json_object('id', source_connection_id),
+         'sourceDocumentTitle', source_document_title), source_connection_id = NULL, source_document_title = NULL WHERE id = 5`,
+      [/^document_exports 5: _extra is not as docmirror writes it/],
+    ],
+    [
+      'links that were moved there',
+      `UPDATE webhooks SET _extra = json_object('connections', json((SELECT json_group_array(json_object('id', connection_id)
+         ORDER BY position) FROM webhook_connections WHERE webhook_id = 3))) WHERE id = 3;
+       DELETE FROM webhook_connections WHERE webhook_id = 3`,
+      [/^webhooks 3: _extra is not as docmirror writes it/],
+    ],
+    [
+      'the list of changes of shape',
+      'DELETE FROM __drizzle_migrations',
+      [/^__drizzle_migrations null: the changes of shape it lists are not those/],
+    ],
+    [
+      'the list of changes of shape that is gone',
+      'DROP TABLE __drizzle_migrations',
+      [/^__drizzle_migrations null: the table is missing/],
+    ],
+    [
       'an event of a webhook',
       "UPDATE webhook_events SET event = 'x' WHERE webhook_id = 3 AND position = 0",
       [/^webhooks 3: a value/],
@@ -297,6 +325,17 @@ describe('what others changed is found and named', () => {
 });
 
 describe.concurrent('verify', () => {
+  test("leaves Litestream's own tables alone", async () => {
+    expect(
+      await differencesAfter(
+        'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE TABLE _litestream_lock (id INTEGER)',
+      ),
+    ).toEqual([]);
+    expect(await differencesAfter('CREATE TABLE _litestream_other (id INTEGER)')).toEqual([
+      '_litestream_other null: docmirror makes no such table',
+    ]);
+  });
+
   test('a sound mirror exits 0, is not touched, and has nothing left beside it', async () => {
     const files = ['mirror.sqlite', 'mirror.sqlite.staging'];
     const at = statSync(scene.database).mtimeMs;
