@@ -277,5 +277,8 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
     );
   }
   const isAlike = last.account.isAllAlike && before.account.isAllAlike && sizeOf(last) !== sizeOf(before);
-  return isAlike ? 'whatever page was asked for, all of them held the same records' : null;
+  if (isAlike) return 'whatever page was asked for, all of them held the same records';
+  // Records that are all alike fill pages that are alike, too; but such a list contradicts neither its total nor itself by an id.
+  const isRepeated = [before, last].every(walk => walk.account.isMostlyRepeated && soundStrip(walk) === null);
+  return isRepeated ? `pages held the same records as others, and ${reasonAgainst(last)}` : null;
 }

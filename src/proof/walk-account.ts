@@ -109,6 +109,11 @@ export class WalkAccount {
     return this.#digests.size === 1 && this.#pagesSeen > 1;
   }
 
+  /** True where at least every second page held what another one had held. */
+  get isMostlyRepeated(): boolean {
+    return this.#pagesSeen > 1 && this.#digests.size * 2 <= this.#pagesSeen;
+  }
+
   /** How many answers said that they were another page than was asked for, although that one was there. */
   get strayCount(): number {
     return this.#strays;

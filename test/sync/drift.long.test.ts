@@ -266,6 +266,45 @@ describe('where the service contradicts itself,', () => {
   });
 });
 
+describe('a service of one page size that heeds no pageNo, whatever number it echoes,', () => {
+  test.each([
+    ['collections', 1],
+    ['document-exports', 1],
+    ['collections', 2],
+  ] as const)('is found out: %s, from page %i on', async (list, last) => {
+    await using scene = await setScene({}, { exports: 230, collections: 230 });
+    const { lists } = scene.service;
+    scene.service.options.rawBody = (asked, pageNo) => {
+      if (asked !== list) return undefined;
+      const from = 50 * (Math.min(pageNo, last) - 1);
+      const pagination = { pageCount: 5, pageNo, pageSize: 50, totalRecordCount: 230 };
+      return JSON.stringify({ items: lists[list].slice(from, from + 50), pagination });
+    };
+    const synced = await syncScene(scene);
+    expect(synced.of(list)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
+    expect(mirrored(scene.database, list)).toEqual([]);
+  });
+
+  test('is not taken for one whose records are all alike', async () => {
+    await using scene = await setScene({}, { exports: 0 });
+    scene.service.lists['document-exports'] = make(150, () => documentExport(1));
+    scene.service.options.rawBody = (asked, pageNo) => {
+      if (asked !== 'document-exports') return undefined;
+      const items = scene.service.lists['document-exports'].slice(50 * (pageNo - 1), 50 * pageNo);
+      return JSON.stringify({
+        items,
+        pagination: { pageCount: 3, pageNo, pageSize: 50, totalRecordCount: 150 },
+      });
+    };
+    expect((await syncScene(scene)).of('document-exports')).toMatchObject({
+      status: 'partial',
+      completeness: 'unproven',
+      error: null,
+    });
+    expect(mirrored(scene.database, 'document-exports')).toHaveLength(50);
+  });
+});
+
 /** A service that has suddenly nothing to say. */
 const silences: [name: string, change: (service: StandIn) => void][] = [
   ['lists nothing', service => service.lists[resource].splice(0)],
