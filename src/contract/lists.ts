@@ -145,7 +145,7 @@ const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   text: orNull(text),
   integer: orNull(exactInteger),
   connection: orNull(connectionSchema),
-  texts: orNull({ type: 'array', items: text }),
+  texts: orNull({ type: 'array', items: orNull(text) }),
   connections: orNull({ type: 'array', items: orNull(connectionSchema) }),
 };
 

@@ -185,12 +185,10 @@ class ItemReading {
       return [];
     }
     if (field.kind === 'texts') {
-      const texts = value as string[];
-      if (!texts.every(text => this.#isHeld(text))) {
-        this.#keepWhole(field.name);
-        return [];
-      }
-      return texts;
+      const texts = value as (string | null)[];
+      if (texts.every(text => text !== null && this.#isHeld(text))) return texts;
+      this.#keepWhole(field.name);
+      return [];
     }
     return (value as (Connection | null)[]).map((element, at) =>
       element === null ? null : this.#connectionId(element, field.name, [field.name, at]),

@@ -127,6 +127,23 @@ describe.concurrent('records', () => {
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 
+  test('a null among the events is kept, and given out again', async () => {
+    await using scene = await setScene();
+    scene.service.lists.webhooks = [webhook(70, { events: [null, 'made'], connections: [null] })];
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, 'SELECT _extra FROM webhooks')).toEqual([
+      { _extra: '{"events":[null,"made"]}' },
+    ]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
+    const out = join(scene.folder, 'out');
+    expect(await scene.run('export', '--out', out)).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(join(out, 'webhooks.ndjson'), 'utf8'))).toMatchObject({
+      events: [null, 'made'],
+    });
+    expect((await scene.sync('--full')).of('webhooks')).toMatchObject({ updated: 0, unchanged: 1 });
+  });
+
   test('an array that is null or missing is told from one that is empty', async () => {
     await using scene = await setScene();
     scene.service.lists.webhooks = [
