@@ -53,7 +53,7 @@ export function writeCheckpoint(path: string, text: string): void {
   try {
     writeWhole(path, text, { what: 'a checkpoint', beginning: /^docmirror\// });
   } catch (error) {
-    if (!(error instanceof FileWriteError)) throw error;
+    if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
     throw new UsageError(error.message, { cause: error });
   }
 }

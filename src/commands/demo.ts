@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
+import { RefusedFileError } from '../errors.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryText } from '../render/run-summary.ts';
 import { changeSample } from '../sample/change.ts';
@@ -11,6 +12,7 @@ import { startServer } from '../serve/server.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { holdLock } from '../store/file/staging-file.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
+import { RunReader } from '../store/read/run-reader.ts';
 import { exitCodeOf, type RunSummary } from '../sync/run.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
@@ -20,6 +22,10 @@ import { summaryWidth, terminalWidth } from './terminal-width.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
 const demoToken = 'demo-token';
+/** Whose runs a demo's are, by which its mirror is known again. */
+const demoActor = 'docmirror demo';
+/** A demo makes two. */
+const runsLookedAt = 3;
 /** The sample ends here, so that every demo shows the same. */
 const sampleEnd = new Date('2026-11-01T12:00:00Z');
 const afternoon = new Date('2026-11-01T18:00:00Z');
@@ -57,9 +63,10 @@ export async function demo(command: Command, context: CommandContext): Promise<v
   }
 }
 
-/** The demo's file is its own, so it may begin anew; what is no mirror is refused, and no other file is touched. */
+/** An earlier demo's file is begun anew; any other one of that name is refused. */
 function removeOldDemo(): void {
   const file = mirrorToWrite(demoFile);
+  assertDemo(file);
   const giveBack = holdLock(file);
   try {
     for (const path of [file, `${file}-wal`, `${file}-shm`]) rmSync(path, { force: true });
@@ -68,8 +75,24 @@ function removeOldDemo(): void {
   }
 }
 
+function assertDemo(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const reader = RunReader.open(file);
+  try {
+    if (reader.runs(runsLookedAt).every(run => run.actor === demoActor)) return;
+  } finally {
+    reader.close();
+  }
+  throw new RefusedFileError(
+    `${file} is a mirror that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
+  );
+}
+
 async function syncDemo(command: Command, context: CommandContext, url: string): Promise<RunSummary> {
-  const config = resolveConfig({ logLevel: 'warn', ...command.opts(), database: demoFile }, {});
+  const config = resolveConfig(
+    { logLevel: 'warn', ...command.opts(), database: demoFile, actor: demoActor },
+    {},
+  );
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   return runOnce({
     config,

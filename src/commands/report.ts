@@ -43,7 +43,7 @@ function replace(path: string, text: string): void {
   try {
     writeWhole(path, text, { what: 'a report', beginning: /^<!doctype html>.*docmirror/is });
   } catch (error) {
-    if (!(error instanceof FileWriteError)) throw error;
+    if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
     throw new UsageError(`--out: ${path} can't be written (${error.reason}).`, { cause: error });
   }
 }

@@ -12,9 +12,10 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 /** How an earlier export of the same table begins, which a new one may take the place of. */
 export function exportedAs(format: ExportFormat, columns: readonly ExportColumn[]): Predecessor {
+  // Of CSV the first and the last name of its head, of JSON the first name of a row: whoever has these has a table of docmirror's.
   const beginnings = {
-    ndjson: /^\{"/,
-    csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b`),
+    ndjson: /^\{"(?:id|run_id|source[A-Z]\w+)":/,
+    csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b[^\\n]*\\b${columns.at(-1)?.name}\\b`),
     parquet: /^PAR1/,
   };
   return { what: `a table in the format ${format}`, beginning: beginnings[format] };

@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
@@ -8,15 +19,25 @@ import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 /** What is written is gathered up to this size, in bytes. */
 const bufferBytes = 1024 * 1024;
 
+const meanings: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EROFS: 'it is on a read-only file system',
+};
+
 /** A file can't be written. That is no fault of docmirror: its message is one line. */
 export class FileWriteError extends DocmirrorError {
   /** Why, as the system says it: ENOENT and the like. */
   readonly reason: string;
 
+  /** True where another path might do; false where it is the disk that can't be written. */
+  get isOfPath(): boolean {
+    return !(this.reason in meanings) && this.reason !== 'EIO';
+  }
+
   constructor(path: string, cause: unknown) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
     const isFull = reason === 'ENOSPC';
-    const words = isFull ? 'the disk is full' : reason;
+    const words = meanings[reason] ?? reason;
     super(
       isFull ? 'disk_full' : 'internal',
       `${path} can't be written: ${words}. Nothing was put in its place.`,
@@ -57,10 +78,11 @@ export class AtomicFile {
    */
   constructor(path: string, predecessor: Predecessor) {
     this.path = path;
-    this.#tried(() => assertReplaceable(path, predecessor));
-    this.#unfinishedPath = unfinishedPath(path);
+    this.path = this.#tried(() => behindLink(path));
+    this.#tried(() => assertReplaceable(this.path, predecessor));
+    this.#unfinishedPath = unfinishedPath(this.path);
     this.#file = this.#tried(() => {
-      removeLeftovers(dirname(resolve(path)));
+      removeLeftovers(dirname(resolve(this.path)));
       return openSync(this.#unfinishedPath, 'wx', privateFileMode);
     });
   }
@@ -150,13 +172,23 @@ export function writeWhole(path: string, content: string | Uint8Array, predecess
   }
 }
 
+/** The file itself, where it is named by a symbolic link. */
+function behindLink(path: string): string {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  if (existsSync(path)) return realpathSync(path);
+  throw new RefusedFileError(
+    `${path} is a symbolic link that leads to no file. Remove it, or name another file.`,
+  );
+}
+
 /** The name alone says little: a mirror, a key or somebody's notes may lie there. */
 function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
   assertNotBeside(path);
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  // A symbolic link is replaced by the file itself, and a folder can't be.
-  if (stat === undefined || !stat.isFile() || stat.size === 0) return;
-  if (beginning.test(readBeginning(path))) return;
+  if (stat === undefined || (stat.isFile() && stat.size === 0)) return;
+  // A folder can't be replaced, which the system says; a device could be.
+  if (stat.isDirectory()) return;
+  if (stat.isFile() && beginning.test(readBeginning(path))) return;
   throw new RefusedFileError(
     `${path} is not ${what} that docmirror made. It was left as it is; move it away, or name another file.`,
   );

@@ -34,6 +34,30 @@ export function assertNothingBeside(path: string): void {
   );
 }
 
+/** Whether what lies beside a database may be SQLite's own; zeros stand where a journal has ended, or a power cut came early. */
+const areOwn: Readonly<Record<string, (file: string, bytes: number) => boolean>> = {
+  '-wal': file => /^(?:377f068[23]|00000000)/.test(beginningOf(file, 4)),
+  '-journal': file => /^(?:d9d505f9|00)/.test(beginningOf(file, 4)),
+  // It must not be read past SQLite. It is three bytes long at first, and grows by whole pages.
+  '-shm': (_file, bytes) => bytes === 3 || bytes % 4096 === 0,
+};
+
+/**
+ * Makes sure that nobody else's file bears the name of what SQLite keeps beside a database: it would be written over.
+ *
+ * @throws RefusedFileError that names it; it is left as it is.
+ */
+export function assertOwnBeside(path: string): void {
+  for (const [name, isOwn] of Object.entries(areOwn)) {
+    const file = `${path}${name}`;
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (stat?.isFile() !== true || stat.size === 0 || isOwn(file, stat.size)) continue;
+    throw new RefusedFileError(
+      `${file} lies there, which SQLite did not make, and it would write over it. It was left as it is; move it away, or name another file.`,
+    );
+  }
+}
+
 /**
  * Makes sure that SQLite will not roll a journal back into a file: it asks only for the journal's name, not whose it is, and
  * docmirror leaves none beside a file that it has made.
@@ -51,11 +75,16 @@ export function assertNoJournal(path: string): void {
 /** A journal that was ended by clearing its first bytes is none any more. */
 function isHot(journal: string): boolean {
   if (lstatSync(journal, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const file = openSync(journal, 'r');
+  return beginningOf(journal, 1) !== '00';
+}
+
+/** A file's first bytes in hexadecimal digits. */
+function beginningOf(path: string, bytes: number): string {
+  const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(1);
-    readSync(file, bytes);
-    return bytes[0] !== 0;
+    const beginning = Buffer.alloc(bytes);
+    readSync(file, beginning);
+    return beginning.toString('hex');
   } finally {
     closeSync(file);
   }

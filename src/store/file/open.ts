@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
-import { assertNoJournal } from './beside.ts';
+import { assertNoJournal, assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
@@ -40,6 +40,7 @@ export function openForWriting(path: string): MirrorFile {
     const { kind, usesLog } = findOut(file);
     // A file that is written by way of a journal is being made, or was restored; its journal is this program's own.
     if (usesLog) assertNoJournal(file);
+    assertOwnBeside(file);
     if (kind === 'none') makePrivateFile(file);
     // Somebody may have made it with other rights, for docmirror to fill.
     if (kind === 'empty') chmodSync(file, privateFileMode);
@@ -90,6 +91,7 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
   const { file, usesLog } = mirrorToRead(path);
   return explaining(file, () => {
     assertNoJournal(file);
+    assertOwnBeside(file);
     const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10);
     try {
       sqlite.pragma('query_only = ON');

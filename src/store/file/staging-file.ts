@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { MirrorBusyError, RefusedFileError } from '../../errors.ts';
+import { assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
@@ -70,6 +71,7 @@ export function holdLock(file: string): () => void {
  */
 export function assertStagingOrNone(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
+  assertOwnBeside(path);
   if (stat === undefined) return;
   const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'staging'].includes(findOut(path).kind);
   if (isOwn) return;

@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../../support/scene.ts';
@@ -57,6 +69,55 @@ describe.concurrent('no other file is overwritten', () => {
     expect(await scene.run('backup', lock)).toMatchObject({ code: 2, stderr: expect.stringContaining(lock) });
     expect(existsSync(lock)).toBe(false);
   });
+});
+
+describe.concurrent('a symbolic link', () => {
+  test.each([
+    ['a report', ['report', '--out']],
+    ['a checkpoint', ['audit', 'checkpoint', '--out']],
+  ])('stands for the file behind it: %s', async (_what, command) => {
+    await using scene = await setKeyedScene();
+    const [file, link] = [join(scene.folder, 'file'), join(scene.folder, 'link')];
+    symlinkSync(file, link);
+    expect(await scene.run(...command, link)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(link),
+    });
+    writeFileSync(file, '');
+    expect(await scene.run(...command, link)).toMatchObject({ code: 0 });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(statSync(file).size).toBeGreaterThan(0);
+    writeFileSync(file, 'mine\n');
+    expect(await scene.run(...command, link)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(file),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('mine\n');
+    expect(await scene.run(...command, '/dev/null')).toMatchObject({ code: 2 });
+    expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+test('tables that somebody else wrote are no earlier export', async () => {
+  await using scene = await setKeyedScene();
+  const out = join(scene.folder, 'out');
+  for (const [name, text] of [
+    ['collections.csv', 'id,name\n1,mine\n'],
+    ['webhooks.ndjson', '{"mine":1}\n'],
+  ] as const) {
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(out);
+    writeFileSync(join(out, name), text);
+    const { code, stderr } = await scene.run(
+      'export',
+      '--format',
+      name.split('.')[1] as string,
+      '--out',
+      out,
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(name) });
+    expect(readFileSync(join(out, name), 'utf8')).toBe(text);
+  }
 });
 
 describe.concurrent('backups that are rotated', () => {

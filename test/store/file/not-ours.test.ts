@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -173,6 +174,38 @@ describe.concurrent('a file where the staging file is to be', () => {
     makeDatabase(`${scene.database}.staging`, 'PRAGMA user_version = 3');
     expect(await scene.sync()).toMatchObject({ code: 0 });
   });
+});
+
+describe.concurrent('a file of the name of what SQLite keeps beside a mirror', () => {
+  test.each(['-wal', '-shm', '-journal', '.staging-wal', '.staging-shm', '.staging-journal'])(
+    '(%s) is left as it is, whether there is a mirror or not',
+    async name => {
+      await using scene = await setScene();
+      const path = `${scene.database}${name}`;
+      writeFileSync(path, 'mine\n');
+      expect(await scene.run('sync')).toMatchObject({ code: 2, stderr: expect.stringContaining(path) });
+      expect(readFileSync(path, 'utf8')).toBe('mine\n');
+      rmSync(path);
+      expect(await scene.run('sync')).toMatchObject({ code: 0 });
+      writeFileSync(path, 'mine\n');
+      const { code, stderr } = await scene.run('sync');
+      expect({ code: code === 0, stderr }).toEqual({ code: false, stderr: expect.stringContaining(path) });
+      expect(readFileSync(path, 'utf8')).toBe('mine\n');
+    },
+  );
+});
+
+test('a mirror that no demo made is left as it is by the demo', async () => {
+  await using scene = await setScene();
+  const path = join(scene.folder, 'docmirror-demo.sqlite');
+  const demo = () => runCli(['demo'], { cwd: scene.folder });
+  expect(await scene.run('sync', '--database', path)).toMatchObject({ code: 0 });
+  const before = readFileSync(path);
+  expect(await demo()).toMatchObject({ code: 2, stderr: expect.stringContaining('no demo made') });
+  expect(readFileSync(path).equals(before)).toBe(true);
+  rmSync(path);
+  expect(await demo()).toMatchObject({ code: 0 });
+  expect(await demo()).toMatchObject({ code: 0 });
 });
 
 describe.concurrent('a mirror with two names', () => {
