@@ -13,10 +13,12 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
 }
 quickStart();
 
-// A reader that has seen enough, such as `head`, is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(process.exitCode ?? exitCodes.done);
+  // A reader that has seen enough, such as `head`, is no fault.
+  if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done);
+  const why = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
+  process.stderr.write(`docmirror: standard output can't be written: ${why}\n`);
+  process.exit(exitCodes.failed);
 });
 
 const words = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
-import { isAlone, registerAlone, registerCommands } from './register.ts';
+import { isAlone, isCommand, registerAlone, registerCommands } from './register.ts';
 import { purpose } from './table/table.ts';
 
 /** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
@@ -31,7 +31,7 @@ export async function main(words: readonly string[]): Promise<void> {
     });
     if (isAlone(words)) registerAlone(program, context);
     else registerCommands(program, context, words);
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(named(words), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error, context.secrets);
   }
@@ -55,6 +55,13 @@ function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
       const { envFile } = command.opts<{ envFile?: string }>();
       if (envFile !== undefined) await readEnvFile(envFile);
     });
+}
+
+/** The words without a wish for help on a command that there is not: of that, the parser says so. */
+function named(words: readonly string[]): readonly string[] {
+  const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
+  const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
+  return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
 }
 
 /** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */

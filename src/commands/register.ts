@@ -22,6 +22,11 @@ export function registerCommands(program: Command, context: CommandContext, word
   }
 }
 
+/** True where a word names a command, or a group of them. */
+export function isCommand(word: string): boolean {
+  return commandTable.some(({ name }) => name.split(' ')[0] === word);
+}
+
 /** True where no command is named: the command line is empty, or begins with a flag of `docmirror` alone. */
 export function isAlone([first]: readonly string[]): boolean {
   return first === undefined || aloneFlags.some(({ flag }) => first.split('=')[0] === flag);

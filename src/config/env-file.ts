@@ -16,6 +16,32 @@ export async function withEnvFile(path: string, environment: Environment): Promi
   const text = await readSmallFile(path, bytesMax).catch((error: Error) => {
     throw new UsageError(`--env-file: ${path} ${error.message}.`);
   });
+  assertLines(path, text);
   const said = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
   return { ...parseEnv(text.replace(/^\uFEFF/, '')), ...Object.fromEntries(said) };
+}
+
+/** Node's own reader leaves out what it does not understand, and ends a value at a #: a setting or half a token would be missed. */
+function assertLines(path: string, text: string): void {
+  const lines = text.split(/\r?\n/);
+  for (let at = 0; at < lines.length; at++) {
+    const line = (lines[at] as string).replace(/^\uFEFF/, '').trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const where = `--env-file: line ${at + 1} of ${path}`;
+    const value = /^(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/.exec(line)?.[1];
+    if (value === undefined) throw new UsageError(`${where} is not of the form NAME=value.`);
+    const quote = /^["'`]/.exec(value)?.[0];
+    if (quote !== undefined) at = lineOfEnd(lines, at, quote);
+    else if (/^[^#]*[^\s#]#/.test(value)) {
+      throw new UsageError(`${where} has a # in its value, which would end it. Put the value in quotes.`);
+    }
+  }
+}
+
+/** The line on which a value in quotes ends: it may go over several. */
+function lineOfEnd(lines: readonly string[], from: number, quote: string): number {
+  const isClosed = (line: string | undefined, opened: number) => (line ?? '').split(quote).length > opened;
+  if (isClosed(lines[from], 2)) return from;
+  const end = lines.findIndex((line, at) => at > from && isClosed(line, 1));
+  return end < 0 ? from : end;
 }

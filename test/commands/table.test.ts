@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +10,7 @@ import { commandTable, groups } from '../../src/commands/table/table.ts';
 import { settings } from '../../src/config/settings.ts';
 import { changeFormats } from '../../src/render/change-feed.ts';
 import { Secrets } from '../../src/service/secrets.ts';
+import { programPath } from '../support/program.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -99,6 +102,37 @@ describe('what a command line says is shown as an escape where it could steer a 
     }
   });
 });
+
+test.each([
+  ['bogus', '--help'],
+  ['help', 'bogus'],
+  ['bogus', '-h'],
+])('%s %s names a command that there is not', async (...words) => {
+  expect(await runCli(words)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining("unknown command 'bogus'"),
+  });
+});
+
+test.each([['--help'], ['--version'], ['status']])(
+  '%s says in a line that standard output is full',
+  async command => {
+    await using scene = await setScene();
+    await scene.sync();
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, ['--', programPath, command], {
+      stdio: ['ignore', full, 'pipe'],
+      env: { ...process.env, ...scene.env },
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: "docmirror: standard output can't be written: the disk is full\n",
+    });
+  },
+);
 
 describe('a slip is met with the word that was meant', () => {
   test.each([

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { registerCommands } from '../../src/commands/register.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { runCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 describe.concurrent('the flag', () => {
@@ -87,6 +87,16 @@ describe.concurrent('--env-file', () => {
   test.each([
     ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\.\n$/],
     ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],
+    [
+      'has a line that says nothing',
+      '# mine\nDOCMIRROR_PAGE_SIZE 7\n',
+      /one\.env is not of the form NAME=value\.\n$/,
+    ],
+    [
+      'has a # in a value',
+      'DOCMIRROR_TOKEN=to#ken\n',
+      /line 1 of .*one\.env has a # in its value.*quotes\.\n$/,
+    ],
   ])('that %s is one line and exit code 2', async (_name, content, said) => {
     await using scene = await setScene();
     const file = join(scene.folder, 'one.env');
@@ -96,6 +106,17 @@ describe.concurrent('--env-file', () => {
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(said);
     }
+  });
+
+  test('may have comments and quotes', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    writeFileSync(
+      file,
+      `\n # DOCMIRROR_X\nexport DOCMIRROR_ACTOR="a # b" # one\nDOCMIRROR_CONCURRENCY=2 # two # three\n`,
+    );
+    expect(await scene.run('sync', '--env-file', file)).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, 'SELECT _actor FROM sync_runs')).toEqual([{ _actor: 'a # b' }]);
   });
 
   test('is a flag of every command', async () => {
