@@ -35,6 +35,12 @@ type RawRow = [
 
 /** Rows a statement: more are no faster. */
 const rowsPerInsert = 20;
+const rowsPerSpan = 256;
+
+/** The ids from one to another, both among them. */
+type Span = [from: bigint, to: bigint];
+const leastId = -(2n ** 63n);
+const greatestId = 2n ** 63n - 1n;
 
 /**
  * One list's tables by prepared statements, which are 4× faster here than a query builder. All its SQL comes from the
@@ -213,10 +219,12 @@ export class ListTable {
 
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
-    const rows = this.#sqlite.prepare<[], Scalar[]>(
-      `SELECT ${this.#columns} FROM ${this.list.table} ORDER BY id`,
-    );
-    for (const row of rows.raw().iterate()) yield this.#toStoredRow(row);
+    const rows = this.#sqlite
+      .prepare<Span, Scalar[]>(
+        `SELECT ${this.#columns} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
+    for (const span of this.#spans()) for (const row of rows.all(...span)) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
@@ -231,10 +239,26 @@ export class ListTable {
   }
 
   *ids(): Generator<number> {
-    yield* this.#sqlite
-      .prepare<[], number>(`SELECT id FROM ${this.list.table} ORDER BY id`)
+    const ids = this.#sqlite
+      .prepare<Span, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
+      .pluck();
+    for (const span of this.#spans()) yield* ids.all(...span);
+  }
+
+  /** Spans of ids, each with some hundred rows: by one statement each they take less time than by one step each. */
+  *#spans(): Generator<Span> {
+    // What another program has written may be no number that JavaScript holds exactly.
+    const next = this.#sqlite
+      .prepare<[bigint], bigint>(
+        `SELECT id FROM ${this.list.table} WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${rowsPerSpan}`,
+      )
       .pluck()
-      .iterate();
+      .safeIntegers();
+    for (let from: bigint | undefined = leastId; from !== undefined; ) {
+      const after = next.get(from);
+      yield [from, after === undefined ? greatestId : after - 1n];
+      from = after;
+    }
   }
 
   #lead(record: RecordValues): Scalar {
