@@ -47,7 +47,9 @@ export async function restore(copy: string, target: string, options: BackupOptio
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {
-    const { shape, newestRunId } = await copyAny(copy, unfinished, options);
+    const { shape, newestRunId } = await copyAny(copy, unfinished, options).catch((error: unknown) => {
+      throw isDamage(error) ? notRestored(copy) : error;
+    });
     const { size: bytes } = statSync(unfinished);
     const verification = shape === 'older' ? null : await verifyMirror(unfinished, options);
     const named = verification && { ...verification, path: copy };
@@ -97,7 +99,16 @@ async function copyAny(
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */
 function assertWhole({ sqlite, path }: MirrorFile): void {
   const isWhole = damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
-  if (!isWhole) throw new MirrorFileError(`${path} is damaged, so it was not restored. Name another backup.`);
+  if (!isWhole) throw notRestored(path);
+}
+
+function notRestored(path: string): MirrorFileError {
+  return new MirrorFileError(`${path} is damaged, so it was not restored. Name another backup.`);
+}
+
+function isDamage(error: unknown): boolean {
+  const cause = error instanceof MirrorFileError ? error.cause : error;
+  return cause instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code);
 }
 
 function replaceMirror(unfinished: string, path: string): void {
@@ -124,8 +135,7 @@ function foldLog(path: string): void {
     }
   } catch (error) {
     // A damaged mirror is what a restore is for.
-    const isDamaged = error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
-    if (!isDamaged) throw error;
+    if (!isDamage(error)) throw error;
   } finally {
     sqlite.close();
   }
