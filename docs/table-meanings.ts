@@ -191,7 +191,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       id: ['a number of its own', '1'],
       run_id: ['the run that first received it', '7'],
-      last_run_id: ['the last of the runs, one after the other, that received it with the same text', '9'],
+      last_run_id: ['the last of the runs that received it with the same text', '9'],
       resource: resource('it was to be in'),
       page_no: ['the page it stood on', '2'],
       position: ['where on the page, from 0', '17'],
