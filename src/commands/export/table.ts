@@ -14,7 +14,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 export function exportedAs(format: ExportFormat, columns: readonly ExportColumn[]): Predecessor {
   // Of CSV the first and the last name of its head, of JSON the first name of a row: whoever has these has a table of docmirror's.
   const beginnings = {
-    ndjson: /^\{"(?:id|run_id|source[A-Z]\w+)":/,
+    ndjson: /^\{"(?:id|runId|(?:source|destination)[A-Z]\w+)":/,
     csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b[^\\n]*\\b${columns.at(-1)?.name}\\b`),
     parquet: /^PAR1/,
   };

@@ -59,6 +59,21 @@ describe.concurrent('no other file is overwritten', () => {
     expect(readFileSync(path, 'utf8')).toBe('mine\n');
   });
 
+  test.each(['ndjson', 'parquet'])(
+    'by an export of changes as %s, which takes the place of an earlier one',
+    async format => {
+      await using scene = await setKeyedScene();
+      const out = join(scene.folder, 'out');
+      const exported = ['export', '--changes', '--format', format, '--out', out];
+      for (let times = 0; times < 2; times++) expect((await scene.run(...exported)).code).toBe(0);
+      const path = join(out, 'changes', 'run_id=1', `changes.${format}`);
+      writeFileSync(path, '{"mine":1}\n');
+      const { code, stderr } = await scene.run(...exported);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
+      expect(readFileSync(path, 'utf8')).toBe('{"mine":1}\n');
+    },
+  );
+
   test("by a backup's checkpoint, or in the place of a lock", async () => {
     await using scene = await setKeyedScene();
     const path = join(scene.folder, 'backup.sqlite');
