@@ -13,19 +13,20 @@ const bytesMax = 256 * 1024;
  * @throws UsageError that names the file where it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<Environment> {
-  const text = await readSmallFile(path, bytesMax).catch((error: Error) => {
+  const file = await readSmallFile(path, bytesMax).catch((error: Error) => {
     throw new UsageError(`--env-file: ${path} ${error.message}.`);
   });
+  const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
   const said = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
-  return { ...parseEnv(text.replace(/^\uFEFF/, '')), ...Object.fromEntries(said) };
+  return { ...parseEnv(text), ...Object.fromEntries(said) };
 }
 
 /** Node's own reader leaves out what it does not understand, and ends a value at a #: a setting or half a token would be missed. */
 function assertLines(path: string, text: string): void {
   const lines = text.split(/\r?\n/);
   for (let at = 0; at < lines.length; at++) {
-    const line = (lines[at] as string).replace(/^\uFEFF/, '').trim();
+    const line = (lines[at] as string).trim();
     if (line === '' || line.startsWith('#')) continue;
     const where = `--env-file: line ${at + 1} of ${path}`;
     const value = /^(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/.exec(line)?.[1];

@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
+import { realPath } from './mirror-path.ts';
 import { privateFileMode, privateFolderMode } from './private-file.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
@@ -75,10 +65,12 @@ export class AtomicFile {
    * Begins the file, in a folder that is there.
    *
    * @throws RefusedFileError where another file than an earlier one of its kind lies there; it is left as it is.
+   * @throws UsageError where it is a symbolic link that leads to no file.
    */
   constructor(path: string, predecessor: Predecessor) {
     this.path = path;
-    this.path = this.#tried(() => behindLink(path));
+    const isLink = this.#tried(() => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+    if (isLink) this.path = realPath(path, 'what is to be written');
     this.#tried(() => assertReplaceable(this.path, predecessor));
     this.#unfinishedPath = unfinishedPath(this.path);
     this.#file = this.#tried(() => {
@@ -170,15 +162,6 @@ export function writeWhole(path: string, content: string | Uint8Array, predecess
   } finally {
     file.discard();
   }
-}
-
-/** The file itself, where it is named by a symbolic link. */
-function behindLink(path: string): string {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
-  if (existsSync(path)) return realpathSync(path);
-  throw new RefusedFileError(
-    `${path} is a symbolic link that leads to no file. Remove it, or name another file.`,
-  );
 }
 
 /** The name alone says little: a mirror, a key or somebody's notes may lie there. */

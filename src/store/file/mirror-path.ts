@@ -37,7 +37,13 @@ export function fileBehind(path: string, name: string = setting): string {
   return path;
 }
 
-function realPath(path: string, name: string): string {
+/**
+ * The file that a symbolic link leads to.
+ *
+ * @param name what gave the path, for the error.
+ * @throws UsageError where it leads to none.
+ */
+export function realPath(path: string, name: string): string {
   try {
     return realpathSync(path);
   } catch (error) {

@@ -8,7 +8,7 @@ import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
 import { makePrivateFile, privateFileMode } from './private-file.ts';
-import { connectToRead } from './read-connection.ts';
+import { cacheKib, connectToRead } from './read-connection.ts';
 import { shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 import { bringUpToDate, laterShape } from './upgrade.ts';
@@ -24,7 +24,6 @@ export interface MirrorFile {
 
 /** How long a statement waits for another program's lock before it fails, in milliseconds. */
 const busyTimeoutMs = 1_000;
-const cacheKib = 16 * 1024;
 
 /**
  * Opens a mirror to write: makes the file where there is none, and brings its tables up to date in one transaction. The caller

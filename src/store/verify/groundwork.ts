@@ -40,11 +40,8 @@ interface PlainWork {
   readonly sums: readonly [began: PlainSum, gone: PlainSum, updatedAway: PlainSum];
 }
 
-const cacheKib = 16 * 1024;
-
 /** Begins to read one state of a file: a transaction takes it with its first look. */
 export function beginReading(sqlite: Database.Database): void {
-  sqlite.pragma(`cache_size = -${cacheKib}`);
   sqlite.exec('BEGIN');
   sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
 }
@@ -76,7 +73,7 @@ export function groundworkOf({ faults, work }: PlainGroundwork): Groundwork {
   const byName = new Map(work);
   const of = (runId: number, resource: string): Readable<RunWork> => {
     const found = byName.get(nameOf(runId, resource));
-    if (found === undefined) return { value: noWork() };
+    if (found === undefined) return { value: noWork };
     return 'problem' in found ? found : { value: workOf(found.value) };
   };
   return { faults, work: { of } };
@@ -117,15 +114,13 @@ function isSomething({ count, updatedAway }: RunWork): boolean {
   return count > 0 || updatedAway.count > 0;
 }
 
-function noWork(): RunWork {
-  return {
-    count: 0,
-    digest: new ChangesHash().digest(),
-    began: new Sum(),
-    gone: new Sum(),
-    updatedAway: new Sum(),
-  };
-}
+const noWork: RunWork = {
+  count: 0,
+  digest: new ChangesHash().digest(),
+  began: new Sum(),
+  gone: new Sum(),
+  updatedAway: new Sum(),
+};
 
 function plainWork({ count, digest, began, gone, updatedAway }: RunWork): PlainWork {
   return { count, digest, sums: [plainSum(began), plainSum(gone), plainSum(updatedAway)] };
