@@ -58,7 +58,7 @@ export function doubtOfBonus(later: Strip, agreed: Places, itemsOf: ItemsOf): Ag
     const read = itemsOf(answer.digest);
     if (read === null) return { kind: 'unread' };
     for (let at = items.from; at < items.to; at++) {
-      if (!pages.add(contentText(read.contents, at), answer.index)) return doubtful;
+      if (!pages.add(contentText(read.contents, at), answer)) return doubtful;
     }
   }
   for (const { answer, items } of partsOf(later, agreed)) {

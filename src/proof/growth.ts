@@ -41,7 +41,7 @@ function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {
     if (read === null) return false;
     for (let at = items.from; at < items.to; at++) {
       if (!Number.isNaN(read.rows[at])) return false;
-      if (!pages.add(contentText(read.contents, at), answer.index)) return false;
+      if (!pages.add(contentText(read.contents, at), answer)) return false;
     }
   }
   return true;

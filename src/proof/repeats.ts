@@ -1,5 +1,5 @@
 import { contentBytes, contentText } from '../contract/sum.ts';
-import { type ItemsOf, rejectedRow } from './answer.ts';
+import { type Answer, type ItemsOf, rejectedRow } from './answer.ts';
 import { allPlaces, partsOf, type Strip } from './strip.ts';
 
 /** What stands more than once in a strip. */
@@ -30,16 +30,19 @@ export function findRepeats(strip: Strip, itemsOf: ItemsOf): Repeats | null {
   return suspects.size === 0 ? noRepeats : pagesOf(suspects, strip, itemsOf);
 }
 
-/** Which page each content was seen on. */
+/**
+ * Which page each content was seen on. A page is an answer here, not its number: one that is asked for again while the list moves
+ * stands at other places than before.
+ */
 export class PagesOfContents {
-  readonly #pages = new Map<string, number>();
+  readonly #pages = new Map<string, Answer>();
 
   has(content: string): boolean {
     return this.#pages.has(content);
   }
 
   /** Notes a content on a page; false where it stands on another one, too. */
-  add(content: string, page: number): boolean {
+  add(content: string, page: Answer): boolean {
     const before = this.#pages.get(content);
     this.#pages.set(content, page);
     return before === undefined || before === page;
@@ -53,7 +56,7 @@ export function rejectionsRepeat(strip: Strip, itemsOf: ItemsOf): boolean {
     const read = answer.rejected === null ? null : itemsOf(answer.digest);
     for (let at = items.from; read !== null && at < items.to; at++) {
       if (read.rows[at] !== rejectedRow) continue;
-      if (!pages.add(contentText(read.contents, at), answer.index)) return true;
+      if (!pages.add(contentText(read.contents, at), answer)) return true;
     }
   }
   return false;
@@ -63,7 +66,7 @@ const noRepeats: Repeats = { onTwoPages: false, onNeighbours: false, id: null };
 
 /** Looks at the pages of those contents that may stand more than once. */
 function pagesOf(suspects: Suspects, strip: Strip, itemsOf: ItemsOf): Repeats {
-  const lastPages = new Map<string, number>();
+  const lastPages = new Map<string, Answer>();
   let onTwoPages = false;
   let onNeighbours = false;
   for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
@@ -72,10 +75,10 @@ function pagesOf(suspects: Suspects, strip: Strip, itemsOf: ItemsOf): Repeats {
       const content = suspects.match(contents, at);
       if (content === null) continue;
       const before = lastPages.get(content);
-      lastPages.set(content, answer.index);
-      if (before === undefined || before === answer.index) continue;
+      lastPages.set(content, answer);
+      if (before === undefined || before === answer) continue;
       onTwoPages = true;
-      onNeighbours ||= Math.abs(before - answer.index) === 1;
+      onNeighbours ||= Math.abs(before.index - answer.index) <= 1;
     }
   }
   return { onTwoPages, onNeighbours, id: null };

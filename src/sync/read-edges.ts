@@ -76,7 +76,7 @@ function isDoubtful(pages: Iterable<{ readonly answer: Answer }>, listMirror: Li
     const items = listMirror.itemsOf(answer.digest);
     for (let at = 0; at < (items?.rows.length ?? 0); at++) {
       if (items === null || !Number.isNaN(items.rows[at])) continue;
-      if (!seen.add(contentText(items.contents, at), answer.index)) return true;
+      if (!seen.add(contentText(items.contents, at), answer)) return true;
     }
   }
   return false;

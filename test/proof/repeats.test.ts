@@ -29,6 +29,15 @@ describe('a list', () => {
     expect(findRepeats(strip, pages.itemsOf)).toBe(null);
   });
 
+  test('whose first page was asked for again holds two pages of that number', () => {
+    const pages = new Pages();
+    // BCDE became ABYCDE meanwhile: from the back, BC stands where YC should, and B on the page before it, too.
+    const answers = [pages.answer(0, 4, 'BC'), pages.answer(2, 6, 'DE'), pages.answer(0, 6, 'AB')];
+    const strip = pages.strip(answers, 2, 4, 'back');
+    expect(pages.labelsOf(strip).toReversed().join('')).toBe('ABBCDE');
+    expect(findRepeats(strip, pages.itemsOf)).toEqual({ onTwoPages: true, onNeighbours: true, id: null });
+  });
+
   test('of any records repeats what a count of them says', () => {
     const records = fc.array(
       fc.nat(400).map(n => `r${n}`),
