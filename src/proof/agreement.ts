@@ -1,19 +1,15 @@
 import { contentText } from '../contract/sum.ts';
 import type { Counting, ItemsOf } from './answer.ts';
+import { type Growth, growthBeyond } from './growth.ts';
 import { PagesOfContents } from './repeats.ts';
-import {
-  allPlaces,
-  type Places,
-  partsOf,
-  placesBeside,
-  placesCounted,
-  type Strip,
-  sumOfPlaces,
-} from './strip.ts';
+import { allPlaces, type Places, partsOf, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
 
-/** Whether a later reading says what an earlier one said, and what of it the earlier one did not cover. */
+/** Whether a later reading says what an earlier one said. */
 export type Agreement =
-  | { readonly kind: 'agrees' }
+  /** `growth` is what the earlier one does not cover, and is to be read once more; null where it covers all. */
+  { readonly kind: 'agrees'; readonly growth: Growth | null } | Disagreement;
+
+type Disagreement =
   | { readonly kind: 'differs' | 'doubtful'; readonly reason: string }
   /** A page that is needed was known and therefore not read. */
   | { readonly kind: 'unread' };
@@ -26,52 +22,53 @@ export function agree(earlier: Strip, later: Strip, itemsOf: ItemsOf): Agreement
   const whole = sumOfPlaces(earlier, allPlaces(earlier), itemsOf);
   if (whole === null) return { kind: 'unread' };
   let doubt: Agreement | null = null;
-  for (const places of placesOf(earlier, later)) {
+  for (const counting of countingsOf(earlier, later)) {
+    const places = placesCounted(later, counting, earlier.covered);
+    if (places === null) continue;
     const sum = sumOfPlaces(later, places, itemsOf);
     if (sum === null) return { kind: 'unread' };
     if (!sum.equals(whole)) continue;
-    const bonus = doubtOfBonus(later, places, itemsOf);
-    if (bonus.kind !== 'doubtful') return bonus;
-    doubt = bonus;
+    if (later.covered === earlier.covered) return { kind: 'agrees', growth: null };
+    const growth = growthBeyond(later, counting, places);
+    doubt = doubtOfBonus(growth, places, itemsOf);
+    if (doubt === null) return { kind: 'agrees', growth };
+    if (doubt.kind === 'unread') return doubt;
   }
   return doubt ?? { kind: 'differs', reason: 'two readings of the list held different records' };
 }
 
-/** Where in a later strip the places of an earlier one may lie: at the end that the direction says or, where neither has one, at either. */
-function placesOf(earlier: Strip, later: Strip): Places[] {
+/** From where the places of an earlier strip may be counted in a later one: as the direction says or, where neither has one, either way. */
+function countingsOf(earlier: Strip, later: Strip): readonly Counting[] {
   if (later.covered < earlier.covered) return [];
   const counting = earlier.counting ?? later.counting;
   const isEither = counting === null && later.covered > earlier.covered;
-  const countings: Counting[] = isEither ? ['front', 'back'] : [counting ?? 'front'];
-  return countings.flatMap(each => placesCounted(later, each, earlier.covered) ?? []);
+  return isEither ? ['front', 'back'] : [counting ?? 'front'];
 }
 
 /**
- * What came after the earlier reading was read once only. So none of it may stand in the agreed part, nor on two pages of its
- * own: that is a list that moved, or a duplicate that came just now.
+ * None of what came after the earlier reading may stand in the agreed part, nor on two pages of its own: that is a list that
+ * moved, or a duplicate that came just now. Null where nothing is in doubt.
  */
-export function doubtOfBonus(later: Strip, agreed: Places, itemsOf: ItemsOf): Agreement {
-  const bonus = placesBeside(later, agreed);
-  if (bonus.from >= bonus.to) return { kind: 'agrees' };
+function doubtOfBonus({ strip, bonus }: Growth, agreed: Places, itemsOf: ItemsOf): Disagreement | null {
   const pages = new PagesOfContents();
-  for (const { answer, items } of partsOf(later, bonus)) {
+  for (const { answer, items } of partsOf(strip, bonus)) {
     const read = itemsOf(answer.digest);
     if (read === null) return { kind: 'unread' };
     for (let at = items.from; at < items.to; at++) {
       if (!pages.add(contentText(read.contents, at), answer)) return doubtful;
     }
   }
-  for (const { answer, items } of partsOf(later, agreed)) {
+  for (const { answer, items } of partsOf(strip, agreed)) {
     const read = itemsOf(answer.digest);
     if (read === null) return { kind: 'unread' };
     for (let at = items.from; at < items.to; at++) {
       if (pages.has(contentText(read.contents, at))) return doubtful;
     }
   }
-  return { kind: 'agrees' };
+  return null;
 }
 
-const doubtful: Agreement = {
+const doubtful: Disagreement = {
   kind: 'doubtful',
   reason: 'a record that came while the list was read stands elsewhere in it, too',
 };

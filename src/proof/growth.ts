@@ -4,19 +4,31 @@ import { PagesOfContents } from './repeats.ts';
 import type { Standing } from './standing.ts';
 import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
 
-/** A list that has only grown at its learnt end since the mirror was written. */
+/** What a walk has beyond an earlier reading, at the end at which the list grew: it was read once only. */
 export interface Growth {
   readonly strip: Strip;
   readonly counting: Counting;
-  /** The places that are to be read once more: the last one that the mirror covers, and all that is new; counted as the list grows. */
+  /** The places that are to be read once more: the last one of the earlier reading, and all that is new; counted as the list grows. */
   readonly places: Places;
   /** The places of what is new, counted as the strip is. */
   readonly bonus: Places;
 }
 
+/** What a strip has beyond the places that an earlier reading covers, which are at one end of it. */
+export function growthBeyond(strip: Strip, counting: Counting, agreed: Places): Growth {
+  const last = Math.max(0, agreed.to - agreed.from - 1);
+  return {
+    strip,
+    counting,
+    places: { from: last, to: strip.covered },
+    bonus: placesBeside(strip, agreed),
+  };
+}
+
 /**
- * Whether the list has only grown: the walk says the same as the mirror on the places that the mirror covers, the rest is less
- * than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it can't be told.
+ * Whether the list has only grown since the mirror was written: the walk says the same as the mirror on the places that the
+ * mirror covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null where it has
+ * not, or it can't be told.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
   const { sum } = standing;
@@ -27,9 +39,8 @@ export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): 
   for (const counting of learnt === null ? (['front', 'back'] as const) : [learnt]) {
     const agreed = placesCounted(strip, counting, sum.count);
     if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;
-    const bonus = placesBeside(strip, agreed);
-    if (!isAllNew(strip, bonus, itemsOf)) continue;
-    return { strip, counting, places: { from: sum.count - 1, to: strip.covered }, bonus };
+    const grown = growthBeyond(strip, counting, agreed);
+    if (isAllNew(strip, grown.bonus, itemsOf)) return grown;
   }
   return null;
 }

@@ -27,10 +27,13 @@ export type Changed = 'nothing' | 'anything' | Places;
 export type Verdict =
   /** The last walk is the list. */
   | { readonly kind: 'proven'; readonly changed: Changed }
-  /** The list has only grown at its learnt end: the pages of these places are to be read once more. */
-  | { readonly kind: 'confirm'; readonly growth: Growth }
+  /** The last walk is the list, if what an earlier reading does not cover is the same when it is read once more. */
+  | { readonly kind: 'confirm'; readonly growth: Growth; readonly changed: Changed }
   | { readonly kind: 'again'; readonly reason: string; readonly next: NextWalk }
   | { readonly kind: 'unproven' | 'pagination_ignored'; readonly reason: string };
+
+/** A verdict by which nothing is proven. */
+type Undecided = Exclude<Verdict, { readonly kind: 'proven' | 'confirm' }>;
 
 /** How the next walk is to read. */
 export interface NextWalk {
@@ -93,7 +96,7 @@ export function judge(
 ): Verdict {
   const last = walks.at(-1) as FinishedWalk;
   const strip = soundStrip(last);
-  if (strip === null) return again(walks, { reason: reasonAgainst(last) }, standing, bounds);
+  if (strip === null) return disagreement(walks, reasonAgainst(last), standing, bounds);
   // A walk that was taken up is only ever a first reading.
   if (walks.length === 1 && !last.isTakenUp) {
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
@@ -101,17 +104,27 @@ export function judge(
   }
   let difference = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
   let doubt: Doubt | null = null;
+  let growth: Growth | null = null;
   for (const partner of walks.slice(0, -1).reverse()) {
     const earlier = soundStrip(partner);
     if (earlier === null) continue;
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
       const cuts = doubtOfCuts(partner, last, walks, itemsOf);
-      if (cuts === null) return { kind: 'proven', changed: 'anything' };
+      if (cuts === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
+      if (cuts === null) growth ??= agreement.growth;
       doubt ??= cuts;
     } else if (agreement.kind !== 'unread') difference = agreement.reason;
   }
-  return again(walks, doubt ?? { reason: difference }, standing, bounds);
+  if (growth !== null) return { kind: 'confirm', growth, changed: 'anything' };
+  if (doubt !== null) return again(walks, doubt, standing, bounds);
+  return disagreement(walks, difference, standing, bounds);
+}
+
+/** Decides what the walks come to where the growth of the last one was not the same when it was read once more. */
+export function judgeRefuted(walks: readonly FinishedWalk[], standing: Standing, bounds: Bounds): Undecided {
+  const reason = 'the new records were not there any more when they were read again';
+  return again(walks, { reason }, standing, bounds);
 }
 
 /** Why readings that agree are no proof, or why they don't agree. */
@@ -134,7 +147,7 @@ function judgeByMirror(
   const mayRepeat = walk.repeats?.onTwoPages ?? (standing.mayRepeat || rejectionsRepeat(strip, itemsOf));
   if (sum?.equals(standing.sum) && !mayRepeat) return { kind: 'proven', changed: 'nothing' };
   const growth = mayRepeat ? null : findGrowth(strip, standing, itemsOf);
-  return growth && { kind: 'confirm', growth };
+  return growth && { kind: 'confirm', growth, changed: growth.bonus };
 }
 
 /** The sum over a walk's records without the rejected ones; null where pages were not read that are needed. */
@@ -225,14 +238,24 @@ function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
   return strip === null ? 'the list moved while it was read' : 'the readings differ';
 }
 
+/** What readings come to that don't agree. */
+function disagreement(
+  walks: readonly FinishedWalk[],
+  reason: string,
+  standing: Standing,
+  bounds: Bounds,
+): Undecided {
+  const ignored = reasonOfIgnoring(walks);
+  if (ignored !== null) return { kind: 'pagination_ignored', reason: ignored };
+  return again(walks, { reason }, standing, bounds);
+}
+
 function again(
   walks: readonly FinishedWalk[],
   { reason, pageSize }: Doubt,
   standing: Standing,
   bounds: Bounds,
-): Verdict {
-  const ignored = reasonOfIgnoring(walks);
-  if (ignored !== null) return { kind: 'pagination_ignored', reason: ignored };
+): Undecided {
   const mayRepeat = walks.some(
     walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
   );

@@ -125,9 +125,9 @@ function storeSeen(
       { retryable: false },
     );
   }
-  // Where one content stands on two pages and that is not proven, only what one answer holds is known to stand side by side.
+  // Where one content may stand on two pages and that is not proven, only what one answer holds is known to stand side by side.
   const seen = walks.map(({ strip, repeats, pages }) => ({
-    strip: repeats?.onTwoPages === true ? null : strip,
+    strip: repeats?.onTwoPages === false ? strip : null,
     pages,
   }));
   return listMirror.apply(

@@ -3,7 +3,14 @@ import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
 import { confirmGrowth, type Growth } from '../proof/growth.ts';
-import { type FinishedWalk, finishWalk, judge, type NextWalk, type Verdict } from '../proof/verdict.ts';
+import {
+  type FinishedWalk,
+  finishWalk,
+  judge,
+  judgeRefuted,
+  type NextWalk,
+  type Verdict,
+} from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
 import type { ListTask } from './list-task.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
@@ -51,13 +58,12 @@ export async function readList(
     isSizeFixed ||= next.pageSize !== null && !isOneBefore(next.pageSize) && isOneBefore(sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
-    const requests = task.source.traffic.requests - requestsBefore;
-    let verdict = judge(walks, listMirror.standing, { requests, isSizeFixed }, listMirror.itemsOf);
+    const bounds = { requests: task.source.traffic.requests - requestsBefore, isSizeFixed };
+    let verdict = judge(walks, listMirror.standing, bounds, listMirror.itemsOf);
     if (verdict.kind === 'confirm') {
       const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);
-      if (isConfirmed) return { kind: 'proven', changed: verdict.growth.bonus };
-      const reason = 'the new records were not there any more when they were read again';
-      verdict = { kind: 'again', reason, next: { isTrusting: false, pageSize: null } };
+      if (isConfirmed) return { kind: 'proven', changed: verdict.changed };
+      verdict = judgeRefuted(walks, listMirror.standing, bounds);
     }
     if (verdict.kind !== 'again') return verdict;
     task.observer.walkAgain(task.list, verdict.reason);

@@ -69,6 +69,15 @@ describe('a first reading', () => {
     ).toMatchObject({ kind: 'again' });
   });
 
+  test('of which all is new asks for all of it once more', () => {
+    const walksOf = (pages: Pages) => [pages.walk('', 5), pages.walk(alphabet, 5)];
+    expect(verdictOf(walksOf)).toMatchObject({
+      kind: 'confirm',
+      growth: { places: { from: 0, to: 20 } },
+      changed: 'anything',
+    });
+  });
+
   test('of a list that has only grown at its learnt end asks for that end once more', () => {
     const pages = new Pages({ known: alphabet });
     const mirror = standing(alphabet, { counting: 'front' });
@@ -174,6 +183,12 @@ describe('two readings', () => {
     const verdict = verdictOf(pages => [same(5)(pages), same(4)(pages)]);
     expect(verdict.kind).toBe('pagination_ignored');
     expect(verdictOf(pages => [same(5)(pages)])).toMatchObject({ kind: 'again', next: { pageSize: 3 } });
+  });
+
+  test('in which all pages were alike prove a list whose records are all alike', () => {
+    const walksOf = (sizes: number[]) => (pages: Pages) => sizes.map(size => pages.walk('AAAA', size));
+    expect(verdictOf(walksOf([1, 2]))).toMatchObject({ kind: 'again', next: { pageSize: 3 } });
+    expect(verdictOf(walksOf([1, 2, 3])).kind).toBe('proven');
   });
 });
 

@@ -12,6 +12,13 @@ const endCoveredOff: Edit = {
   instead: '',
 };
 
+/** What came while a list was read is not read once more, which mostly finds out what was misread. */
+const confirmationOff: Edit = {
+  file: verdict,
+  text: "if (growth !== null) return { kind: 'confirm', growth, changed: 'anything' };",
+  instead: "if (growth !== null) return { kind: 'proven', changed: 'anything' };",
+};
+
 /** The guards of what came while a list was read, or since the mirror was written. */
 export const guardsOfGrowth: readonly Guard[] = [
   {
@@ -57,10 +64,11 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: agreement,
-        text: 'if (!pages.add(contentText(read.contents, at), answer.index)) return doubtful;',
-        instead: 'pages.add(contentText(read.contents, at), answer.index);',
+        text: 'if (!pages.add(contentText(read.contents, at), answer)) return doubtful;',
+        instead: 'pages.add(contentText(read.contents, at), answer);',
       },
     ],
+    behind: [confirmationOff],
     breaks: 'invented',
   },
   {
@@ -79,7 +87,13 @@ export const guardsOfGrowth: readonly Guard[] = [
   {
     name: 'growth-is-new',
     holds: 'what a list grew by stands neither in the mirror nor on two pages',
-    off: [{ file: growth, text: 'if (!isAllNew(strip, bonus, itemsOf)) continue;', instead: '' }],
+    off: [
+      {
+        file: growth,
+        text: 'if (isAllNew(strip, grown.bonus, itemsOf)) return grown;',
+        instead: 'return grown;',
+      },
+    ],
     breaks: 'invented',
   },
   {

@@ -1,8 +1,23 @@
-import type { Guard } from './guard.ts';
+import type { Edit, Guard } from './guard.ts';
 import { gateOff } from './guards-of-store.ts';
 
 const account = 'src/proof/walk-account.ts';
 const strip = 'src/proof/strip.ts';
+const repeats = 'src/proof/repeats.ts';
+
+/** A page that is asked for twice in one walk counts as one. */
+const pagesByNumber: readonly Edit[] = [
+  {
+    file: repeats,
+    text: 'if (before === undefined || before === answer) continue;',
+    instead: 'if (before === undefined || before.index === answer.index) continue;',
+  },
+  {
+    file: repeats,
+    text: 'return before === undefined || before === page;',
+    instead: 'return before === undefined || before.index === page.index;',
+  },
+];
 
 /** The guards of one walk: it is whole, and nothing contradicts it. */
 export const guardsOfWalks: readonly Guard[] = [
@@ -78,7 +93,14 @@ export const guardsOfWalks: readonly Guard[] = [
         instead: "if (alike === null) return { kind: 'unread' };",
       },
     ],
+    behind: pagesByNumber,
     breaks: 'lost',
+  },
+  {
+    name: 'pages-are-answers',
+    holds: 'a record on two answers stands on two pages, though both were asked for by one number',
+    off: pagesByNumber,
+    breaks: 'invented',
   },
   {
     name: 'clock',

@@ -17,11 +17,12 @@ export class Mutant implements Disposable {
 
   /** @throws where a text does not stand in its file exactly once: the guard has moved, and the table must follow it. */
   constructor(edits: readonly Edit[]) {
-    const changed = edits.map(edit => ({ file: edit.file, source: changedSource(edit) }));
+    const changed = new Map<string, string>();
+    for (const edit of edits) changed.set(edit.file, edited(changed.get(edit.file), edit));
     this.folder = mkdtempSync(join(tmpdir(), 'docmirror-mutant-'));
     for (const name of copied) cpSync(join(root, name), join(this.folder, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
-    for (const { file, source } of changed) writeFileSync(join(this.folder, file), source);
+    for (const [file, source] of changed) writeFileSync(join(this.folder, file), source);
   }
 
   /** Plays the case of a file in a process of its own, and returns what came of it, as `outcomesOf` tells it. */
@@ -37,8 +38,8 @@ export class Mutant implements Disposable {
   }
 }
 
-function changedSource({ file, text, instead }: Edit): string {
-  const parts = readFileSync(join(root, file), 'utf8').split(text);
+function edited(source: string | undefined, { file, text, instead }: Edit): string {
+  const parts = (source ?? readFileSync(join(root, file), 'utf8')).split(text);
   if (parts.length === 2) return parts.join(instead);
   throw new Error(`${file} must hold this once, and holds it ${parts.length - 1} times: ${text}`);
 }

@@ -94,6 +94,14 @@ test('a record that was never listed is invented, and one that is stored too oft
   expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
 });
 
+test('what is not proven is stored no more often than it was listed or kept', () => {
+  const { contents, kinds } = setUp();
+  const unproven = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };
+  const twice = [...contents, contents[0] ?? ''];
+  expect(kinds(contents, twice, { ...unproven, inserted: 1 }, 3)).toEqual(['invented']);
+  expect(kinds(twice, twice, unproven, 3)).toEqual([]);
+});
+
 test('what was shown and stood throughout is stored, also where nothing is proven', () => {
   const { contents, kinds } = setUp();
   const unproven = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };

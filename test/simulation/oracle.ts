@@ -65,8 +65,8 @@ function judgeList(
   const claimsAll = claims.includes(words?.completeness ?? '');
   const findings = [...removedWrongly(list, before, after), ...invented(list, after)];
   if (claimsAll) findings.push(...lost(list, after));
-  if (claimsAll && words?.removalsWithheld === 0 && words.rejected === 0)
-    findings.push(...tooMany(list, after));
+  const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
+  findings.push(...tooMany(list, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
   return findings;
 }
@@ -99,11 +99,13 @@ function invented(list: ServiceList, after: Contents): Complaint[] {
   return content === undefined ? [] : [{ kind: 'invented', what: `never listed: ${content}` }];
 }
 
-function tooMany(list: ServiceList, after: Contents): Complaint[] {
-  const odd = [...after].find(([content, count]) => count > (list.most.get(content) ?? 0));
+/** No content is stored more often than it was listed at once, but for what the mirror `kept`. */
+function tooMany(list: ServiceList, kept: Contents, after: Contents): Complaint[] {
+  const mostOf = (content: string) => Math.max(list.most.get(content) ?? 0, kept.get(content) ?? 0);
+  const odd = [...after].find(([content, count]) => count > mostOf(content));
   if (odd === undefined) return [];
   const [content, count] = odd;
-  const most = list.most.get(content) ?? 0;
+  const most = mostOf(content);
   return [{ kind: 'invented', what: `stored ${count} times, listed ${most} times at once: ${content}` }];
 }
 
