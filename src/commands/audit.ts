@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
@@ -25,8 +25,9 @@ export function keygen(command: Command, { stdout }: CommandContext): void {
     writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (!isThere) rmSync(path, { force: true });
     if (isThere) throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
+    // Half a key is none.
+    if (existsSync(path)) rmSync(path);
     throw new UsageError(`${path} can't be written: ${error instanceof Error ? error.message : error}`);
   }
   stdout.write(publicPem);

@@ -34,9 +34,17 @@ export interface RunRequest {
   readonly signal: AbortSignal;
 }
 
-/** Wires the rooms together for one run, and takes them apart again however it ends. */
+/** Wires the rooms together for one run, and takes them apart again however it ends; the observer is closed, too. */
 export async function runOnce(request: RunRequest): Promise<RunSummary> {
-  const { config, service, logger, observer, signal } = request;
+  try {
+    return await syncOnce(request);
+  } finally {
+    request.observer.close();
+  }
+}
+
+async function syncOnce(request: RunRequest): Promise<RunSummary> {
+  const { config, service, observer, signal } = request;
   if (!request.acceptsNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = await openService(service, config, request);
   const mirror =
@@ -59,14 +67,15 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
       { source, mirror, clock: () => new Date(), observer, signal },
     );
   } finally {
-    await source.close();
-    if (!mirror.close()) {
-      logger.warn(
-        { database: config.database },
-        'a program that reads the mirror holds on to its write-ahead log, which grows until it is done',
-      );
-    }
+    await source.close().finally(() => closeMirror(mirror, request));
   }
+}
+
+function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
+  if (mirror.close()) return;
+  const message =
+    'a program that reads the mirror holds on to its write-ahead log, which grows until it is done';
+  logger.warn({ database }, message);
 }
 
 /**

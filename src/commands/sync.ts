@@ -48,7 +48,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     secrets: context.secrets,
     observer,
     signal: context.signal,
-  }).finally(() => observer.close());
+  });
   const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout))}`;
   context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
   context.setExitCode(exitCodeOf(summary, context.signal));

@@ -53,55 +53,55 @@ function digitsOf(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`;
 }
 
-/**
- * The texts of the elements of an array that begins at an offset of a JSON text, each as received. It goes through the text
- * without recursion, so nesting of any depth is no danger.
- */
-export function elementTexts(text: string, start: number): string[] {
+// What follows goes through valid JSON without recursion, so nesting of any depth is no danger.
+
+/** The texts of the elements of a JSON array, each as received. */
+export function elementTexts(array: string): string[] {
   const elements: string[] = [];
-  let depth = 0;
-  let from = start + 1;
-  for (let at = start; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === '[' || character === '{') depth++;
-    else if ((character === ']' || character === '}') && --depth === 0) {
-      const last = text.slice(from, at).trim();
-      if (last !== '' || elements.length > 0) elements.push(last);
-      return elements;
-    } else if (character === ',' && depth === 1) {
-      elements.push(text.slice(from, at).trim());
-      from = at + 1;
-    }
+  const last = array.lastIndexOf(']');
+  for (let at = array.indexOf('[') + 1; at <= last; ) {
+    const end = endOfValue(array, at);
+    elements.push(array.slice(at, end).trim());
+    at = end + 1;
   }
-  return elements;
+  return elements.length === 1 && elements[0] === '' ? [] : elements;
 }
 
-/** Where the value of a member of a JSON text's outermost object begins; the last such member counts; -1 where there is none. */
-export function memberStart(text: string, name: string): number {
-  let depth = 0;
-  let found = -1;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') {
-      const end = endOfString(text, at);
-      if (depth === 1 && text.slice(at, end + 1) === `"${name}"`) {
-        const value = /^\s*:\s*/.exec(text.slice(end + 1, end + 100));
-        if (value !== null) found = end + 1 + value[0].length;
-      }
-      at = end;
-    } else if (character === '[' || character === '{') depth++;
-    else if (character === ']' || character === '}') depth--;
+/** The text of a member of a JSON object, as received; the last such member counts; undefined where there is none. */
+export function memberText(object: string, name: string): string | undefined {
+  let found: string | undefined;
+  for (let at = object.indexOf('"'); at >= 0; at = object.indexOf('"', at)) {
+    const nameEnd = endOfString(object, at);
+    const start = object.indexOf(':', nameEnd) + 1;
+    const end = endOfValue(object, start);
+    if (JSON.parse(object.slice(at, nameEnd)) === name) found = object.slice(start, end);
+    at = end;
   }
   return found;
 }
 
-/** The place of the quotation mark that ends the string which begins at `at`. */
-function endOfString(text: string, at: number): number {
-  for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+const structure = /["{}[\],]/g;
+
+/** Where a value ends that begins here: at the comma or bracket that belongs to what holds it. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  structure.lastIndex = start;
+  for (let found = structure.exec(text); found !== null; found = structure.exec(text)) {
+    const [mark] = found;
+    if (mark === '"') structure.lastIndex = endOfString(text, found.index);
+    else if (mark === '{' || mark === '[') depth++;
+    else if (depth === 0) return found.index;
+    else if (mark !== ',') depth--;
+  }
+  return text.length;
+}
+
+/** Where a string ends that begins here: behind the first quotation mark before which an even number of backslashes stands. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') backslashes++;
-    if (backslashes % 2 === 0) return end;
+    while (text[at - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return at + 1;
   }
   return text.length;
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { elementTexts, memberStart } from './exact-json.ts';
+import { elementTexts, memberText } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
 import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
@@ -126,6 +126,5 @@ function members(text: string): { readonly [name: string]: unknown } | null {
 }
 
 function itemsText(text: string): string {
-  const start = memberStart(text, 'items');
-  return `[${elementTexts(text, start).join(',')}]`;
+  return `[${elementTexts(memberText(text, 'items') ?? '[]').join(',')}]`;
 }

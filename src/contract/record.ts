@@ -1,5 +1,5 @@
 import { type ContentWriter, contentWriter, type RecordValues } from './content.ts';
-import { elementTexts, hasUncertainNumbers, memberStart, parseExact } from './exact-json.ts';
+import { elementTexts, hasUncertainNumbers, memberText, parseExact } from './exact-json.ts';
 import {
   type ArrayField,
   arrayFields,
@@ -151,7 +151,7 @@ class PageText {
 
   /** An item's text, byte for byte as received. */
   itemText(position: number): string {
-    this.#items ??= elementTexts(this.#text, memberStart(this.#text, 'items'));
+    this.#items ??= elementTexts(memberText(this.#text, 'items') ?? '[]');
     return this.#items[position] ?? 'null';
   }
 }

@@ -1,6 +1,6 @@
-import { printable } from '../printable.ts';
-import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
+import { cut, piece } from './cut.ts';
 import { count } from './numbers.ts';
+import { differencesOf, fieldsOf, type ShownDifference, wholeRecord } from './record-text.ts';
 
 /** A change as it is shown; `record` and `before` are JSON texts. */
 export interface ShownChange {
@@ -25,16 +25,16 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 
 /** What a change says, in about as many characters as there is room for. */
 function describe({ record, before }: ShownChange, room: number): string {
-  const now = fieldsOf(record);
   if (before === null) {
-    const values = Object.entries(now).map(([name, value]) => brief(name, value));
-    return printable(values.filter(text => text !== '').join(between));
+    // The id stands at the front of the line.
+    const fields = fieldsOf(record, bounds).filter(({ name }) => name !== 'id');
+    return fields.map(({ text }) => text).join(between);
   }
-  const then = fieldsOf(before);
-  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
-  const changed = names
-    .filter(name => JSON.stringify(then[name]) !== JSON.stringify(now[name]))
-    .map(name => differenceOf(name, then[name], now[name]));
+  const changed = differencesOf(before, record, bounds).map(each => ({
+    ...each,
+    before: each.before || '–',
+    after: each.after || '–',
+  }));
   const whole = changed.map(differenceText).join(between);
   if (whole.length <= room) return whole;
   // What is no value stands whole, and the values share the rest.
@@ -43,28 +43,10 @@ function describe({ record, before }: ShownChange, room: number): string {
   return changed.map(each => differenceText(shortened(each, sideMax))).join(between);
 }
 
+const bounds = { ...wholeRecord, withIds: false };
 const between = ' · ';
 
-/** A field that changed: its values as they are shown. */
-interface Difference {
-  readonly name: string;
-  readonly before: string;
-  readonly after: string;
-  readonly note: string;
-}
-
-function differenceOf(name: string, then: unknown, now: unknown): Difference {
-  const [before, after] = [brief(name, then), brief(name, now)];
-  const note = before === after && before !== '' ? ' (a part that is not shown has changed)' : '';
-  return {
-    name: printable(name),
-    before: printable(before) || '–',
-    after: printable(after) || '–',
-    note,
-  };
-}
-
-function differenceText({ name, before, after, note }: Difference): string {
+function differenceText({ name, before, after, note }: ShownDifference): string {
   return `${name}: ${before} → ${after}${note}`;
 }
 
@@ -74,7 +56,7 @@ const sideMin = 12;
 const contextLength = 8;
 
 /** Both values around what differs, each in at most so many characters. */
-function shortened({ before, after, ...rest }: Difference, sideMax: number): Difference {
+function shortened({ before, after, ...rest }: ShownDifference, sideMax: number): ShownDifference {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && before[start] === after[start]) start++;
@@ -89,28 +71,4 @@ function shortened({ before, after, ...rest }: Difference, sideMax: number): Dif
     return cut(`${from === 0 ? '' : '…'}${piece(value, from, to)}${end}`, sideMax);
   };
   return { ...rest, before: around(before), after: around(after) };
-}
-
-/** A record's fields but its id, which stands at the front of the line. */
-function fieldsOf(record: string): Record<string, unknown> {
-  const { id: _id, ...fields }: Record<string, unknown> = JSON.parse(record);
-  return fields;
-}
-
-/** A value in few words: a connection by its name, an address without its secret parts. */
-function brief(name: string, value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map(each => brief(name, each)).join(', ');
-  if (typeof value === 'object' && 'name' in value) return String(value.name);
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return name === 'endpoint' ? shownEndpoint(text) : withoutAddressSecrets(text);
-}
-
-function cut(line: string, width: number): string {
-  return line.length <= width ? line : `${piece(line, 0, Math.max(1, width - 1))}…`;
-}
-
-/** A part of a text, without halves of characters at its ends. */
-function piece(text: string, from: number, to: number): string {
-  return text.slice(from, to).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }

@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
 import { count, counted, instant } from './numbers.ts';
-import { differencesOf, fieldsOf, type ShownField, wholeRecord } from './report/record-text.ts';
+import { differencesOf, fieldsOf, type ShownField, wholeRecord } from './record-text.ts';
 import { renderTable } from './table.ts';
 
 /** What was looked for, and the records that were found. */
@@ -77,7 +77,7 @@ function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
     return [
       ...lines,
       ...differences.map(
-        ({ name, before: then, after }) => `  ~ ${printable(name)}: ${then || '–'} → ${after || '–'}`,
+        ({ name, before: then, after, note }) => `  ~ ${name}: ${then || '–'} → ${after || '–'}${note}`,
       ),
     ];
   }
@@ -98,9 +98,8 @@ function atRun({ runId, at }: StoryRun): string {
 }
 
 function fieldLines(fields: readonly ShownField[]): string[] {
-  const names = fields.map(({ name }) => printable(name));
-  const width = Math.max(0, ...names.map(({ length }) => length));
-  return fields.map(({ text }, at) => `  ${(names[at] ?? '').padEnd(width)}  ${text}`);
+  const width = Math.max(0, ...fields.map(({ name }) => name.length));
+  return fields.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`);
 }
 
 /** Several records of one reference for people, a line each, and how to see one of them. */

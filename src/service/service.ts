@@ -160,13 +160,12 @@ export class Service implements PageSource {
    * @throws ServiceError where the records themselves hold a secret: what is left out of them would not be what the service lists.
    */
   #withoutSecrets(bytes: Buffer, list: ListDefinition): Buffer {
-    const parts = storedParts(bytes.toString('utf8').replace(/^\uFEFF/, ''));
-    if (parts === null) return bytes;
-    if (this.#secrets.areIn(Buffer.from(parts.items))) {
+    const { items, pagination } = storedParts(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    if (this.#secrets.areIn(Buffer.from(items))) {
       const message = `GET ${this.baseUrl}${list.path} answered with records that hold the token itself. Nothing of that page was stored. The service must not send it back.`;
       throw new ServiceError('token_echoed', message, { retryable: false });
     }
-    return Buffer.from(`{"items":${parts.items},"pagination":${parts.pagination}}`);
+    return Buffer.from(`{"items":${items},"pagination":${pagination}}`);
   }
 }
 

@@ -84,25 +84,25 @@ async function sweep(
   listMirror: ListMirror,
   progress: Progress,
   conclude: Conclude,
+  isTrusting = true,
 ): Promise<ListOutcome> {
   const sweptAt = task.clock().toISOString();
-  let refusal: GateError | null = null;
-  for (const isTrusting of [true, false]) {
-    const walksBefore = progress.walks.length;
-    const proof = await readList(task, listMirror, progress, isTrusting);
-    const walks = progress.walks.slice(walksBefore);
-    if (proof.kind !== 'proven') return storeSeen(task, listMirror, walks, proof, conclude);
-    const order = orderOf(task, listMirror, walks, proof.changed, sweptAt);
-    try {
-      return await listMirror.apply(order, applied => conclude(ended('proven', null, applied)), task.signal);
-    } catch (error) {
-      if (!(error instanceof GateError)) throw error;
-      refusal = error;
-      await distrust(task, listMirror, error);
+  const walksBefore = progress.walks.length;
+  const proof = await readList(task, listMirror, progress, isTrusting);
+  const walks = progress.walks.slice(walksBefore);
+  if (proof.kind !== 'proven') return storeSeen(task, listMirror, walks, proof, conclude);
+  const order = orderOf(task, listMirror, walks, proof.changed, sweptAt);
+  try {
+    return await listMirror.apply(order, applied => conclude(ended('proven', null, applied)), task.signal);
+  } catch (error) {
+    if (!(error instanceof GateError)) throw error;
+    if (!isTrusting) {
+      const unproven = { kind: 'unproven', reason: error.message } as const;
+      return storeSeen(task, listMirror, walks.slice(-1), unproven, conclude);
     }
+    await distrust(task, listMirror, error);
   }
-  const reason = (refusal as GateError).message;
-  return storeSeen(task, listMirror, progress.walks.slice(-1), { kind: 'unproven', reason }, conclude);
+  return sweep(task, listMirror, progress, conclude, false);
 }
 
 async function distrust(task: ListTask, listMirror: ListMirror, error: GateError): Promise<void> {

@@ -104,8 +104,6 @@ export interface ListMirror {
   readonly doubt: string | null;
   /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
   edges(): ListEdges | null;
-  /** The page size of the last run that read the list; null where there was none. */
-  pageSizeThatWorked(): number | null;
   /** Finds what was read of a page of this run, by the digest of its items. */
   readonly itemsOf: ItemsOf;
   /**

@@ -48,7 +48,7 @@ export async function readList(
   let next: NextWalk = { isTrusting, pageSize: null };
   let isSizeFixed = false;
   for (;;) {
-    const first = await firstPageOf(task, listMirror, walks, next);
+    const first = await firstPageOf(task, walks, next);
     reading.walksBegun++;
     const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
     const { account, pages, isTakenUp } = await readWalk(task, listMirror, first, next.isTrusting, numbers);
@@ -77,12 +77,11 @@ function sizeOf({ account }: FinishedWalk): number {
 
 function firstPageOf(
   task: ListTask,
-  listMirror: ListMirror,
   walks: readonly FinishedWalk[],
   { pageSize }: NextWalk,
 ): Promise<FirstPage> {
   const first = walks[0] === undefined ? null : sizeOf(walks[0]);
-  const usual = first ?? task.pageSize ?? listMirror.pageSizeThatWorked() ?? pageSizeAtFirst;
+  const usual = first ?? task.pageSize ?? pageSizeAtFirst;
   return getFirstPage(task.source, task.list, pageSize ?? usual, task.signal);
 }
 

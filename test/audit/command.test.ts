@@ -36,6 +36,8 @@ describe('audit', () => {
     const again = await scene.run('audit', 'keygen', file('key.pem'));
     expect(again).toMatchObject({ code: 2, stdout: '' });
     expect(readFileSync(file('key.pem'), 'utf8')).toBe(before);
+    const below = await scene.run('audit', 'keygen', file('key.pem/below'));
+    expect(below).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be written") });
   });
 
   test('receipts --json prints the stored texts, and their hashes are those of the log', async () => {

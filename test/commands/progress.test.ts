@@ -5,7 +5,10 @@ import type { Logger } from '../../src/commands/logging.ts';
 import { LogObserver, showProgress } from '../../src/commands/progress.ts';
 import { BarObserver } from '../../src/commands/progress-bars.ts';
 import { Reading } from '../../src/commands/reading.ts';
+import { runOnce } from '../../src/commands/run-once.ts';
+import { resolveConfig } from '../../src/config/resolve.ts';
 import { listOf } from '../../src/contract/lists.ts';
+import { Secrets } from '../../src/service/secrets.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
@@ -25,6 +28,28 @@ function loggerInto(lines: Line[], level = 'info'): Logger {
   });
   return pino({ level }, stream);
 }
+
+test('is closed by a run, however it ends', async () => {
+  await using scene = await setScene();
+  const logger = loggerInto([]);
+  const observer = new LogObserver(logger);
+  const close = vi.spyOn(observer, 'close');
+  const request = {
+    config: resolveConfig({ database: `${scene.folder}/none/mirror.sqlite` }, {}),
+    service: { baseUrl: scene.service.url, token: { text: 'token' }, proxy: null, extraCaFile: null },
+    lists: [list],
+    trigger: 'schedule' as const,
+    allowMassRemoval: false,
+    acceptsNewBaseUrl: false,
+    isFull: false,
+    logger,
+    secrets: new Secrets(),
+    observer,
+    signal: new AbortController().signal,
+  };
+  await expect(runOnce(request)).rejects.toThrow('none');
+  expect(close).toHaveBeenCalledOnce();
+});
 
 describe('the log', () => {
   beforeEach(() => {

@@ -70,6 +70,7 @@ describe('a page', () => {
       'the name of its items as a text',
       `{"a":"\\"items\\":[","items":${itemsJson},"pagination":${paginationJson}}`,
     ],
+    ['letters of the names escaped', `{"it\\u0065ms":${itemsJson},"p\\u0061gination":${paginationJson}}`],
     ['a byte order mark', `\uFEFF{"items":${itemsJson},"pagination":${paginationJson}}`],
     ['white space', ` {\n "items" :\t${itemsJson} ,\r\n "pagination" : ${paginationJson}\n}\n`],
     ['other letters', `{"naïve":"日本","items":${itemsJson},"pagination":${paginationJson},"z":"é]"}`],

@@ -3,6 +3,16 @@ import { listOf } from '../../src/contract/lists.ts';
 import { readContent } from '../../src/contract/page.ts';
 import { pageReader } from '../../src/contract/record.ts';
 
+test('a number that no double holds keeps its digits, however the page is written', () => {
+  const pagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":1}';
+  const gap = ' '.repeat(200);
+  for (const name of ['items', 'it\\u0065ms']) {
+    const text = `{"more":{"items":[2]},"${name}"${gap}:${gap}[ {"id":1,"n":12345678901234567890} ],${pagination}}`;
+    const { records } = pageReader(listOf('collections')).read(readContent(Buffer.from(text)));
+    expect(records.map(({ extra }) => extra)).toEqual(['{"n":12345678901234567890}']);
+  }
+});
+
 test('a record that is nested deeper than 512 levels is set aside, and those beside it are read', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const items = `[{"id":1,"deep":${nested(600)}},{"id":2,"deep":${nested(400)}}]`;

@@ -41,6 +41,25 @@ describe('the line of an update', () => {
     expect(shown).toMatch(/a: ….*1 → ….*2 · b: ….*1 → ….*2\n$/);
   });
 
+  test('shows no secret, and says that one has changed', () => {
+    const shown = line({ signingSecret: 'old-one' }, { signingSecret: 'new-one' }, 120);
+    expect(shown).toMatch(
+      /signingSecret: .not shown. → .not shown. .a part that is not shown has changed.\n$/,
+    );
+    const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null };
+    expect(changesText([{ ...inserted, record: '{"id":1,"apiKey":"k-1"}' }], 1, 80)).toBe(
+      '+ webhooks 1  (not shown)\n',
+    );
+  });
+
+  test('tells numbers apart that no double does', () => {
+    const change = { resource: 'webhooks', operation: 'update', recordId: 1 };
+    const texts = { before: '{"n":12345678901234567891}', record: '{"n":12345678901234567892}' };
+    expect(changesText([{ ...change, ...texts }], 1, 80)).toBe(
+      '~ webhooks 1  n: 12345678901234567891 → 12345678901234567892\n',
+    );
+  });
+
   test('never cuts a character in two', () => {
     const shown = line({ name: '👋'.repeat(60) }, { name: `${'👋'.repeat(59)}👍` });
     expect(shown.isWellFormed()).toBe(true);

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { differencesOf, fieldsOf } from '../../src/render/report/record-text.ts';
+import { differencesOf, fieldsOf } from '../../src/render/record-text.ts';
 import { timelineOf } from '../../src/render/report/time-buckets.ts';
 import { openForWriting } from '../../src/store/file/open.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
@@ -331,8 +331,8 @@ describe('a record in words', () => {
     const then = JSON.stringify({ name: 'A', kind: 'k', connection: { id: 1, name: 'same' } });
     const now = JSON.stringify({ name: 'B', kind: 'k', connection: { id: 2, name: 'same' } });
     expect(differencesOf(then, now)).toEqual([
-      { name: 'name', before: 'A', after: 'B' },
-      { name: 'connection', before: 'same', after: 'same (a part that is not shown has changed)' },
+      { name: 'name', before: 'A', after: 'B', note: '' },
+      { name: 'connection', before: 'same', after: 'same', note: ' (a part that is not shown has changed)' },
     ]);
   });
 });

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
 import { Service, type ServiceOptions } from '../../src/service/service.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import type { ListOutcome, PageSource } from '../../src/sync/ports.ts';
+import type { ListMirror, ListOutcome, PageSource } from '../../src/sync/ports.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
@@ -35,6 +35,8 @@ export interface InProcessOptions {
   readonly keepHistoryMs?: number;
   /** What the machine's clock says; it is right when it is left out. */
   readonly now?: Date;
+  /** Called with each list that is opened: what it does may be made to fail. */
+  readonly onList?: (list: ListMirror) => void;
 }
 
 /** One run over a mirror that is opened and closed for it. */
@@ -44,6 +46,12 @@ export async function run(
   options: InProcessOptions = {},
 ): Promise<RunSummary> {
   const mirror = SqliteMirror.open(path);
+  const openList = mirror.openList.bind(mirror);
+  mirror.openList = async (...order) => {
+    const list = await openList(...order);
+    options.onList?.(list);
+    return list;
+  };
   try {
     return await runSync(
       {

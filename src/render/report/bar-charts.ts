@@ -1,4 +1,5 @@
 import type { Axis, Spec } from 'vega';
+import { cut } from '../cut.ts';
 
 /** One bar over time: its place on the axis and what it is filled with. */
 export interface TimeBar {
@@ -118,7 +119,12 @@ export function rankedBars(bars: readonly RankedBar[], title: string, fill: stri
     height: bars.length * rowHeight,
     autosize: 'none',
     padding: { left: 4, right: 20, top: 4, bottom: 44 },
-    data: [{ name: 'bars', values: bars.map((bar, at) => ({ ...bar, label: cut(bar.label), at })) }],
+    data: [
+      {
+        name: 'bars',
+        values: bars.map((bar, at) => ({ ...bar, label: cut(bar.label, labelLettersMax), at })),
+      },
+    ],
     scales: [
       { name: 'y', type: 'band', domain: { data: 'bars', field: 'at' }, range: 'height' },
       {
@@ -186,10 +192,6 @@ function rowText(
       },
     },
   };
-}
-
-function cut(label: string): string {
-  return label.length <= labelLettersMax ? label : `${label.slice(0, labelLettersMax - 1)}…`;
 }
 
 /** Some of the keys, evenly spread, the last one among them. */

@@ -1,9 +1,9 @@
 import type { Change } from '../../store/read/change.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
+import { differencesOf, fieldsOf, type ShownDifference, type ShownField } from '../record-text.ts';
 import { type Root, recordPath } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
-import { differencesOf, fieldsOf, type ShownDifference, type ShownField } from './record-text.ts';
 
 const words = {
   insert: { tone: 'good', text: 'New' },
@@ -64,8 +64,8 @@ export function fieldList(fields: readonly ShownField[]): Html {
 /** What an update changed, before and after. */
 export function differenceList(differences: readonly ShownDifference[]): Html {
   return html`<dl class="fields wide-fields">${differences.map(
-    ({ name, before, after }) => html`<div><dt>${name}</dt>
-      <dd><del>${before === '' ? 'nothing' : before}</del> <span class="to">→</span> <ins>${after === '' ? 'nothing' : after}</ins></dd>
+    ({ name, before, after, note }) => html`<div><dt>${name}</dt>
+      <dd><del>${before === '' ? 'nothing' : before}</del> <span class="to">→</span> <ins>${after === '' ? 'nothing' : after}${note}</ins></dd>
     </div>`,
   )}</dl>`;
 }

@@ -1,5 +1,6 @@
 import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
+import { cut } from '../cut.ts';
 import { count, counted } from '../numbers.ts';
 import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';
@@ -117,6 +118,5 @@ async function ranking(
 }
 
 function brief(text: string): string {
-  const line = printable(text);
-  return line.length <= nameMax ? line : `${line.slice(0, nameMax - 1)}…`;
+  return cut(printable(text), nameMax);
 }

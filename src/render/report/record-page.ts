@@ -1,10 +1,10 @@
 import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
 import { counted } from '../numbers.ts';
+import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from '../record-text.ts';
 import { differenceList, fieldList } from './change-section.ts';
 import { framed, navigation, type Page, recordPath } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
-import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from './record-text.ts';
 
 /** A record's page lies this deep below the report. */
 const root = '../../';

@@ -1,5 +1,6 @@
 import { printable } from '../../printable.ts';
 import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
+import { cut } from '../cut.ts';
 import { count, counted, duration } from '../numbers.ts';
 import { timeBars } from './bar-charts.ts';
 import { figure } from './chart.ts';
@@ -84,10 +85,7 @@ function runRow(run: ReportRun): Html {
     ...(updated > 0 ? [`${count(updated)} changed`] : []),
     ...(removed > 0 ? [`−${count(removed)} removed`] : []),
   ];
-  const message =
-    errorMessage === null || errorMessage.length <= messageMax
-      ? errorMessage
-      : `${errorMessage.slice(0, messageMax - 1)}…`;
+  const message = errorMessage === null ? null : cut(errorMessage, messageMax);
   // The roles are said aloud, for on a phone the style sheet lays the rows out in another way than as a table.
   return html`<tr role="row">
     <th role="rowheader" scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>

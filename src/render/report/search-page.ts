@@ -1,5 +1,6 @@
 import { printable } from '../../printable.ts';
 import type { SearchHit, SearchResult } from '../../store/read/search.ts';
+import { cut } from '../cut.ts';
 import { withoutAddressSecrets } from '../endpoint.ts';
 import { count, counted } from '../numbers.ts';
 import { framed, navigation, type Page, recordPath } from './frame.ts';
@@ -20,7 +21,7 @@ export function searchPage(wanted: string, result: SearchResult | null): Page {
       </section>
     </main>
   </body>`;
-  return framed(wanted === '' ? 'Search – docmirror' : `${cut(wanted)} – docmirror`, body, root);
+  return framed(wanted === '' ? 'Search – docmirror' : `${brief(wanted)} – docmirror`, body, root);
 }
 
 function headingOf(result: SearchResult | null): string {
@@ -44,12 +45,11 @@ function hintOf(result: SearchResult | null): string {
 
 function entry({ resource, list, recordId, title, details }: SearchHit): Html {
   return html`<li>
-    <p class="what"><a href=${recordPath(root, resource, recordId)}>${title === null || title === '' ? 'Without a title' : cut(title)}</a></p>
-    <p class="details">${[`${list} ${recordId}`, ...details.map(cut)].join(' · ')}</p>
+    <p class="what"><a href=${recordPath(root, resource, recordId)}>${title === null || title === '' ? 'Without a title' : brief(title)}</a></p>
+    <p class="details">${[`${list} ${recordId}`, ...details.map(brief)].join(' · ')}</p>
   </li>`;
 }
 
-function cut(text: string): string {
-  const shown = printable(withoutAddressSecrets(text));
-  return shown.length <= textMax ? shown : `${shown.slice(0, textMax - 1)}…`;
+function brief(text: string): string {
+  return cut(printable(withoutAddressSecrets(text)), textMax);
 }

@@ -32,20 +32,13 @@ export class LiveList implements ListMirror {
   readonly #comparison: PageComparison;
   readonly #staging = Staging.openTemporary();
   readonly #readings = new Map<string, PageReading>();
-  readonly #pageSize: number | null;
   readonly #report: (difference: LiveDifference) => void;
 
-  constructor(
-    sqlite: Database.Database,
-    list: ListDefinition,
-    pageSize: number | null,
-    report: (difference: LiveDifference) => void,
-  ) {
+  constructor(sqlite: Database.Database, list: ListDefinition, report: (difference: LiveDifference) => void) {
     this.#list = list;
     this.#report = report;
     this.#table = new ListTable(sqlite, list);
     this.#comparison = new PageComparison(this.#table);
-    this.#pageSize = pageSize;
     // An audit believes nothing that it has not read: the mirror is no reading, and no page is known.
     const sum = new ContentSum(sqlite, list.table, list.resource).stored();
     this.standing = { sum, isReading: false, mayRepeat: true, counting: null, pageDigests: null };
@@ -53,10 +46,6 @@ export class LiveList implements ListMirror {
 
   edges(): null {
     return null;
-  }
-
-  pageSizeThatWorked(): number | null {
-    return this.#pageSize;
   }
 
   readonly itemsOf = (digest: string): ReadItems | null => {

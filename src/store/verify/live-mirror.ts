@@ -34,7 +34,7 @@ export class LiveMirror implements Mirror {
   }
 
   async openList(list: ListDefinition): Promise<ListMirror> {
-    const live = new LiveList(this.#file.sqlite, list, this.#pageSizeOf(list), this.#report);
+    const live = new LiveList(this.#file.sqlite, list, this.#report);
     this.#lists.set(list.resource, live);
     return live;
   }
@@ -78,16 +78,6 @@ export class LiveMirror implements Mirror {
 
   #add(kind: LiveDifference['kind'], id: number | null, key: string, fields: FieldDifference[]): void {
     this.#report({ kind, resource: 'connections', id, key, fields });
-  }
-
-  #pageSizeOf({ resource }: ListDefinition): number | null {
-    const pageSize = this.#file.sqlite
-      .prepare<[string], number>(
-        'SELECT page_size FROM sync_run_resources WHERE resource = ? AND record_count IS NOT NULL ORDER BY run_id DESC LIMIT 1',
-      )
-      .pluck()
-      .get(resource);
-    return pageSize ?? null;
   }
 }
 

@@ -88,10 +88,6 @@ export class SqliteListMirror implements ListMirror {
     return staging.interruptedWalk(list.resource) === null ? this.#state.edges : null;
   }
 
-  pageSizeThatWorked(): number | null {
-    return this.#context.records.written(this.#context.list.resource, 1)[0]?.pageSize ?? null;
-  }
-
   readonly itemsOf = (digest: string): ReadItems | null => {
     const atHand = this.#atHand.get(digest);
     if (atHand !== undefined) return atHand;
@@ -143,7 +139,7 @@ export class SqliteListMirror implements ListMirror {
       return [];
     }
     const { staging, list, run } = this.#context;
-    this.#giveUpOnArrival();
+    this.#giveUp();
     this.#readings.clear();
     this.#atHand.clear();
     const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
@@ -167,7 +163,7 @@ export class SqliteListMirror implements ListMirror {
 
   async distrust(): Promise<void> {
     const { shortcuts, transactions, staging, list, run, table, sum } = this.#context;
-    this.#giveUpOnArrival();
+    this.#giveUp();
     this.#readings.clear();
     this.#atHand.clear();
     staging.clear(list.resource);
@@ -191,7 +187,7 @@ export class SqliteListMirror implements ListMirror {
   ): Promise<ListOutcome> {
     const { file, run, staging, list, transactions } = this.#context;
     try {
-      if (order.kind !== 'list') this.#giveUpOnArrival();
+      if (order.kind !== 'list') this.#giveUp();
       const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
       rows.buildIndexes();
       const application = new ListApplication(
@@ -209,8 +205,7 @@ export class SqliteListMirror implements ListMirror {
       staging.discard(list.resource);
       return written;
     } catch (error) {
-      this.#rowsOnArrival = null;
-      transactions.rollBack();
+      this.#giveUp();
       throw explainSqliteError(error, file.path);
     }
   }
@@ -229,9 +224,10 @@ export class SqliteListMirror implements ListMirror {
     this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
   }
 
-  #giveUpOnArrival(): void {
-    if (this.#rowsOnArrival === null) return;
+  /** Takes back what was written and not committed; what was written as it arrived is then known by its pages alone. */
+  #giveUp(): void {
     this.#context.transactions.rollBack();
+    if (this.#rowsOnArrival === null) return;
     this.#rowsOnArrival = null;
     this.#context.staging.forgetRows(this.#context.list.resource);
     this.#atHand.clear();

@@ -143,6 +143,8 @@ export class SqliteMirror implements Mirror {
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
+    // A fault amid a list leaves its transaction open.
+    this.#transactions.rollBack();
     const { id, isDry } = this.#current;
     if (isDry) return null;
     return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
@@ -166,10 +168,13 @@ export class SqliteMirror implements Mirror {
     } catch (error) {
       throw explainSqliteError(error, file.path);
     } finally {
-      file.close();
-      if (staging !== lock) staging.close();
-      else lock.setMark(this.#suspects.size === 0 ? markOf(file.path) : null);
-      lock.close();
+      try {
+        file.close();
+        if (staging !== lock) staging.close();
+        else lock.setMark(this.#suspects.size === 0 ? markOf(file.path) : null);
+      } finally {
+        lock.close();
+      }
     }
   }
 

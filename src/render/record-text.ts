@@ -1,5 +1,6 @@
-import { printable } from '../../printable.ts';
-import { shownEndpoint, withoutAddressSecrets } from '../endpoint.ts';
+import { printable } from '../printable.ts';
+import { cut } from './cut.ts';
+import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 
 /** A field of a record, in words. */
 export interface ShownField {
@@ -20,6 +21,8 @@ export interface ShownDifference {
   readonly name: string;
   readonly before: string;
   readonly after: string;
+  /** What is to be said behind both; empty where they say all. */
+  readonly note: string;
 }
 
 /** How much of a record is shown. */
@@ -75,9 +78,9 @@ function valuesOf(record: string): Record<string, unknown> {
 function differenceOf(field: string, then: unknown, now: unknown, bounds: TextBounds): ShownDifference {
   const name = printable(field);
   const [before, after] = [shown(field, then, bounds), shown(field, now, bounds)];
-  if (before !== after || before === '') return { name, before, after };
-  // What differs is a part that is not shown, such as the query of an address or a connection's id.
-  return { name, before, after: `${after} (a part that is not shown has changed)` };
+  // The query of an address, a connection's id, or a secret may be all that differs.
+  const note = before === after && before !== '' ? ' (a part that is not shown has changed)' : '';
+  return { name, before, after, note };
 }
 
 const connectionName = /^(\w+C|c)onnections?$/;
@@ -94,8 +97,7 @@ function connectionsIn(name: string, value: unknown): ShownConnection[] {
 }
 
 function shown(name: string, value: unknown, { textMax, withIds }: TextBounds): string {
-  const text = printable(words(name, value, withIds));
-  return text.length <= textMax ? text : `${text.slice(0, textMax - 1)}…`;
+  return cut(printable(words(name, value, withIds)), textMax);
 }
 
 function words(name: string, value: unknown, withIds: boolean): string {
