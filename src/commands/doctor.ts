@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { printableJson } from '../printable.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
 import type { CommandContext } from './context.ts';
@@ -47,7 +47,12 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   );
   yield wrong.length === 0
     ? ok('settings', 'complete and usable')
-    : failed('settings', [...new Set(wrong)].join(' '), '"docmirror sync --help" explains each.', 2);
+    : failed(
+        'settings',
+        [...new Set(wrong)].join(' '),
+        '"docmirror sync --help" explains each.',
+        exitCodes.usage,
+      );
   const isUsable = !(
     service instanceof UsageError ||
     config instanceof UsageError ||

@@ -28,7 +28,7 @@ export function servedReport(database: string, { revision, figures, maxAgeMs }: 
         const page = makePage(database, maxAgeMs);
         kept = { revision: wanted, page };
         page.catch(() => {
-          kept = undefined;
+          if (kept?.page === page) kept = undefined;
         });
       }
       return kept.page;

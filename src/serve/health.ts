@@ -1,4 +1,4 @@
-import { isFresh } from '../freshness.ts';
+import { ageMs, isFresh } from '../freshness.ts';
 
 /** When the last completed run of a list ended; null where none has. */
 export interface ListAge {
@@ -46,5 +46,6 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
 }
 
 function ageSeconds(lastCompletedAt: string | null, nowMs: number): number | null {
-  return lastCompletedAt === null ? null : Math.max(0, (nowMs - Date.parse(lastCompletedAt)) / 1000);
+  const age = ageMs(lastCompletedAt, nowMs);
+  return age === null ? null : age / 1000;
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
+import { lists, type ResourceName } from '../../contract/lists.ts';
 
 /** A record that was found. */
 export interface SearchHit {
@@ -48,7 +48,10 @@ interface Searched {
 }
 
 /** Where titles and references stand. An endpoint is not among them: parts of it are secret. */
-const columns: Readonly<Record<string, Pick<Searched, 'title' | 'references' | 'shown' | 'order'>>> = {
+const columns: Record<
+  ResourceName | 'connections',
+  Pick<Searched, 'title' | 'references' | 'shown' | 'order'>
+> = {
   'document-exports': {
     title: 'source_document_title',
     references: ['source_document_reference', 'destination_reference'],
@@ -63,12 +66,11 @@ const columns: Readonly<Record<string, Pick<Searched, 'title' | 'references' | '
 
 /** The short lists first: their hits are soon found. */
 const searched: readonly Searched[] = [
-  { resource: 'connections', list: 'Connections', table: 'connections' },
-  ...lists.map(({ resource, title, table }) => ({ resource, list: title, table })).toReversed(),
-].flatMap(place => {
-  const found = columns[place.resource];
-  return found === undefined ? [] : [{ ...place, ...found }];
-});
+  { resource: 'connections', list: 'Connections', table: 'connections', ...columns.connections },
+  ...lists
+    .map(({ resource, title, table }) => ({ resource, list: title, table, ...columns[resource] }))
+    .toReversed(),
+];
 
 type Row = readonly [
   found: number,
@@ -94,14 +96,16 @@ export function* search(
   const hits: SearchHit[] = [];
   let hitCount = 0;
   let isWhole = true;
+  let isLate = false;
   const endsAtMs = performance.now() + timeMsMax;
   for (const place of patterns.length === 0 ? [] : searched) {
     let best: Row[] = [];
     for (const rows of turns(sqlite, place, patterns, hitsMax)) {
+      isWhole = !isLate;
+      if (!isWhole) break;
       hitCount += rows[0]?.[0] ?? 0;
       best = [...best, ...rows].sort(byOrder).slice(0, hitsMax);
-      isWhole = performance.now() <= endsAtMs;
-      if (!isWhole) break;
+      isLate = performance.now() > endsAtMs;
       yield;
     }
     hits.push(...best.slice(0, hitsMax - hits.length).map(row => hitOf(place, row)));
