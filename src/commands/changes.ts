@@ -25,23 +25,19 @@ export async function changes(
 ): Promise<void> {
   const flags = command.opts<ChangesFlags>();
   const config = resolveConfig(command.opts(), environment);
-  const reader = MirrorReader.open(config.database);
-  try {
-    reader.holdStill();
-    const sinceRunId = lastRunLeftOut(flags, reader);
-    const note = noteOnPruned(sinceRunId, reader.pruned());
-    if (note !== null) stderr.write(`${note}\n`);
-    const found = changesOf(reader, sinceRunId, flags.resource);
-    const feed = changeFeed(found, {
-      format: flags.format,
-      width: terminalWidth(stdout, widthWithoutTerminal),
-      forSpreadsheet: isForSpreadsheet(flags),
-    });
-    const textCount = await streamOut(stdout, feed, signal);
-    if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, sinceRunId));
-  } finally {
-    reader.close();
-  }
+  using reader = new MirrorReader(config.database);
+  reader.holdStill();
+  const sinceRunId = lastRunLeftOut(flags, reader);
+  const note = noteOnPruned(sinceRunId, reader.pruned());
+  if (note !== null) stderr.write(`${note}\n`);
+  const found = changesOf(reader, sinceRunId, flags.resource);
+  const feed = changeFeed(found, {
+    format: flags.format,
+    width: terminalWidth(stdout, widthWithoutTerminal),
+    forSpreadsheet: isForSpreadsheet(flags),
+  });
+  const textCount = await streamOut(stdout, feed, signal);
+  if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, sinceRunId));
 }
 
 function lastRunLeftOut({ sinceRun, since }: ChangesFlags, { endedRuns }: MirrorReader): number {

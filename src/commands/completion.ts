@@ -41,12 +41,8 @@ async function runIds(given: readonly string[], { environment }: CommandContext)
     const { database } = resolveConfig({ database: valueAfter('--database') }, known);
     if (!existsSync(database)) return [];
     const { RunReader } = await import('../store/read/run-reader.ts');
-    const reader = RunReader.open(database);
-    try {
-      return reader.runs(runsMax).map(({ id }) => String(id));
-    } finally {
-      reader.close();
-    }
+    using reader = new RunReader(database);
+    return reader.runs(runsMax).map(({ id }) => String(id));
   } catch {
     return [];
   }

@@ -77,12 +77,8 @@ function removeOldDemo(): void {
 
 function assertDemo(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  const reader = RunReader.open(file);
-  try {
-    if (reader.runs(runsLookedAt).every(run => run.actor === demoActor)) return;
-  } finally {
-    reader.close();
-  }
+  using reader = new RunReader(file);
+  if (reader.runs(runsLookedAt).every(run => run.actor === demoActor)) return;
   throw new RefusedFileError(
     `${file} is a mirror that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
   );
@@ -110,20 +106,16 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
 }
 
 function describeChanges(first: RunSummary, { stdout }: CommandContext): string {
-  const reader = MirrorReader.open(demoFile);
-  try {
-    const changes: ShownChange[] = [...reader.changes({ sinceRunId: first.runId ?? 0, resource: null })];
-    // The rarer a kind of change, the more it shows.
-    const order = ['removal', 'update', 'insert'];
-    const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-    return changesText(
-      shown.slice(0, shownChangesMax),
-      changes.length,
-      terminalWidth(stdout, widthWithoutTerminal),
-    );
-  } finally {
-    reader.close();
-  }
+  using reader = new MirrorReader(demoFile);
+  const changes: ShownChange[] = [...reader.changes({ sinceRunId: first.runId ?? 0, resource: null })];
+  // The rarer a kind of change, the more it shows.
+  const order = ['removal', 'update', 'insert'];
+  const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
+  return changesText(
+    shown.slice(0, shownChangesMax),
+    changes.length,
+    terminalWidth(stdout, widthWithoutTerminal),
+  );
 }
 
 function whatNext({ environment }: CommandContext): string {

@@ -35,7 +35,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
   const flags = command.opts<ExportFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   assertFlagsFit(flags);
-  const reader = MirrorReader.open(config.database);
+  using reader = new MirrorReader(config.database);
   const bar = new OneBar(context.stderr, 'exporting {bar} {value}/{total} rows');
   const written: WrittenFile[] = [];
   try {
@@ -64,7 +64,6 @@ export async function exportMirror(command: Command, context: CommandContext): P
   } finally {
     bar.stop();
     for (const { file } of written) file.discard();
-    reader.close();
   }
 }
 

@@ -26,15 +26,11 @@ export async function report(command: Command, { environment, stdout }: CommandC
 
 async function readData(database: string) {
   const { ReportReader } = await import('../store/read/report-reader.ts');
-  const reader = ReportReader.open(database);
-  try {
-    const reading = reader.report();
-    for (;;) {
-      const { done, value } = reading.next();
-      if (done) return value;
-    }
-  } finally {
-    reader.close();
+  using reader = new ReportReader(database);
+  const reading = reader.report();
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
   }
 }
 

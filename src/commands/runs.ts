@@ -13,11 +13,7 @@ export function runs(command: Command, { environment, stdout }: CommandContext):
   const flags = command.opts<{ json?: boolean; limit: string }>();
   const config = resolveConfig(command.opts(), environment);
   const limit = wholeNumber('--limit', flags.limit, 1, limitMax);
-  const reader = RunReader.open(config.database);
-  try {
-    const history = reader.runs(limit);
-    stdout.write(flags.json ? printableJson(runsJson(history)) : runsText(history, terminalWidth(stdout)));
-  } finally {
-    reader.close();
-  }
+  using reader = new RunReader(config.database);
+  const history = reader.runs(limit);
+  stdout.write(flags.json ? printableJson(runsJson(history)) : runsText(history, terminalWidth(stdout)));
 }

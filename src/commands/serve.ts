@@ -39,26 +39,18 @@ export async function serve(command: Command, context: CommandContext): Promise<
   const chosen = await chosenToken(flags);
   const token = chosen ?? newToken();
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
-  const records = new Reopening(config.database, () => MirrorReader.open(config.database));
-  try {
-    const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
-    const served = await whatIsServed(config.database, records, maxAgeMs);
-    try {
-      const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
-      context.stdout.write(`docmirror serves ${server.url}\n`);
-      context.stderr.write(welcome(server.url, chosen === null ? token : null));
-      await aborted(context.signal).finally(() => server.close());
-    } finally {
-      served.close();
-    }
-  } finally {
-    records.close();
-  }
+  using records = new Reopening(config.database, () => new MirrorReader(config.database));
+  const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
+  using served = await whatIsServed(config.database, records, maxAgeMs);
+  const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
+  context.stdout.write(`docmirror serves ${server.url}\n`);
+  context.stderr.write(welcome(server.url, chosen === null ? token : null));
+  await aborted(context.signal).finally(() => server.close());
   const reason: unknown = context.signal.reason;
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
 }
 
-type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'pages'> & { close(): void };
+type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'pages'> & Disposable;
 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
@@ -68,7 +60,7 @@ async function whatIsServed(
 ): Promise<Served> {
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { mirrorMetrics } = await import('../serve/metrics.ts');
-  const reader = new Reopening(database, () => ReportReader.open(database));
+  const reader = new Reopening(database, () => new ReportReader(database));
   const figures = remembered(figuresKeptMs, () => reader.current().figures());
   const revision = () => reader.current().revision();
   return {
@@ -80,7 +72,7 @@ async function whatIsServed(
       revision,
       reader: () => records.current(),
     }),
-    close: () => reader.close(),
+    [Symbol.dispose]: () => reader[Symbol.dispose](),
   };
 }
 

@@ -43,15 +43,11 @@ export async function servedPages(
 
 /** Over a connection of its own: the one for records may be opened anew between two turns. */
 async function searchInTurns(database: string, text: string) {
-  const reader = MirrorReader.open(database);
-  try {
-    const search = reader.search(text, searchBounds);
-    for (;;) {
-      const { done, value } = search.next();
-      if (done) return value;
-      await nextTurn();
-    }
-  } finally {
-    reader.close();
+  using reader = new MirrorReader(database);
+  const search = reader.search(text, searchBounds);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value;
+    await nextTurn();
   }
 }

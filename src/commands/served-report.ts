@@ -46,15 +46,11 @@ function staleMark({ lists }: RunFigures, maxAgeMs: number | null): string {
 async function makePage(database: string, maxAgeMs: number | null): Promise<Page> {
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { reportPage } = await import('../render/report/page.ts');
-  const reader = ReportReader.open(database);
-  try {
-    const reading = reader.report();
-    for (;;) {
-      const { done, value } = reading.next();
-      if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version, root: './' });
-      await nextTurn();
-    }
-  } finally {
-    reader.close();
+  using reader = new ReportReader(database);
+  const reading = reader.report();
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version, root: './' });
+    await nextTurn();
   }
 }

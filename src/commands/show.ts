@@ -18,16 +18,10 @@ export function show(command: Command, context: CommandContext): void {
   const { stdout, environment } = context;
   const flags = command.opts<{ json?: boolean }>();
   const config = resolveConfig(command.opts(), environment);
-  const reader = MirrorReader.open(config.database);
-  try {
-    reader.holdStill();
-    const found = find(reader, resource, wanted);
-    stdout.write(
-      flags.json ? printableJson(storiesJson(found)) : textOf(found, reader, terminalWidth(stdout)),
-    );
-  } finally {
-    reader.close();
-  }
+  using reader = new MirrorReader(config.database);
+  reader.holdStill();
+  const found = find(reader, resource, wanted);
+  stdout.write(flags.json ? printableJson(storiesJson(found)) : textOf(found, reader, terminalWidth(stdout)));
 }
 
 /**

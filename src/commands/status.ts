@@ -15,20 +15,16 @@ export function status(command: Command, { environment, stdout, setExitCode }: C
   const config = resolveConfig(command.opts(), environment);
   const maxAge =
     flags.maxAge === undefined ? null : { text: flags.maxAge, ms: durationMs('--max-age', flags.maxAge) };
-  const reader = RunReader.open(config.database);
-  try {
-    const lists = reader.status();
-    const nowMs = Date.now();
-    const watch = readWatchNote(config.database);
-    stdout.write(
-      flags.json
-        ? printableJson(statusJson(lists, nowMs, watch))
-        : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
-    );
-    const isTooOld =
-      maxAge !== null && !lists.every(({ lastCompletedAt }) => isFresh(lastCompletedAt, nowMs, maxAge.ms));
-    if (isTooOld) setExitCode(exitCodes.difference);
-  } finally {
-    reader.close();
-  }
+  using reader = new RunReader(config.database);
+  const lists = reader.status();
+  const nowMs = Date.now();
+  const watch = readWatchNote(config.database);
+  stdout.write(
+    flags.json
+      ? printableJson(statusJson(lists, nowMs, watch))
+      : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
+  );
+  const isTooOld =
+    maxAge !== null && !lists.every(({ lastCompletedAt }) => isFresh(lastCompletedAt, nowMs, maxAge.ms));
+  if (isTooOld) setExitCode(exitCodes.difference);
 }

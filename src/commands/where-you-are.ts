@@ -19,16 +19,12 @@ export async function whereYouAre(command: Command, context: CommandContext): Pr
   }
   const { statusText } = await import('../render/status.ts');
   const { RunReader } = await import('../store/read/run-reader.ts');
-  const reader = RunReader.open(database);
-  try {
-    const lists = reader.status();
-    const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
-    stdout.write(
-      `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
-    );
-  } finally {
-    reader.close();
-  }
+  using reader = new RunReader(database);
+  const lists = reader.status();
+  const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
+  stdout.write(
+    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
+  );
 }
 
 /** What a run still lacks, in words; null where the settings are complete. */

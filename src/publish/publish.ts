@@ -52,27 +52,23 @@ export async function publish(
 ): Promise<Publication> {
   const progress: Progress = { sent: [], rows: 0, changes: 0 };
   for (let overtaken = 0; ; overtaken++) {
-    const source = open();
-    try {
-      const isFirst = overtaken === 0;
-      if (isFirst) await checkTables(target);
-      const found = await sendNewRuns(
-        source,
-        target,
-        { ...options, again: options.again && isFirst },
-        progress,
-      );
-      if (found.differences.length === 0) {
-        await insertAll(target, publishedRunsTable, runRows(progress.sent, source, options));
-        return publication(options.tenant, source, progress, found.throughRunId);
-      }
-      const isOvertaken =
-        overtaken < overtakenMax && (await hasLaterRows(target, options.tenant, found.throughRunId));
-      if (!isOvertaken || !hasNewerRun(open, found.throughRunId))
-        throw differs(target, options.tenant, found.differences);
-    } finally {
-      source.close();
+    using source = open();
+    const isFirst = overtaken === 0;
+    if (isFirst) await checkTables(target);
+    const found = await sendNewRuns(
+      source,
+      target,
+      { ...options, again: options.again && isFirst },
+      progress,
+    );
+    if (found.differences.length === 0) {
+      await insertAll(target, publishedRunsTable, runRows(progress.sent, source, options));
+      return publication(options.tenant, source, progress, found.throughRunId);
     }
+    const isOvertaken =
+      overtaken < overtakenMax && (await hasLaterRows(target, options.tenant, found.throughRunId));
+    if (!isOvertaken || !hasNewerRun(open, found.throughRunId))
+      throw differs(target, options.tenant, found.differences);
   }
 }
 
@@ -125,12 +121,8 @@ async function hasLaterRows(target: ClickHouse, tenant: string, runId: number): 
 }
 
 function hasNewerRun(open: () => PublishSource, runId: number): boolean {
-  const source = open();
-  try {
-    return (source.runs().at(-1)?.runId ?? 0) > runId;
-  } finally {
-    source.close();
-  }
+  using source = open();
+  return (source.runs().at(-1)?.runId ?? 0) > runId;
 }
 
 function publication(

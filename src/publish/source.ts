@@ -41,7 +41,7 @@ export interface Standing {
  * A mirror as `publish` reads it: one state of it, whatever a run writes meanwhile. `resource` is the service's own word for a
  * list, or `connections`. What a run says does not change when later runs come: so it can be sent again.
  */
-export interface PublishSource {
+export interface PublishSource extends Disposable {
   readonly mirrorId: string;
   /** The oldest first. */
   runs(): readonly EndedRun[];
@@ -51,5 +51,4 @@ export interface PublishSource {
   rows(resource: string, runId: number): Iterable<SourceRow>;
   changes(runId: number): Iterable<SourceChange>;
   standing(resource: string, runId: number): Standing;
-  close(): void;
 }

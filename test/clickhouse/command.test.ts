@@ -254,7 +254,7 @@ describe('publish clickhouse', () => {
 
 /** Each view of ClickHouse has the rows that `export` writes, and the change feed those of the mirror's view. */
 async function expectAsExported({ scene, target }: Published): Promise<void> {
-  const reader = MirrorReader.open(scene.database);
+  const reader = new MirrorReader(scene.database);
   try {
     for (const table of exportTables) {
       const view = publishedTables.find(({ resource }) => resource === table.resource)?.view ?? '';
@@ -286,6 +286,6 @@ async function expectAsExported({ scene, target }: Published): Promise<void> {
       expected.map(row => JSON.stringify(row)).sort(),
     );
   } finally {
-    reader.close();
+    reader[Symbol.dispose]();
   }
 }

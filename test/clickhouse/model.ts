@@ -97,7 +97,7 @@ export class ModelMirror {
       },
       changes: runId => at(runId)?.changes ?? [],
       standing: (resource, runId) => sumOf(at(runId)?.standing.get(resource) ?? new Map()),
-      close: () => undefined,
+      [Symbol.dispose]: () => undefined,
     };
   };
 

@@ -39,11 +39,11 @@ describe('the metrics of a mirror', () => {
     await scene.sync();
     scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
     await scene.sync('--retries', '1');
-    reader = ReportReader.open(scene.database);
+    reader = new ReportReader(scene.database);
   });
 
   afterAll(async () => {
-    reader.close();
+    reader[Symbol.dispose]();
     await scene[Symbol.asyncDispose]();
   });
 

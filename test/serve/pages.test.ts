@@ -292,7 +292,7 @@ describe('the search', () => {
       INSERT INTO document_exports (source_document_title, _first_seen_run_id, _changed_run_id, _content)
       SELECT iif(i % 20000 = 0, 'needle ' || i, 'hay ' || i), 1, 1, randomblob(16) FROM n;`);
     close();
-    const reader = MirrorReader.open(database);
+    const reader = new MirrorReader(database);
     try {
       const whole = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 60_000 }));
       expect(whole.turns).toBeGreaterThanOrEqual(5);
@@ -305,7 +305,7 @@ describe('the search', () => {
         isWhole: false,
       });
     } finally {
-      reader.close();
+      reader[Symbol.dispose]();
     }
   });
 });

@@ -73,12 +73,8 @@ async function figuresReader(database: string): Promise<() => RunFigures | null>
   const { ReportReader } = await import('../../store/read/report-reader.ts');
   return remembered(figuresKeptMs, () => {
     try {
-      const reader = ReportReader.open(database);
-      try {
-        return reader.figures();
-      } finally {
-        reader.close();
-      }
+      using reader = new ReportReader(database);
+      return reader.figures();
     } catch {
       return null;
     }

@@ -37,12 +37,7 @@ export async function backUp(source: string, destination: string, options: Backu
   removeLeftovers(dirname(resolve(path)));
   const unfinished = unfinishedPath(resolve(path));
   try {
-    const file = openForReading(source);
-    try {
-      await copyMirror(file, unfinished, options);
-    } finally {
-      file.close();
-    }
+    await copyOf(source, unfinished, options);
     const verification = await verifyMirror(unfinished, options);
     const { size: bytes } = statSync(unfinished);
     if (verification.differenceCount > 0)
@@ -56,6 +51,11 @@ export async function backUp(source: string, destination: string, options: Backu
   } finally {
     removeUnfinished(unfinished);
   }
+}
+
+async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<void> {
+  using file = openForReading(source);
+  await copyMirror(file, unfinished, options);
 }
 
 /** The file to write: one that is not there yet, or an older backup. */

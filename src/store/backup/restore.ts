@@ -80,20 +80,16 @@ async function copyAny(
   unfinished: string,
   options: BackupOptions,
 ): Promise<{ shape: Shape; newestRunId: number }> {
-  const file = openOfAnyShape(copy, sqlite => {
+  using file = openOfAnyShape(copy, sqlite => {
     const shape = shapeOf(sqlite);
     if (shape === 'later') throw new RefusedFileError(laterShape(copy));
     if (shape === 'empty') throw new RefusedFileError(`${copy} is empty. Name a backup of a mirror.`);
   });
-  try {
-    const shape = shapeOf(file.sqlite);
-    if (shape === 'older') assertWhole(file);
-    const newest = file.sqlite.prepare('SELECT max(id) FROM sync_runs').pluck().get();
-    await copyMirror(file, unfinished, options);
-    return { shape, newestRunId: Number(newest ?? 0) };
-  } finally {
-    file.close();
-  }
+  const shape = shapeOf(file.sqlite);
+  if (shape === 'older') assertWhole(file);
+  const newest = file.sqlite.prepare('SELECT max(id) FROM sync_runs').pluck().get();
+  await copyMirror(file, unfinished, options);
+  return { shape, newestRunId: Number(newest ?? 0) };
 }
 
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */

@@ -4,12 +4,8 @@ import { openOfAnyShape } from './open.ts';
 /** The id of the mirror that a file is, or a copy of; null where it is none, or has none, as those of 0.1.0 have not. */
 export function mirrorIdOf(path: string): string | null {
   try {
-    const file = openOfAnyShape(path, () => undefined);
-    try {
-      return new ReceiptLog(file.sqlite).mirrorId();
-    } finally {
-      file.close();
-    }
+    using file = openOfAnyShape(path, () => undefined);
+    return new ReceiptLog(file.sqlite).mirrorId();
   } catch {
     return null;
   }

@@ -14,7 +14,7 @@ import { explaining } from './sqlite-errors.ts';
 import { bringUpToDate, laterShape } from './upgrade.ts';
 
 /** A mirror's file, open. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
-export interface MirrorFile {
+export interface MirrorFile extends Disposable {
   /** The file itself, where it was named by a symbolic link. */
   readonly path: string;
   readonly sqlite: Database.Database;
@@ -49,7 +49,7 @@ export function openForWriting(path: string): MirrorFile {
       if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
       setUp(sqlite);
       bringUpToDate(sqlite, file);
-      return { path: file, sqlite, orm: drizzle(sqlite, { schema }), close: () => sqlite.close() };
+      return mirrorFile(file, sqlite, () => sqlite.close());
     } catch (error) {
       sqlite.close();
       throw error;
@@ -62,7 +62,7 @@ export function openInMemory(): MirrorFile {
   const sqlite = new Database(':memory:');
   sqlite.pragma('foreign_keys = ON');
   bringUpToDate(sqlite, ':memory:');
-  return { path: ':memory:', sqlite, orm: drizzle(sqlite, { schema }), close: () => sqlite.close() };
+  return mirrorFile(':memory:', sqlite, () => sqlite.close());
 }
 
 /**
@@ -96,12 +96,16 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
       sqlite.pragma('query_only = ON');
       check(sqlite);
       sqlite.pragma(`cache_size = -${cacheKib}`);
-      return { path: file, sqlite, orm: drizzle(sqlite, { schema }), close };
+      return mirrorFile(file, sqlite, close);
     } catch (error) {
       close();
       throw error;
     }
   });
+}
+
+function mirrorFile(path: string, sqlite: Database.Database, close: () => void): MirrorFile {
+  return { path, sqlite, orm: drizzle(sqlite, { schema }), close, [Symbol.dispose]: close };
 }
 
 /** True where a file begins as an SQLite database does. */

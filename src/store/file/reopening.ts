@@ -5,7 +5,7 @@ import { fileKey } from './connections.ts';
 const missingMsMax = 5_000;
 
 /** Keeps a file open, and opens it anew when another file has taken its name: a mirror that was restored, say. */
-export class Reopening<T extends { close(): void }> {
+export class Reopening<T extends Disposable> implements Disposable {
   readonly #path: string;
   readonly #open: () => T;
   #key: string | null;
@@ -35,14 +35,14 @@ export class Reopening<T extends { close(): void }> {
       );
     if (key !== null && key !== this.#key) {
       const opened = this.#open();
-      this.#current.close();
+      this.#current[Symbol.dispose]();
       this.#current = opened;
       this.#key = key;
     }
     return this.#current;
   }
 
-  close(): void {
-    this.#current.close();
+  [Symbol.dispose](): void {
+    this.#current[Symbol.dispose]();
   }
 }

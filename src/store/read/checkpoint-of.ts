@@ -8,12 +8,8 @@ import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
  * @throws MirrorFileError where there is no mirror, or it can't be read.
  */
 export function checkpointOf(path: string): Checkpoint {
-  const file = openForReading(path);
-  try {
-    return new ReceiptLog(file.sqlite).checkpoint();
-  } finally {
-    file.close();
-  }
+  using file = openForReading(path);
+  return new ReceiptLog(file.sqlite).checkpoint();
 }
 
 /**
@@ -22,10 +18,6 @@ export function checkpointOf(path: string): Checkpoint {
  * @throws MirrorFileError where there is no mirror, or it can't be read.
  */
 export function* receiptsOf(path: string): Generator<StoredReceipt> {
-  const file = openForReading(path);
-  try {
-    yield* new ReceiptLog(file.sqlite).receipts();
-  } finally {
-    file.close();
-  }
+  using file = openForReading(path);
+  yield* new ReceiptLog(file.sqlite).receipts();
 }

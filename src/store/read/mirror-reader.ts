@@ -31,17 +31,14 @@ const changesOfRun = `
   WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
 
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
-export class MirrorReader {
+export class MirrorReader implements Disposable {
   readonly endedRuns: EndedRuns;
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
-  static open(path: string): MirrorReader {
-    return new MirrorReader(openForReading(path));
-  }
-
-  private constructor(file: MirrorFile) {
+  constructor(path: string) {
+    const file = openForReading(path);
     this.#file = file;
     this.endedRuns = new EndedRuns(file.sqlite);
     const connections = new ConnectionTable(file.sqlite);
@@ -58,11 +55,11 @@ export class MirrorReader {
     return readPruned(this.#file.sqlite);
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#file.close();
   }
 
-  /** From here on everything is read from one state of the file, whatever a run writes meanwhile; until `close`. */
+  /** From here on everything is read from one state of the file, whatever a run writes meanwhile. */
   holdStill(): void {
     this.#file.sqlite.exec('BEGIN');
   }

@@ -56,7 +56,7 @@ export class PublishRows implements PublishSource {
     this.#contentOf = contentOf;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#file.close();
   }
 

@@ -3,19 +3,15 @@ import { type ReportData, readReport } from './report-data.ts';
 import { type RunFigures, readFigures, readRevision } from './run-figures.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
-export class ReportReader {
+export class ReportReader implements Disposable {
   readonly #file: MirrorFile;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
-  static open(path: string): ReportReader {
-    return new ReportReader(openForReading(path));
+  constructor(path: string) {
+    this.#file = openForReading(path);
   }
 
-  private constructor(file: MirrorFile) {
-    this.#file = file;
-  }
-
-  close(): void {
+  [Symbol.dispose](): void {
     this.#file.close();
   }
 

@@ -26,19 +26,15 @@ export interface ListStatus {
 }
 
 /** Reads how the lists of a mirror stand, and its runs; it needs little of the program, so it is there at once. */
-export class RunReader {
+export class RunReader implements Disposable {
   readonly #file: MirrorFile;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
-  static open(path: string): RunReader {
-    return new RunReader(openForReading(path));
+  constructor(path: string) {
+    this.#file = openForReading(path);
   }
 
-  private constructor(file: MirrorFile) {
-    this.#file = file;
-  }
-
-  close(): void {
+  [Symbol.dispose](): void {
     this.#file.close();
   }
 

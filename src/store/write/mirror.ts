@@ -227,13 +227,9 @@ function openAsIs(path: string, suspects: readonly string[]): MirrorFile {
 function describeHolder(path: string): string {
   const advice = 'Wait until it is done, or stop it.';
   try {
-    const file = openForReading(path);
-    try {
-      const run = new RunRecords(file).running();
-      if (run !== undefined) return `Run ${run.id} has held ${path} since ${run.startedAt}. ${advice}`;
-    } finally {
-      file.close();
-    }
+    using file = openForReading(path);
+    const run = new RunRecords(file).running();
+    if (run !== undefined) return `Run ${run.id} has held ${path} since ${run.startedAt}. ${advice}`;
   } catch {
     // The other run may be making the file just now: it is held all the same.
   }

@@ -13,7 +13,7 @@ test('a file that is gone counts for a moment, and no longer; once it is back it
   const path = join(folder.path, 'file');
   writeFileSync(path, '');
   let opened = 0;
-  const file = new Reopening(path, () => ({ number: ++opened, close() {} }));
+  const file = new Reopening(path, () => ({ number: ++opened, [Symbol.dispose]() {} }));
   renameSync(path, `${path}.away`);
   expect(file.current().number).toBe(1);
   vi.advanceTimersByTime(4_000);

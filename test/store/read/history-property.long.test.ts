@@ -84,7 +84,7 @@ async function check(
   path: string,
   snapshots: readonly { isWhole: boolean; lists: Snapshot }[],
 ): Promise<void> {
-  const reader = MirrorReader.open(path);
+  const reader = new MirrorReader(path);
   try {
     const replayed = replay(reader);
     for (const [at, { isWhole, lists: expected }] of snapshots.entries()) {
@@ -103,7 +103,7 @@ async function check(
     }
     expect(stateOf(reader, null)).toEqual(stateOf(reader, snapshots.length));
   } finally {
-    reader.close();
+    reader[Symbol.dispose]();
   }
   const { differences } = await verifyMirror(path, { limit: 10, signal: new AbortController().signal });
   expect(differences).toEqual([]);

@@ -43,7 +43,7 @@ test('the rows of the runs, played one after the other, are the mirror as it sto
 
 function expectReplay(path: string, runCount: number): void {
   const rows = PublishRows.open(path, contentOfJson);
-  const reader = MirrorReader.open(path);
+  const reader = new MirrorReader(path);
   try {
     expect(rows.runs().map(({ runId }) => runId)).toEqual(
       Array.from({ length: runCount }, (_, at) => at + 1),
@@ -81,8 +81,8 @@ function expectReplay(path: string, runCount: number): void {
     expect(new Set(keys).size).toBe(changes.length);
     expect(changes.length).toBe([...reader.changes({ sinceRunId: 0, resource: null })].length);
   } finally {
-    rows.close();
-    reader.close();
+    rows[Symbol.dispose]();
+    reader[Symbol.dispose]();
   }
 }
 
@@ -107,7 +107,7 @@ test('a connection that one run names twice is one row with the name that counts
   const changes = [...rows.changes(1)].filter(
     ({ resource, recordId }) => resource === 'connections' && recordId === 1,
   );
-  rows.close();
+  rows[Symbol.dispose]();
   expect(named.map(({ values }) => values)).toEqual([['New']]);
   expect(changes.map(({ operation }) => operation)).toEqual(['insert']);
 });
@@ -127,7 +127,7 @@ test('a run that is under way, and what comes after it, is not published; what a
   expect(rows.runs().map(({ runId }) => runId)).toEqual([1, 2]);
   expect(rows.standing('webhooks', 1)).toMatchObject({ recordCount: 0 });
   expect(rows.standing('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
-  rows.close();
+  rows[Symbol.dispose]();
 });
 
 test('a mirror that has no receipt yet has nothing to publish', async () => {
