@@ -26,23 +26,20 @@ export function growthBeyond(strip: Strip, counting: Counting, agreed: Places): 
 }
 
 /**
- * Whether the list has only grown since the mirror was written: the walk says the same as the mirror on the places that the
- * mirror covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null where it has
- * not, or it can't be told.
+ * Whether the list has only grown, at its learnt end, since the mirror was written: the walk says the same as the mirror on the
+ * places that the mirror covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null
+ * where it has not, or it can't be told. Where no end is learnt, a new record may as well stand in the middle, and a record that
+ * leaves meanwhile can hide it from one reading.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
   const { sum } = standing;
   const isMore = strip.covered > sum.count && strip.covered - sum.count < sum.count;
   if (!isMore || strip.segments.some(({ answer }) => answer.rejected !== null)) return null;
-  const learnt = standing.counting ?? strip.counting;
-  // Where no end is learnt yet, either may be the one that grows: the sum says whether it is.
-  for (const counting of learnt === null ? (['front', 'back'] as const) : [learnt]) {
-    const agreed = placesCounted(strip, counting, sum.count);
-    if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;
-    const grown = growthBeyond(strip, counting, agreed);
-    if (isAllNew(strip, grown.bonus, itemsOf)) return grown;
-  }
-  return null;
+  const { counting } = standing;
+  const agreed = counting && placesCounted(strip, counting, sum.count);
+  if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;
+  const grown = growthBeyond(strip, counting as Counting, agreed);
+  return isAllNew(strip, grown.bonus, itemsOf) ? grown : null;
 }
 
 function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {

@@ -100,6 +100,11 @@ export class WalkAccount {
     return Math.max(1, Math.ceil(this.#newestTotal / this.envelope.pageSize));
   }
 
+  /** The same as a list's record has it: of an empty list some services say that it has one page, and others none. */
+  get statedPageCount(): number {
+    return this.#newestTotal === 0 ? this.envelope.pageCount : this.pageCount;
+  }
+
   get newestTotal(): number {
     return this.#newestTotal;
   }

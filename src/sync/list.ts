@@ -257,7 +257,7 @@ function describeReading({ walks, walksBegun, incremental }: Progress) {
     mode: incremental === null ? ('full' as const) : ('incremental' as const),
     firstPageNo: envelope?.firstPageNo ?? null,
     pageSize: envelope?.pageSize ?? null,
-    pageCount: (incremental === null ? account?.pageCount : envelope?.pageCount) ?? null,
+    pageCount: (incremental === null ? account?.statedPageCount : envelope?.pageCount) ?? null,
     totalRecordCount: (incremental === null ? account?.newestTotal : envelope?.totalRecordCount) ?? null,
     recordsSeen: incremental?.recordsSeen ?? (last === undefined ? 0 : recordsIn(last)),
     walks: walksBegun,

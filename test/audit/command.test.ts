@@ -82,13 +82,21 @@ describe('audit', () => {
     expect(stdout).toMatch(/^docmirror\/[\da-f-]{36}\n2\n[A-Za-z0-9+/]{43}=\n$/);
   });
 
-  test('SQL refuses to change or delete a receipt, and says why', () => {
+  test('SQL refuses to change, replace or delete a receipt, and says why', () => {
     const database = new Database(scene.database);
     try {
       expect(() => database.exec("UPDATE sync_receipts SET receipt = '{}'")).toThrow(
         /A receipt never changes/,
       );
       expect(() => database.exec('DELETE FROM sync_receipts')).toThrow(/A receipt never changes/);
+      const copy =
+        "SELECT leaf_index, run_id, receipt || ' ', leaf_hash FROM sync_receipts WHERE leaf_index = 0";
+      for (const taken of ['leaf_index', 'run_id']) {
+        const other = copy.replace(taken, taken === 'run_id' ? 'NULL' : '99');
+        expect(() => database.exec(`INSERT OR REPLACE INTO sync_receipts ${other}`)).toThrow(
+          /A receipt never changes/,
+        );
+      }
     } finally {
       database.close();
     }

@@ -77,8 +77,8 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: growth,
-        text: 'if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;',
-        instead: 'if (agreed === null) continue;',
+        text: 'if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;',
+        instead: 'if (agreed === null) return null;',
       },
     ],
     behind: [gateOff],
@@ -90,11 +90,23 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: growth,
-        text: 'if (isAllNew(strip, grown.bonus, itemsOf)) return grown;',
+        text: 'return isAllNew(strip, grown.bonus, itemsOf) ? grown : null;',
         instead: 'return grown;',
       },
     ],
     breaks: 'invented',
+  },
+  {
+    name: 'growth-end-is-learnt',
+    holds: 'only of a list that is known to grow at one end, one reading tells that it has grown there',
+    off: [
+      {
+        file: growth,
+        text: 'const { counting } = standing;',
+        instead: "const counting = standing.counting ?? 'front';",
+      },
+    ],
+    breaks: 'lost',
   },
   {
     name: 'growth-is-confirmed',

@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -68,3 +68,23 @@ test('a table that is not as docmirror made it is told in words', async () => {
   expect(stderr).toContain('has not the tables that docmirror made');
   expect(stderr).not.toContain('    at ');
 });
+
+test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
+  'a mirror whose table %s is gone is refused in words, and is not taken for an older one',
+  async table => {
+    await using scene = await setScene();
+    await scene.sync();
+    const database = new Database(scene.database);
+    database.exec(`DROP TABLE ${table}`);
+    database.close();
+    for (let run = 1; run <= 2; run++) {
+      const stderr = expect.stringContaining(`no such table: ${table}`);
+      expect(await scene.run('sync')).toMatchObject({ code: 1, stderr });
+    }
+    expect(await scene.run('doctor')).toMatchObject({ code: 1 });
+    const { code, stdout } = await scene.run('verify');
+    expect(code).toBe(4);
+    expect(stdout).toContain(`${table}: the table is missing`);
+    expect(readdirSync(scene.folder).filter(name => name.includes('before'))).toEqual([]);
+  },
+);

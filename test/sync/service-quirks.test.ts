@@ -106,6 +106,16 @@ describe.concurrent('the mirror is exact where', () => {
     },
   );
 
+  test('an empty list has as many pages as the service says', async () => {
+    await using scene = await setScene();
+    for (const pageCount of [0, 1]) {
+      const pagination = { pageCount, pageNo: 1, pageSize: 10, totalRecordCount: 0 };
+      scene.service.options.rawBody = () => JSON.stringify({ items: [], pagination });
+      const synced = await scene.sync('--allow-mass-removal');
+      expect(synced.of('collections')).toMatchObject({ pageCount, completeness: 'proven' });
+    }
+  });
+
   test('identical twins stand on one page, on two pages, come and go', async () => {
     await using scene = await setScene({ maxPageSize: 20 });
     const exports = scene.service.lists['document-exports'];

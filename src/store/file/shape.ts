@@ -56,10 +56,11 @@ export function shapeOf(sqlite: Database.Database): Shape {
   const version = Number(sqlite.pragma('user_version', { simple: true }));
   const [newest] = readJournal().entries.slice(-1);
   const newestHere = newestMigrationOf(sqlite);
-  if (version > currentShape() || newestHere > (newest?.when ?? 0)) return 'later';
-  // An upgrade makes this table last. Others may have changed the header, or the list of migrations; hardly both.
-  const isCurrent = newestHere === newest?.when || isStamped(sqlite);
-  return isCurrent && hasTable(sqlite, '_mirror') ? 'current' : 'older';
+  const isLonger = newestHere > (newest?.when ?? 0) && countOfMigrations(sqlite) > currentShape();
+  if (version > currentShape() || isLonger) return 'later';
+  // An upgrade makes this table last. Others may have changed the header, the list of migrations or the table; hardly two of them.
+  const signs = [isStamped(sqlite), newestHere === newest?.when, hasTable(sqlite, '_mirror')];
+  return signs.filter(Boolean).length > 1 ? 'current' : 'older';
 }
 
 /** True where the file's header says what docmirror writes there. */
@@ -78,6 +79,10 @@ export function stamp(sqlite: Database.Database): void {
 export function newestMigrationOf(sqlite: Database.Database): number {
   if (!hasTable(sqlite, '__drizzle_migrations')) return 0;
   return Number(sqlite.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get() ?? 0);
+}
+
+function countOfMigrations(sqlite: Database.Database): number {
+  return Number(sqlite.prepare('SELECT count(*) FROM __drizzle_migrations').pluck().get());
 }
 
 /** The docmirror whose shape a mirror has: that of its last upgrade, else that of its first run. */

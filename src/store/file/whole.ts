@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
+import { type MirrorFile, openInMemory } from './open.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
 export function damageOf(sqlite: Database.Database): string | null {
@@ -8,16 +9,17 @@ export function damageOf(sqlite: Database.Database): string | null {
 }
 
 /** @throws MirrorFileError where a mirror is damaged. */
-export function assertWhole({
-  path,
-  sqlite,
-}: {
-  readonly path: string;
-  readonly sqlite: Database.Database;
-}): void {
+export function assertWhole({ path, sqlite }: MirrorFile): void {
   const damage = damageOf(sqlite);
   if (damage === null) return;
   throw new MirrorFileError(
     `${path} is damaged (${damage}). Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync anew.`,
   );
+}
+
+/** Looks for each table that docmirror makes; SQLite's own error names one that is missing. */
+export function assertComplete({ sqlite }: MirrorFile): void {
+  using made = openInMemory();
+  const tables = made.sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  for (const table of tables.pluck().all()) sqlite.prepare(`SELECT 1 FROM "${table}"`);
 }

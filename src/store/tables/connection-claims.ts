@@ -1,49 +1,52 @@
+import { parseExact } from '../../contract/exact-json.ts';
 import type { ConnectionMention } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 
 /** What a list says of a connection, taken together over its records. */
 export interface ConnectionClaim {
   readonly id: number;
+  /** Null where no record gives one. */
   readonly name: string | null;
+  /** Its further fields, as JSON; null where no record gives any. */
   readonly extra: string | null;
-  /** When the record says it that is believed, as the service sent it; null in lists without a time. */
+  /** When the record says it that is believed in its name, as the service sent it; null in lists without a time. */
   readonly time: string | null;
+  /** When the one does that is believed in the further fields. */
+  readonly extraTime: string | null;
 }
 
 /**
- * Gathers what a walk's records say of connections. Where they disagree, the newest record is believed, and among equally
- * new ones the name that sorts last: so the outcome does not depend on the order in which pages arrive.
+ * Gathers what a walk's records say of connections. Of those that give a name the newest is believed, and among equally new ones
+ * the name that sorts last; of those that give further fields, likewise: so the outcome does not depend on the order in which
+ * pages arrive.
  */
 export class ConnectionClaims {
   readonly #claims = new Map<
     number,
     { -readonly [Field in keyof ConnectionClaim]: ConnectionClaim[Field] }
   >();
-  readonly #conflicts = new Set<number>();
-
-  /** How many connections have more than one name in this walk. */
-  get conflictCount(): number {
-    return this.#conflicts.size;
-  }
 
   [Symbol.iterator](): Iterator<ConnectionClaim> {
     return this.#claims.values();
   }
 
-  has(id: number): boolean {
-    return this.#claims.has(id);
+  get(id: number): ConnectionClaim | undefined {
+    return this.#claims.get(id);
   }
 
-  offer(mention: ConnectionMention, time: string | null): void {
-    const known = this.#claims.get(mention.id);
+  offer({ id, name, extra }: ConnectionMention, time: string | null, extraTime = time): void {
+    const known = this.#claims.get(id);
     if (known === undefined) {
-      this.#claims.set(mention.id, { ...mention, time });
-    } else if (known.name === mention.name && known.extra === mention.extra) {
-      if (compareTimes(time, known.time) > 0) known.time = time;
-    } else {
-      if (known.name !== null && mention.name !== null && known.name !== mention.name)
-        this.#conflicts.add(mention.id);
-      if (isStronger({ ...mention, time }, known)) this.#claims.set(mention.id, { ...mention, time });
+      this.#claims.set(id, { id, name, extra, time, extraTime });
+      return;
+    }
+    if (isStronger(name, time, known.name, known.time)) {
+      known.name = name;
+      known.time = time;
+    }
+    if (isStronger(extra, extraTime, known.extra, known.extraTime)) {
+      known.extra = extra;
+      known.extraTime = extraTime;
     }
   }
 
@@ -51,17 +54,41 @@ export class ConnectionClaims {
   join(later: ConnectionClaims): void {
     for (const claim of later) {
       const known = this.#claims.get(claim.id);
-      const order = known === undefined ? 1 : compareTimes(claim.time, known.time);
-      if (known === undefined || (claim.name !== null && order >= 0)) this.#claims.set(claim.id, claim);
+      if (known === undefined) {
+        this.#claims.set(claim.id, { ...claim });
+        continue;
+      }
+      if (claim.name !== null && compareTimes(claim.time, known.time) >= 0) {
+        known.name = claim.name;
+        known.time = claim.time;
+      }
+      if (claim.extra !== null && compareTimes(claim.extraTime, known.extraTime) >= 0) {
+        known.extra = claim.extra;
+        known.extraTime = claim.extraTime;
+      }
     }
   }
 }
 
-function isStronger(claim: ConnectionClaim, known: ConnectionClaim): boolean {
-  if ((claim.name === null) !== (known.name === null)) return known.name === null;
-  const order = compareTimes(claim.time, known.time);
-  if (order !== 0) return order > 0;
-  return `${claim.name}\0${claim.extra ?? ''}` > `${known.name}\0${known.extra ?? ''}`;
+function isStronger(
+  text: string | null,
+  time: string | null,
+  knownText: string | null,
+  knownTime: string | null,
+): boolean {
+  if (text === null) return false;
+  if (knownText === null) return true;
+  return (compareTimes(time, knownTime) || (text > knownText ? 1 : 0)) > 0;
+}
+
+/**
+ * Further fields as they stand beside a name. Among them stands a name that no column can hold, such as half a surrogate pair; it
+ * gives way to one that a column holds, which another record gives.
+ */
+export function extraBeside(name: string | null, extra: string | null): string | null {
+  if (name === null || extra === null || !extra.includes('"name"')) return extra;
+  const { name: _name, ...others } = parseExact(extra) as Record<string, unknown>;
+  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }
 
 /** Orders two points in time as the service wrote them; none, or one that can't be read, is the oldest. */

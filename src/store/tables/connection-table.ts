@@ -3,7 +3,12 @@ import { connectionContent } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
-import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
+import {
+  type ConnectionClaim,
+  type ConnectionClaims,
+  compareTimes,
+  extraBeside,
+} from './connection-claims.ts';
 import { ContentSum } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
@@ -12,11 +17,22 @@ import { tryToRead } from './readable.ts';
 export interface ConnectionRow extends StoredConnection {
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
+  /** How much the list counts that gave the name; see `unclaimed` and `givenUp`. */
   readonly nameRank: number;
   readonly nameTime: string | null;
+  /** The same of the further fields. */
+  readonly extraRank: number;
   /** 16 bytes, as they stand in the row; null where another program took them away. */
   readonly content: Buffer | null;
 }
+
+/** Nobody knows which list gives it. */
+const unclaimed = 0;
+/** The list that gave it gives it no more: those that count less may, and where none does, it is gone. */
+const givenUp = -1;
+const leastRank = Math.min(...lists.map(({ connectionNameRank }) => connectionNameRank));
+
+type Source = Pick<ConnectionRow, 'nameRank' | 'nameTime' | 'extraRank'>;
 
 /** A version of a connection that ended. */
 export interface EndedConnection {
@@ -25,7 +41,8 @@ export interface EndedConnection {
 }
 
 const rowColumns = `id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
-  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime, _content AS content`;
+  _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime,
+  _extra_rank AS extraRank, _content AS content`;
 
 /** The connections by prepared statements, and the rule whose word on a name counts. */
 export class ConnectionTable {
@@ -35,7 +52,7 @@ export class ConnectionTable {
   readonly #update: Database.Statement;
   readonly #setSource: Database.Statement;
   readonly #remove: Database.Statement;
-  readonly #claimedBy: Database.Statement<[number], number>;
+  readonly #claimedBy: Database.Statement<[number, number], ConnectionRow>;
   readonly #references: readonly Database.Statement<[number]>[];
   readonly #sum: ContentSum;
   /** Those that this object inserted: a page may name what no row came to refer to. */
@@ -47,17 +64,19 @@ export class ConnectionTable {
     this.#sum = new ContentSum(sqlite, 'connections', 'connections');
     this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
     this.#insert = sqlite.prepare(
-      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _first_seen_run_id, _changed_run_id, _content)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _extra_rank, _first_seen_run_id, _changed_run_id, _content)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#update = sqlite.prepare(
       'UPDATE connections SET name = ?, _extra = ?, _changed_run_id = ?, _content = ? WHERE id = ?',
     );
-    this.#setSource = sqlite.prepare('UPDATE connections SET _name_rank = ?, _name_time = ? WHERE id = ?');
+    this.#setSource = sqlite.prepare(
+      'UPDATE connections SET _name_rank = ?, _name_time = ?, _extra_rank = ? WHERE id = ?',
+    );
     this.#remove = sqlite.prepare('DELETE FROM connections WHERE id = ?');
-    this.#claimedBy = sqlite
-      .prepare<[number], number>('SELECT id FROM connections WHERE _name_rank = ?')
-      .pluck();
+    this.#claimedBy = sqlite.prepare(
+      `SELECT ${rowColumns} FROM connections WHERE _name_rank = ? OR _extra_rank = ?`,
+    );
     this.#references = referencingColumns().map(([table, column]) =>
       sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ? LIMIT 1`),
     );
@@ -76,36 +95,71 @@ export class ConnectionTable {
 
   /**
    * Takes over what a list of that rank says, and returns the versions that this ends. Where `isComplete`, the claims are
-   * all that the list says; otherwise a name gives way only to a newer one.
+   * all that the list says; otherwise a name gives way only to a newer one. Names and further fields are believed apart: a list
+   * that gives none of them takes away none that another one gives.
    */
   takeOver(claims: ConnectionClaims, rank: number, isComplete: boolean, runId: number): EndedConnection[] {
     const ended: EndedConnection[] = [];
     for (const claim of claims) {
       const row = this.read(claim.id);
-      if (row === undefined) {
-        this.#insertClaim(claim, rank, runId);
-      } else if (isAlteredFrom(row, claim)) {
-        this.#restore(row, claim, rank);
-      } else if (isBelieved(claim, row, rank, isComplete)) {
-        if (row.name !== claim.name || row.extra !== claim.extra) {
-          this.#updateToClaim(row, claim, runId);
-          ended.push({ row, endedBy: 'update' });
-        }
-        const isSourceOfName = claim.name !== null;
-        if (isSourceOfName && (row.nameRank !== rank || row.nameTime !== claim.time)) {
-          this.#noteSource(rank, claim.time, claim.id);
-        }
-      }
+      const restored = row && restoredFrom(row, claim);
+      if (row === undefined) this.#insertClaim(claim, rank, runId);
+      else if (restored !== undefined) this.#restore(row, restored, claim, rank);
+      else if (this.#follow(row, claim, rank, isComplete, runId)) ended.push({ row, endedBy: 'update' });
     }
-    if (isComplete) this.#giveUp(claims, rank);
     this.#saveSums();
     return ended;
   }
 
-  /** True where a connection has a name that no list is known to give: every page must then be read to find one that does. */
-  hasUnclaimedName(): boolean {
-    const unclaimed = 'SELECT 1 FROM connections WHERE _name_rank = 0 AND name IS NOT NULL LIMIT 1';
-    return this.#sqlite.prepare(unclaimed).get() !== undefined;
+  /**
+   * Frees what a list of that rank gave and gives no more for those that count less, and returns the versions that end because no
+   * list gives it; to be called when its rows are written, with all that the list says.
+   *
+   * @param isWhole whether the list's rows are what it lists: one that can't be read, or is not removed, may refer to a connection
+   *   that the list does not speak of, which then keeps what it has.
+   */
+  giveUp(claims: ConnectionClaims, rank: number, isWhole: boolean, runId: number): EndedConnection[] {
+    for (const row of this.#claimedBy.all(rank, rank)) {
+      const claim = claims.get(row.id);
+      const left = claim !== undefined || isWhole ? givenUp : unclaimed;
+      const isNameless = row.nameRank === rank && (claim?.name ?? null) === null;
+      const isPlain = row.extraRank === rank && (claim?.extra ?? null) === null;
+      this.#noteSource(row, {
+        ...(isNameless && { nameRank: left, nameTime: null }),
+        ...(isPlain && { extraRank: left }),
+      });
+    }
+    const ended = rank === leastRank ? this.#dropGivenUp(runId) : [];
+    this.#saveSums();
+    return ended;
+  }
+
+  /** Lets a row say what a list says, as far as it is believed; true where that ends a version. */
+  #follow(
+    row: ConnectionRow,
+    claim: ConnectionClaim,
+    rank: number,
+    isComplete: boolean,
+    runId: number,
+  ): boolean {
+    const hasName = claim.name !== null && isNameBelieved(claim, row, rank, isComplete);
+    const hasExtra = claim.extra !== null && rank >= row.extraRank;
+    const name = hasName ? claim.name : row.name;
+    const extra = extraBeside(name, hasExtra ? claim.extra : row.extra);
+    const isChanged = name !== row.name || extra !== row.extra;
+    if (isChanged) this.#change(row, name, extra, runId);
+    this.#noteSource(row, {
+      ...(hasName && { nameRank: rank, nameTime: claim.time }),
+      ...(hasExtra && { extraRank: rank }),
+    });
+    return isChanged;
+  }
+
+  /** True where something of a connection is given by no known list: every page must then be read to find one that does. */
+  hasUnclaimed(): boolean {
+    const unclaimedRow = `SELECT 1 FROM connections
+      WHERE (_name_rank <= 0 AND name IS NOT NULL) OR (_extra_rank <= 0 AND _extra IS NOT NULL) LIMIT 1`;
+    return this.#sqlite.prepare(unclaimedRow).get() !== undefined;
   }
 
   /**
@@ -136,13 +190,18 @@ export class ConnectionTable {
       const content = row.content ?? contentOf({ ...row, extra });
       this.#update.run(row.name, extra, row.changedRunId, content, id);
     }
-    this.#noteSource(0, null, id);
+    this.#writeSource(id, unclaimed, null, unclaimed);
   }
 
-  /** Notes that the record which gave a connection its name may be gone. */
+  /** Notes that the record which gave a connection its name, or its further fields, may be gone. */
   unclaim(id: number, rank: number, time: string | null): void {
     const row = this.read(id);
-    if (row?.nameRank === rank && compareTimes(time, row.nameTime) >= 0) this.#noteSource(0, null, id);
+    if (row === undefined) return;
+    const isName = row.nameRank === rank && compareTimes(time, row.nameTime) >= 0;
+    this.#noteSource(row, {
+      ...(isName && { nameRank: unclaimed, nameTime: null }),
+      ...(row.extraRank === rank && { extraRank: unclaimed }),
+    });
   }
 
   /** Removes those of the connections, and of the ones just inserted, that no record refers to, and returns them. */
@@ -159,10 +218,12 @@ export class ConnectionTable {
     return ended;
   }
 
-  #insertClaim({ id, name, extra, time }: ConnectionClaim, rank: number, runId: number): void {
+  #insertClaim({ id, name, time, ...claim }: ConnectionClaim, rank: number, runId: number): void {
+    const extra = extraBeside(name, claim.extra);
     const content = connectionContent(id, name, extra);
-    const [nameRank, nameTime] = name === null ? [0, null] : [rank, time];
-    this.#insert.run(id, name, extra, nameRank, nameTime, runId, runId, content);
+    const [nameRank, nameTime] = name === null ? [unclaimed, null] : [rank, time];
+    const extraRank = extra === null ? unclaimed : rank;
+    this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, runId, runId, content);
     this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
     this.#inserted.add(id);
@@ -178,26 +239,50 @@ export class ConnectionTable {
   }
 
   /** Puts back what another program altered: it was never a version of its own. */
-  #restore(row: ConnectionRow, { id, name, extra, time }: ConnectionClaim, rank: number): void {
-    this.#update.run(name, extra, row.changedRunId, row.content, id);
-    this.#noteSource(name === null ? 0 : rank, name === null ? null : time, id);
+  #restore(
+    row: ConnectionRow,
+    { name, extra }: StoredConnection,
+    claim: ConnectionClaim,
+    rank: number,
+  ): void {
+    this.#update.run(name, extra, row.changedRunId, row.content, row.id);
+    const [nameRank, nameTime] = claim.name === null ? [unclaimed, null] : [rank, claim.time];
+    this.#writeSource(row.id, nameRank, nameTime, claim.extra === null ? unclaimed : rank);
   }
 
-  #updateToClaim(row: ConnectionRow, { id, name, extra }: ConnectionClaim, runId: number): void {
-    const content = connectionContent(id, name, extra);
-    this.#update.run(name, extra, runId, content, id);
-    this.#fingerprintsOfRows.set(id);
+  #change(row: ConnectionRow, name: string | null, extra: string | null, runId: number): void {
+    const content = connectionContent(row.id, name, extra);
+    this.#update.run(name, extra, runId, content, row.id);
+    this.#fingerprintsOfRows.set(row.id);
     this.#sum.subtract(row.content ?? contentOf(row));
     this.#sum.add(content);
   }
 
-  /** A name that this list gave and gives no more is free for the next list that knows one. */
-  #giveUp(claims: ConnectionClaims, rank: number): void {
-    for (const id of this.#claimedBy.all(rank)) if (!claims.has(id)) this.#noteSource(0, null, id);
+  /** Takes away what was given up and no list gives: those that count more would have it as their own. */
+  #dropGivenUp(runId: number): EndedConnection[] {
+    return this.#claimedBy.all(givenUp, givenUp).flatMap(row => {
+      if (!this.#isReferenced(row.id)) return [];
+      const name = row.nameRank === givenUp ? null : row.name;
+      const extra = row.extraRank === givenUp ? null : row.extra;
+      const isChanged = name !== row.name || extra !== row.extra;
+      if (isChanged) this.#change(row, name, extra, runId);
+      this.#noteSource(row, {
+        nameRank: Math.max(unclaimed, row.nameRank),
+        extraRank: Math.max(unclaimed, row.extraRank),
+      });
+      return isChanged ? [{ row, endedBy: 'update' as const }] : [];
+    });
   }
 
-  #noteSource(rank: number, time: string | null, id: number): void {
-    this.#setSource.run(rank, time, id);
+  /** Notes which list gives what a row says, where that is another one now. */
+  #noteSource(row: ConnectionRow, change: Partial<Source>): void {
+    const { nameRank, nameTime, extraRank } = { ...row, ...change };
+    if (row.nameRank !== nameRank || row.nameTime !== nameTime || row.extraRank !== extraRank)
+      this.#writeSource(row.id, nameRank, nameTime, extraRank);
+  }
+
+  #writeSource(id: number, nameRank: number, nameTime: string | null, extraRank: number): void {
+    this.#setSource.run(nameRank, nameTime, extraRank, id);
     this.#fingerprintsOfRows.set(id);
   }
 
@@ -217,14 +302,28 @@ function contentOf({ id, name, extra }: StoredConnection): Buffer {
   return connectionContent(id, name, extra);
 }
 
-/** True where a claim says just what docmirror wrote, and the row does not any more. */
-function isAlteredFrom({ name, extra, content }: ConnectionRow, claim: ConnectionClaim): boolean {
-  if (name === claim.name && extra === claim.extra) return false;
-  return content?.equals(contentOf(claim)) === true;
+/**
+ * What docmirror wrote of a connection, where a claim tells it and the row does not say it any more; another list may have given
+ * the name or the further fields.
+ */
+function restoredFrom(row: ConnectionRow, { name, extra }: ConnectionClaim): StoredConnection | undefined {
+  const { id, content } = row;
+  if (name === row.name && extra === row.extra) return undefined;
+  const candidates = [
+    { id, name, extra },
+    { id, name, extra: row.extra },
+    { id, name: row.name, extra },
+  ].map(each => ({ ...each, extra: extraBeside(each.name, each.extra) }));
+  const others = candidates.filter(each => each.name !== row.name || each.extra !== row.extra);
+  return others.find(each => content?.equals(contentOf(each)) === true);
 }
 
-function isBelieved(claim: ConnectionClaim, row: ConnectionRow, rank: number, isComplete: boolean): boolean {
-  if (claim.name === null) return row.name === null && claim.extra !== null && claim.extra !== row.extra;
+function isNameBelieved(
+  claim: ConnectionClaim,
+  row: ConnectionRow,
+  rank: number,
+  isComplete: boolean,
+): boolean {
   if (row.nameRank !== rank) return rank > row.nameRank;
   return isComplete || compareTimes(claim.time, row.nameTime) >= 0;
 }

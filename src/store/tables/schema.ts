@@ -23,10 +23,12 @@ export const connections = sqliteTable(
     id: integer('id').primaryKey(),
     name: text('name'),
     ...provenance(),
-    /** How much the list counts that gave the name; 0 when none claims it any more. */
+    /** How much the list counts that gave the name; 0 when none is known to, -1 when that list gives none any more. */
     nameRank: integer('_name_rank').notNull().default(0),
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),
+    /** How much the list counts that gave `_extra`; as of the name. */
+    extraRank: integer('_extra_rank').notNull().default(0),
     content: content(),
     fingerprint: fingerprint(),
   },

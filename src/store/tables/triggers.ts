@@ -16,6 +16,13 @@ const triggers: readonly (readonly [name: string, sql: string])[] = [
     `CREATE TRIGGER sync_receipts_are_kept BEFORE DELETE ON sync_receipts
      BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`,
   ],
+  [
+    // Of a row that INSERT OR REPLACE puts in the place of another one, SQLite tells no other trigger.
+    'sync_receipts_are_new',
+    `CREATE TRIGGER sync_receipts_are_new BEFORE INSERT ON sync_receipts
+     WHEN EXISTS (SELECT 1 FROM sync_receipts WHERE leaf_index = NEW.leaf_index OR run_id = NEW.run_id)
+     BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`,
+  ],
 ];
 
 /** Makes the triggers of a mirror anew; to be called after its tables were made or have changed. */

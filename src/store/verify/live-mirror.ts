@@ -1,7 +1,8 @@
 import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { StoredConnection } from '../../contract/wire.ts';
 import type { ListMirror, Mirror } from '../../sync/ports.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import type { ConnectionClaim } from '../tables/connection-claims.ts';
+import { extraBeside } from '../tables/connection-claims.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { FieldDifference, LiveDifference } from './live-differences.ts';
 import { LiveList } from './live-list.ts';
@@ -65,14 +66,17 @@ export class LiveMirror implements Mirror {
     this.#file.close();
   }
 
-  /** What is believed of each connection: the word of the list that counts most, of those that know its name. */
-  #believedClaims(): Map<number, ConnectionClaim> {
-    const believed = new Map<number, ConnectionClaim>();
+  /** What is believed of each connection: the word of the list that counts most, of those that give its name, or further fields. */
+  #believedClaims(): Map<number, StoredConnection> {
+    const believed = new Map<number, StoredConnection>();
     for (const list of lists.toSorted((a, b) => a.connectionNameRank - b.connectionNameRank)) {
-      for (const claim of this.#lists.get(list.resource)?.claims ?? []) {
-        if (claim.name !== null || !believed.has(claim.id)) believed.set(claim.id, claim);
+      for (const { id, name, extra } of this.#lists.get(list.resource)?.claims ?? []) {
+        const before = believed.get(id);
+        believed.set(id, { id, name: name ?? before?.name ?? null, extra: extra ?? before?.extra ?? null });
       }
     }
+    for (const each of believed.values())
+      believed.set(each.id, { ...each, extra: extraBeside(each.name, each.extra) });
     return believed;
   }
 
@@ -83,7 +87,7 @@ export class LiveMirror implements Mirror {
 
 function differencesOf(
   row: { readonly name: string | null; readonly extra: string | null },
-  claim: ConnectionClaim,
+  claim: StoredConnection,
 ): FieldDifference[] {
   const fields: FieldDifference[] = [
     { field: 'name', mirror: row.name, service: claim.name },

@@ -63,11 +63,12 @@ export class ListApplication {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    this.#takeOverConnections(order);
+    const claims = this.#takeOverConnections(order);
     if (order.kind === 'list') await this.#writeList(order, signal);
     else if (order.kind === 'edges') this.#writeEdges(order);
     else new SeenRows(this.#context.table, this.#rows.writer, this.#stagedPage).store(order.walks);
     this.#keepRejections(order);
+    this.#giveUpConnections(claims);
     this.#rows.writer.finish();
     this.#writeShortcuts(order, recordCount);
     const { records, run } = this.#context;
@@ -162,7 +163,7 @@ export class ListApplication {
     return page && itemsOfStaged(page);
   }
 
-  #takeOverConnections(order: ApplyOrder): void {
+  #takeOverConnections(order: ApplyOrder): ConnectionClaims {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
     const claims = new ConnectionClaims();
@@ -179,6 +180,15 @@ export class ListApplication {
     writer.claimsAreComplete = isComplete;
     const renamed = connections.takeOver(claims, list.connectionNameRank, isComplete, run.id);
     writer.history.endConnections(renamed);
+    return claims;
+  }
+
+  #giveUpConnections(claims: ConnectionClaims): void {
+    const { list, run } = this.#context;
+    const { connections, writer } = this.#rows;
+    if (!writer.claimsAreComplete) return;
+    const isWhole = this.#rejections.count === 0 && this.#removalsWithheld === 0;
+    writer.history.endConnections(connections.giveUp(claims, list.connectionNameRank, isWhole, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

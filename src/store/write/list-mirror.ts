@@ -69,8 +69,8 @@ export class SqliteListMirror implements ListMirror {
     this.#context = context;
     this.#comparison = new PageComparison(context.table);
     this.#state = context.shortcuts.readState();
-    const hasUnclaimedName = new ConnectionTable(context.file.sqlite).hasUnclaimedName();
-    this.#knownPages = hasUnclaimedName ? noKnownPages : context.shortcuts.readPages();
+    const hasUnclaimed = new ConnectionTable(context.file.sqlite).hasUnclaimed();
+    this.#knownPages = hasUnclaimed ? noKnownPages : context.shortcuts.readPages();
     this.#standing = this.#readStanding();
   }
 

@@ -15,7 +15,7 @@ import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { assertWhole } from '../file/whole.ts';
+import { assertComplete, assertWhole } from '../file/whole.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { mendBooks } from './mend-books.ts';
@@ -216,7 +216,10 @@ function suspectsIn(path: string, lock: Staging): readonly string[] {
 function openAsIs(path: string, suspects: readonly string[]): MirrorFile {
   const file = openForWriting(path);
   try {
-    if (suspects.length > 0) assertWhole(file);
+    if (suspects.length > 0) {
+      assertWhole(file);
+      assertComplete(file);
+    }
     return file;
   } catch (error) {
     file.close();

@@ -3,12 +3,7 @@ import { contentOf, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { type Scalar, scalarFields } from '../../contract/lists.ts';
 import { type Page, readContent } from '../../contract/page.ts';
-import {
-  type ConnectionMention,
-  type MirrorRecord,
-  pageReader,
-  type Rejection,
-} from '../../contract/record.ts';
+import { type MirrorRecord, pageReader, type Rejection } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
 import type { FoundOnPage } from '../../proof/incremental.ts';
@@ -149,18 +144,26 @@ function placesOf(newRecords: readonly PlacedRecord[]): Omit<FoundOnPage, 'chang
   };
 }
 
-type ClaimTuple = [id: number, name: string | null, extra: string | null, time: string | null];
+type ClaimTuple = [
+  id: number,
+  name: string | null,
+  extra: string | null,
+  time: string | null,
+  extraTime: string | null,
+];
 
 function claimsJson(claims: ConnectionClaims): string {
-  const tuples = [...claims].map(({ id, name, extra, time }): ClaimTuple => [id, name, extra, time]);
+  const tuples = [...claims].map((claim): ClaimTuple => {
+    const { id, name, extra, time, extraTime } = claim;
+    return [id, name, extra, time, extraTime];
+  });
   return JSON.stringify(tuples);
 }
 
 /** Adds what a staged page says of connections to the claims of a walk. */
 export function offerStaged({ claims }: KeptPage, target: ConnectionClaims): void {
-  for (const [id, name, extra, time] of JSON.parse(claims) as ClaimTuple[]) {
-    const mention: ConnectionMention = { id, name, extra };
-    target.offer(mention, time);
+  for (const [id, name, extra, time, extraTime] of JSON.parse(claims) as ClaimTuple[]) {
+    target.offer({ id, name, extra }, time, extraTime);
   }
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `connections` ADD `_extra_rank` integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,134 @@
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import type { ListDefinition } from '../../src/contract/lists.ts';
+import { syncScene } from '../support/in-process.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { collection, documentExport, webhook } from '../support/stand-in.ts';
+
+type Records = Partial<Record<ListDefinition['resource'], readonly object[]>>;
+
+/** What a service says of connection 9, run after run, and what the mirror then says of it. */
+async function after(...states: readonly Records[]): Promise<unknown[]> {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  for (const resource of ['document-exports', 'collections', 'webhooks'] as const)
+    scene.service.lists[resource].length = 0;
+  const said: unknown[] = [];
+  for (const state of states) {
+    for (const resource of ['document-exports', 'collections', 'webhooks'] as const)
+      scene.service.lists[resource].splice(
+        0,
+        Number.POSITIVE_INFINITY,
+        ...((state[resource] ?? []) as never[]),
+      );
+    expect(await syncScene(scene, { allowMassRemoval: true })).toMatchObject({ code: 0 });
+    said.push(await connectionIn(scene));
+  }
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  return said;
+}
+
+/** Name and further fields of connection 9; the service and the mirror must agree on both. */
+async function connectionIn(scene: Scene): Promise<unknown> {
+  expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
+  const [row] = sqlite(scene.database, 'SELECT name, _extra FROM connections WHERE id = 9');
+  return row === undefined ? null : [row.name, row._extra];
+}
+
+const refers = (sourceConnection: object) => ({ sourceConnection, destinationConnection: null });
+const exported = (at: number, said: object) =>
+  documentExport(at, { ...refers({ id: 9, ...said }), destinationConnection: null });
+const collected = (id: number, said: object) => collection(id, refers({ id: 9, ...said }));
+const hooked = (id: number, said: object) => webhook(id, { connections: [{ id: 9, ...said }] });
+
+describe.concurrent('a connection', () => {
+  test('has no name any more when the service gives it none, in whatever way', async () => {
+    for (const nameless of [{ name: null }, {}, { name: null, region: 'eu' }]) {
+      const collections = [collected(1, nameless)];
+      const said = await after(
+        { collections: [collected(1, { name: 'A' })] },
+        { collections },
+        { collections },
+      );
+      const now = [null, 'region' in nameless ? '{"region":"eu"}' : null];
+      expect(said).toEqual([['A', null], now, now]);
+    }
+  });
+
+  test('has the name that is left when a list that counts more gives it none', async () => {
+    const exports = [exported(1, { name: 'D' })];
+    const said = await after(
+      { 'document-exports': exports, collections: [collected(1, { name: 'A' })] },
+      { 'document-exports': exports, collections: [collected(1, { name: null })] },
+      { collections: [collected(1, { name: null })] },
+    );
+    expect(said).toEqual([
+      ['A', null],
+      ['D', null],
+      [null, null],
+    ]);
+  });
+
+  test('has no name when the record that gave it is gone, and another list gives none', async () => {
+    const webhooks = [hooked(1, { name: null })];
+    const said = await after({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
+    expect(said).toEqual([
+      ['A', null],
+      [null, null],
+    ]);
+  });
+
+  test('keeps further fields that only a list which counts less gives, as long as it does', async () => {
+    const collections = [collected(1, { name: 'A' })];
+    const said = await after(
+      { collections, 'document-exports': [exported(1, { name: 'A', color: 'red' })] },
+      { collections, 'document-exports': [exported(1, { name: 'A', color: 'blue' })] },
+      { collections, 'document-exports': [exported(1, { name: 'A' })] },
+    );
+    expect(said).toEqual([
+      ['A', '{"color":"red"}'],
+      ['A', '{"color":"blue"}'],
+      ['A', null],
+    ]);
+  });
+
+  test('has the further fields that one of its records gives, in whatever order they come', async () => {
+    const plain = (id: number) => collected(id, { name: 'A' });
+    const marked = (id: number) => collected(id, { name: 'A', q: 1 });
+    const said = await after(
+      { collections: [plain(1), marked(2), plain(3)] },
+      { collections: [plain(1), plain(3), marked(2)] },
+      { collections: [marked(2), plain(1), plain(3)] },
+    );
+    expect(said).toEqual([
+      ['A', '{"q":1}'],
+      ['A', '{"q":1}'],
+      ['A', '{"q":1}'],
+    ]);
+  });
+});
+
+test('a connection keeps its name while what the list says of it can not be read', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  await syncScene(scene);
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 5 }) as never);
+  expect(await syncScene(scene)).toMatchObject({ code: 3 });
+  expect(sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9')).toEqual([{ name: 'A' }]);
+});
+
+test('a name that another program changed is put back, also beside fields that another list gives', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  scene.service.lists['document-exports'].splice(0, 1, exported(1, { name: 'B', color: 'red' }) as never);
+  await syncScene(scene);
+  const database = new Database(scene.database);
+  database.exec("UPDATE connections SET name = 'X' WHERE id = 9");
+  database.close();
+  await syncScene(scene);
+  expect(sqlite(scene.database, 'SELECT name, _extra FROM connections WHERE id = 9')).toEqual([
+    { name: 'A', _extra: '{"color":"red"}' },
+  ]);
+  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
