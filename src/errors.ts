@@ -94,18 +94,16 @@ export class MirrorBusyError extends DocmirrorError {
 /** The service answered with something that can't be used, or did not answer. `retryable` says whether another try may help. */
 export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
-  readonly status: number | null;
   /** How long the service asked to be left alone, in milliseconds; null where it did not say. */
   readonly retryAfterMs: number | null;
 
   constructor(
     code: ErrorCode,
     message: string,
-    details: { retryable: boolean; status?: number; retryAfterMs?: number | null; cause?: unknown },
+    details: { retryable: boolean; retryAfterMs?: number | null; cause?: unknown },
   ) {
     super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
     this.retryable = details.retryable;
-    this.status = details.status ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
   }
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { MalformedError } from './malformed-error.ts';
-import { merkleHashBytes, rootOfFirst } from './merkle.ts';
+import { merkleHashBytes } from './merkle.ts';
 import { decodeNote, fromBase64, type Note, noteText, readNote, signNote } from './note.ts';
 
 /** What a log held at one size (C2SP tlog-checkpoint): whoever keeps it pins every receipt before it. */
@@ -18,9 +18,6 @@ export interface ReadCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly note: Note;
 }
-
-/** Whether a log still holds what a checkpoint pins: it does, it has too few leaves, or one of them is another. */
-export type LogVerdict = 'holds' | 'shorter' | 'altered';
 
 /** A checkpoint is a few hundred bytes, and a line of 100 bytes or so for each witness. */
 const checkpointBytesMax = 1024 * 1024;
@@ -49,13 +46,6 @@ export function readCheckpoint(bytes: Uint8Array): ReadCheckpoint {
   const written = decodeNote(bytes);
   const note = written.includes('\n\n') ? readNote(written) : { text: written, signatures: [] };
   return { checkpoint: readText(note.text), note };
-}
-
-/** Recomputes the root that a checkpoint pins from the log's leaf hashes, in order. */
-export function logVerdict({ size, root }: Checkpoint, leafHashes: Iterable<Uint8Array>): LogVerdict {
-  const recomputed = rootOfFirst(size, leafHashes);
-  if (recomputed === null) return 'shorter';
-  return recomputed.equals(root) ? 'holds' : 'altered';
 }
 
 function readText(text: string): Checkpoint {

@@ -50,17 +50,3 @@ export class MerkleTree {
     return this.#perfect.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), Buffer.from(last));
   }
 }
-
-/**
- * The root over the first `size` leaves, by their hashes in order; null where there are fewer. It reads no further than it
- * must. A log that has grown agrees with an older root where this gives that root again.
- */
-export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buffer | null {
-  const tree = new MerkleTree();
-  if (size === 0) return tree.root();
-  for (const hashOfLeaf of leafHashes) {
-    tree.append(hashOfLeaf);
-    if (tree.size === size) return tree.root();
-  }
-  return null;
-}

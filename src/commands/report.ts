@@ -6,6 +6,7 @@ import { count } from '../render/numbers.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
+import { inTurns } from './in-turns.ts';
 
 interface ReportFlags {
   readonly out: string;
@@ -27,11 +28,7 @@ export async function report(command: Command, { environment, stdout }: CommandC
 async function readData(database: string) {
   const { ReportReader } = await import('../store/read/report-reader.ts');
   using reader = new ReportReader(database);
-  const reading = reader.report();
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done) return value;
-  }
+  return await inTurns(reader.report());
 }
 
 /** Nobody ever opens half a report. */

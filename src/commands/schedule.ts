@@ -1,5 +1,6 @@
 import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 import { UsageError } from '../errors.ts';
+import { aborted } from './aborted.ts';
 
 /** A cron expression and the zone it is meant in. */
 export interface Schedule {
@@ -69,10 +70,3 @@ function startClock({ expression, timezone }: Schedule, onTick: (at: Date) => vo
 
 /** The library would write warnings to the console. */
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import type { Command } from 'commander';
+import { isLoopback } from '../config/parse.ts';
 import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
@@ -8,6 +8,7 @@ import { type ServerOptions, startServer } from '../serve/server.ts';
 import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
+import { aborted } from './aborted.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { remembered } from './remembered.ts';
@@ -91,7 +92,7 @@ function welcome(url: string, madeToken: string | null): string {
   const path = lists[0]?.path ?? '';
   const lines = [
     `Serving ${url}, read-only, until Ctrl+C.`,
-    ...(isLoopback(url)
+    ...(isLoopback(new URL(url).hostname)
       ? []
       : ['Other machines can reach it, and the token crosses the network in the clear.']),
     ...(madeToken === null ? [] : [`Token, for this time only: ${madeToken}`]),
@@ -99,13 +100,4 @@ function welcome(url: string, madeToken: string | null): string {
     `Report, for a browser: ${url}/ (any user name, the token as password)`,
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname.startsWith('127.') || hostname === '[::1]';
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }

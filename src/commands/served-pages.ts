@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lists } from '../contract/lists.ts';
 import type { ServedPages, ServedReport } from '../serve/pages.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
+import { inTurns } from './in-turns.ts';
 import { changingResources } from './table/shared-flags.ts';
 
 interface Sources {
@@ -44,10 +44,5 @@ export async function servedPages(
 /** Over a connection of its own: the one for records may be opened anew between two turns. */
 async function searchInTurns(database: string, text: string) {
   using reader = new MirrorReader(database);
-  const search = reader.search(text, searchBounds);
-  for (;;) {
-    const { done, value } = search.next();
-    if (done) return value;
-    await nextTurn();
-  }
+  return await inTurns(reader.search(text, searchBounds));
 }

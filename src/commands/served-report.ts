@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isFresh } from '../freshness.ts';
 import type { ServedReport } from '../serve/pages.ts';
 import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
+import { inTurns } from './in-turns.ts';
 
 interface Sources {
   /** Changes whenever the mirror does. */
@@ -47,10 +47,6 @@ async function makePage(database: string, maxAgeMs: number | null): Promise<Page
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { reportPage } = await import('../render/report/page.ts');
   using reader = new ReportReader(database);
-  const reading = reader.report();
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done) return await reportPage(value, { nowMs: Date.now(), maxAgeMs, version, root: './' });
-    await nextTurn();
-  }
+  const data = await inTurns(reader.report());
+  return await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root: './' });
 }

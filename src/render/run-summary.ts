@@ -6,12 +6,10 @@ import { renderTable } from './table.ts';
 
 /** The summary as one JSON object on one line: what `sync --json` prints. */
 export function summaryJson(summary: RunSummary): string {
-  const { completedAt, ...rest } = summary;
   const resources = summary.resources.map(
     ({ startedAt: _started, completedAt: _completed, ...outcome }) => outcome,
   );
-  const { runId, status, trigger, startedAt, durationMs, error, receipt } = rest;
-  return `${JSON.stringify({ runId, status, trigger, startedAt, completedAt, durationMs, error, resources, receipt })}\n`;
+  return `${JSON.stringify({ ...summary, resources })}\n`;
 }
 
 /** The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible. */

@@ -1,12 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
-/** The entity tag of a revision. It is weak, for the same content is sent both compressed and not. */
-export function etagOf(revision: string): string {
-  return `W/"${revision}"`;
-}
-
 /** Whether the client says, by its `If-None-Match`, that it has this content already. */
-export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
@@ -20,7 +15,8 @@ export function isKnownTo(
   revision: string | undefined,
 ): boolean {
   if (revision === undefined) return false;
-  const etag = etagOf(revision);
+  // The tag is weak, for the same content is sent both compressed and not.
+  const etag = `W/"${revision}"`;
   // A cache may keep the answer for this client alone, and must ask each time whether it still holds.
   reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
   if (!isKnown(etag, ifNoneMatch)) return false;

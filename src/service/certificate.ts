@@ -9,8 +9,6 @@ export interface Certificate {
   readonly issuer: string;
   readonly validFrom: string;
   readonly validTo: string;
-  /** Why it is not accepted; null where it is. */
-  readonly refusal: string | null;
 }
 
 /** What OpenSSL and Node call a certificate that is refused, and what to do about it. */
@@ -117,7 +115,6 @@ function describe(socket: TLSSocket): Certificate {
     issuer: nameOf(issuer),
     validFrom: day(valid_from),
     validTo: day(valid_to),
-    refusal: socket.authorized ? null : String(socket.authorizationError),
   };
 }
 

@@ -120,7 +120,6 @@ export class HttpClient {
     const { code, meaning, retryable } = meaningOf(status);
     return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}`), {
       retryable,
-      status,
       retryAfterMs: retryAfterMs(retryAfter, Date.now()),
     });
   }

@@ -1,20 +1,15 @@
-import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
 import { GateError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
 import { removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
 import type { Changed } from '../proof/verdict.ts';
+import { describeReading, type Ending, ended, failed, type Progress, trafficSince } from './list-outcome.ts';
 import type { ListTask } from './list-task.ts';
-import type { Applied, ApplyOrder, ListMirror, ListOutcome, RunStatus, Traffic } from './ports.ts';
+import type { ApplyOrder, ListMirror, ListOutcome } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
-import { type Proof, type Reading, type ReadWalk, readList } from './read-list.ts';
-
-/** What was found out before a list ended, well or not. */
-interface Progress extends Reading {
-  /** What an incremental sync saw, where it was enough. */
-  incremental: IncrementalReport | null;
-}
+import { type Proof, type ReadWalk, readList } from './read-list.ts';
 
 /**
  * Mirrors one list: reads it until the readings prove what it holds, then writes that in one transaction. It always returns how
@@ -187,92 +182,5 @@ function edgesOf({ account }: ReadWalk, pages: readonly Answer[], sweptAt: strin
     lastPageNo: firstPageNo + last.index,
     firstDigest: first.digest,
     lastDigest: last.digest,
-  };
-}
-
-type Ending = Pick<
-  ListOutcome,
-  | 'status'
-  | 'completeness'
-  | 'inserted'
-  | 'updated'
-  | 'removed'
-  | 'unchanged'
-  | 'rejected'
-  | 'removalsWithheld'
-  | 'error'
-  | 'reason'
-  | 'checksum'
->;
-
-function ended(
-  completeness: 'proven' | 'incremental' | 'unproven',
-  reason: string | null,
-  applied: Applied,
-): Ending {
-  const { inserted, updated, removed, unchanged, rejected, removalsWithheld, checksum } = applied;
-  const isWhole = completeness !== 'unproven' && rejected === 0 && removalsWithheld === 0;
-  return {
-    status: isWhole ? 'completed' : 'partial',
-    completeness,
-    inserted,
-    updated,
-    removed,
-    unchanged,
-    rejected,
-    removalsWithheld,
-    error: null,
-    reason,
-    checksum,
-  };
-}
-
-/** How a fault ends a list. A fault of docmirror itself is not dressed up: it is thrown on. */
-function failed(error: unknown): Ending {
-  if (!(error instanceof DocmirrorError)) throw error;
-  const status: RunStatus = error instanceof CancelledError ? 'cancelled' : 'failed';
-  return {
-    status,
-    completeness: null,
-    inserted: 0,
-    updated: 0,
-    removed: 0,
-    unchanged: 0,
-    rejected: 0,
-    removalsWithheld: 0,
-    error: { code: error.code, message: error.message },
-    reason: null,
-    checksum: null,
-  };
-}
-
-function describeReading({ walks, walksBegun, incremental }: Progress) {
-  const last = walks.at(-1);
-  const usual = walks.findLast(
-    ({ account }) => account.envelope.pageSize === walks[0]?.account.envelope.pageSize,
-  );
-  const envelope = incremental?.envelope ?? usual?.account.envelope;
-  const account = usual?.account;
-  return {
-    mode: incremental === null ? ('full' as const) : ('incremental' as const),
-    firstPageNo: envelope?.firstPageNo ?? null,
-    pageSize: envelope?.pageSize ?? null,
-    pageCount: (incremental === null ? account?.statedPageCount : envelope?.pageCount) ?? null,
-    totalRecordCount: (incremental === null ? account?.newestTotal : envelope?.totalRecordCount) ?? null,
-    recordsSeen: incremental?.recordsSeen ?? (last === undefined ? 0 : recordsIn(last)),
-    walks: walksBegun,
-  };
-}
-
-function recordsIn({ strip, pages }: ReadWalk): number {
-  return strip?.covered ?? pages.reduce((sum, { count }) => sum + count, 0);
-}
-
-function trafficSince(before: Traffic, now: Traffic): Traffic {
-  return {
-    requests: now.requests - before.requests,
-    retries: now.retries - before.retries,
-    bytes: now.bytes - before.bytes,
-    waitedMs: now.waitedMs - before.waitedMs,
   };
 }

@@ -187,8 +187,8 @@ export interface RunStart {
   readonly startedAt: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
-  /** Who runs it, for the receipt; nobody is named where it is left out. */
-  readonly actor?: string;
+  /** Who runs it, for the receipt; empty where nobody is named. */
+  readonly actor: string;
 }
 
 /** Where a run's receipt stands in the log of receipts, and what the log came to with it; hashes in hexadecimal digits. */

@@ -6,16 +6,16 @@ import { describe, expect, test } from 'vitest';
 import {
   type Checkpoint,
   checkpointText,
-  logVerdict,
   originOf,
   readCheckpoint,
   signedCheckpoint,
 } from '../../src/audit/checkpoint.ts';
 import { generateKey, readPrivateKey, readPublicKey } from '../../src/audit/keys.ts';
 import { MalformedError } from '../../src/audit/malformed-error.ts';
-import { leafHash, rootOfFirst } from '../../src/audit/merkle.ts';
+import { leafHash } from '../../src/audit/merkle.ts';
 import { noteText, signatureVerdict } from '../../src/audit/note.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
+import { logVerdict, rootOfFirst } from './log.ts';
 
 const origin = originOf('0198c0de-5a11-7e57-8000-00c0ffee0042');
 const key = generateKey();

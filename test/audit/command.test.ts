@@ -2,13 +2,14 @@ import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { logVerdict, readCheckpoint } from '../../src/audit/checkpoint.ts';
+import { readCheckpoint } from '../../src/audit/checkpoint.ts';
 import { readPublicKey } from '../../src/audit/keys.ts';
-import { leafHash, rootOfFirst } from '../../src/audit/merkle.ts';
+import { leafHash } from '../../src/audit/merkle.ts';
 import { signatureVerdict } from '../../src/audit/note.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import { logVerdict, rootOfFirst } from './log.ts';
 
 let scene: Scene;
 let first: Record<string, unknown>;

@@ -136,10 +136,9 @@ function sourceOf({ ask, concurrency }: RunWish): PageSource {
 }
 
 function errorOf(kind: Exclude<Answer['kind'], 'page'>): ServiceError {
-  if (kind === 'missing')
-    return new ServiceError('not_found', 'there is no such page', { retryable: false, status: 404 });
+  if (kind === 'missing') return new ServiceError('not_found', 'there is no such page', { retryable: false });
   if (kind === 'refused')
-    return new ServiceError('refused', 'such pages are too large', { retryable: false, status: 400 });
+    return new ServiceError('refused', 'such pages are too large', { retryable: false });
   if (kind === 'cut') return new ServiceError('invalid_response', 'the body was cut', { retryable: true });
-  return new ServiceError('server_error', 'the service is down', { retryable: true, status: 503 });
+  return new ServiceError('server_error', 'the service is down', { retryable: true });
 }

@@ -9,7 +9,7 @@ import { collection, documentExport, webhook } from '../support/stand-in.ts';
 type Records = Partial<Record<ListDefinition['resource'], readonly object[]>>;
 
 /** What a service says of connection 9, run after run, and what the mirror then says of it. */
-async function after(...states: readonly Records[]): Promise<unknown[]> {
+async function saidOver(...states: readonly Records[]): Promise<unknown[]> {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   for (const resource of ['document-exports', 'collections', 'webhooks'] as const)
     scene.service.lists[resource].length = 0;
@@ -45,7 +45,7 @@ describe.concurrent('a connection', () => {
   test('has no name any more when the service gives it none, in whatever way', async () => {
     for (const nameless of [{ name: null }, {}, { name: null, region: 'eu' }]) {
       const collections = [collected(1, nameless)];
-      const said = await after(
+      const said = await saidOver(
         { collections: [collected(1, { name: 'A' })] },
         { collections },
         { collections },
@@ -57,7 +57,7 @@ describe.concurrent('a connection', () => {
 
   test('has the name that is left when a list that counts more gives it none', async () => {
     const exports = [exported(1, { name: 'D' })];
-    const said = await after(
+    const said = await saidOver(
       { 'document-exports': exports, collections: [collected(1, { name: 'A' })] },
       { 'document-exports': exports, collections: [collected(1, { name: null })] },
       { collections: [collected(1, { name: null })] },
@@ -71,7 +71,7 @@ describe.concurrent('a connection', () => {
 
   test('has no name when the record that gave it is gone, and another list gives none', async () => {
     const webhooks = [hooked(1, { name: null })];
-    const said = await after({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
+    const said = await saidOver({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
     expect(said).toEqual([
       ['A', null],
       [null, null],
@@ -80,7 +80,7 @@ describe.concurrent('a connection', () => {
 
   test('keeps further fields that only a list which counts less gives, as long as it does', async () => {
     const collections = [collected(1, { name: 'A' })];
-    const said = await after(
+    const said = await saidOver(
       { collections, 'document-exports': [exported(1, { name: 'A', color: 'red' })] },
       { collections, 'document-exports': [exported(1, { name: 'A', color: 'blue' })] },
       { collections, 'document-exports': [exported(1, { name: 'A' })] },
@@ -95,7 +95,7 @@ describe.concurrent('a connection', () => {
   test('has the further fields that one of its records gives, in whatever order they come', async () => {
     const plain = (id: number) => collected(id, { name: 'A' });
     const marked = (id: number) => collected(id, { name: 'A', q: 1 });
-    const said = await after(
+    const said = await saidOver(
       { collections: [plain(1), marked(2), plain(3)] },
       { collections: [plain(1), plain(3), marked(2)] },
       { collections: [marked(2), plain(1), plain(3)] },

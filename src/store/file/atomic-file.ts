@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
+import { firstBytes } from './first-bytes.ts';
 import { realPath } from './mirror-path.ts';
 import { privateFileMode, privateFolderMode } from './private-file.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
@@ -171,18 +172,8 @@ function assertReplaceable(path: string, { what, beginning }: Predecessor): void
   if (stat === undefined || (stat.isFile() && stat.size === 0)) return;
   // A folder can't be replaced, which the system says; a device could be.
   if (stat.isDirectory()) return;
-  if (stat.isFile() && beginning.test(readBeginning(path))) return;
+  if (stat.isFile() && beginning.test(firstBytes(path, beginningBytes).toString('latin1'))) return;
   throw new RefusedFileError(
     `${path} is not ${what} that docmirror made. It was left as it is; move it away, or name another file.`,
   );
-}
-
-function readBeginning(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(beginningBytes);
-    return bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,5 +1,6 @@
-import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { firstBytes } from './first-bytes.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
 export const namesBeside: readonly string[] = ['-wal', '-shm', '-journal'];
@@ -78,14 +79,7 @@ function isHot(journal: string): boolean {
   return beginningOf(journal, 1) !== '00';
 }
 
-/** A file's first bytes in hexadecimal digits. */
-function beginningOf(path: string, bytes: number): string {
-  const file = openSync(path, 'r');
-  try {
-    const beginning = Buffer.alloc(bytes);
-    readSync(file, beginning);
-    return beginning.toString('hex');
-  } finally {
-    closeSync(file);
-  }
+/** A file's first bytes in hexadecimal digits; what a shorter one lacks counts as cleared. */
+function beginningOf(path: string, count: number): string {
+  return Buffer.concat([firstBytes(path, count)], count).toString('hex');
 }

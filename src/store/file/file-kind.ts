@@ -1,10 +1,10 @@
-import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import Database from 'better-sqlite3';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
+import { firstBytes } from './first-bytes.ts';
+import { openCopy } from './read-connection.ts';
 
 /** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;
@@ -28,7 +28,7 @@ export function findOut(path: string): FoundFile {
   if (size === 0) return { kind: 'empty', usesLog: false };
   const known = knownFile(path);
   if (known !== undefined) return known;
-  const header = readHeader(path);
+  const header = firstBytes(path, headerBytes);
   if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
     return { kind: 'no database', usesLog: false };
   return { kind: kindBy(header, path), usesLog: header[readVersionAt] === readVersionOfLog };
@@ -48,16 +48,6 @@ function kindBy(header: Buffer, path: string): FileKind {
 function hasOnlyForeignTables(path: string): boolean {
   const names = namesInFile(path) ?? [];
   return names.length > 0 && !names.some(name => tablesOf010.includes(name));
-}
-
-function readHeader(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(headerBytes);
-    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** docmirror 0.1.0 gave its files no id. Its mirror has at least these tables, its staging file just these. */
@@ -110,19 +100,12 @@ function namesInFile(path: string): string[] | null {
 }
 
 function namesInCopy(path: string): string[] | null {
-  const folder = mkdtempSync(join(tmpdir(), 'docmirror-'));
   try {
-    const copy = join(folder, 'copy.sqlite');
-    for (const beside of ['', '-wal']) copyFileSync(`${path}${beside}`, `${copy}${beside}`);
-    const sqlite = new Database(copy);
-    try {
-      return sqlite.prepare<[], string>(selectNames).pluck().all();
-    } finally {
-      sqlite.close();
-    }
+    const { sqlite, close } = openCopy(path);
+    const names = sqlite.prepare<[], string>(selectNames).pluck().all();
+    close();
+    return names;
   } catch {
     return null;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -50,7 +50,8 @@ function opened(path: string, usesLog: boolean, sqlite: Database.Database): Read
   return { sqlite, close: () => sqlite.close() };
 }
 
-function openCopy(path: string): ReadConnection {
+/** Connects to a private copy of a database and of its log. */
+export function openCopy(path: string): ReadConnection {
   const folder = mkdtempSync(join(tmpdir(), 'docmirror-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {

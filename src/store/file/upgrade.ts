@@ -3,10 +3,11 @@ import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
 import { completeMirror } from '../tables/birth.ts';
+import { fillNewColumns } from '../tables/new-columns.ts';
+import { recomputeAll } from '../tables/recompute-contents.ts';
 import { createViews, viewNames } from '../tables/views.ts';
 import { isStamped, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
-import { upgradeSteps } from './upgrade-steps.ts';
 
 /** Drizzle's own table, with Drizzle's columns. */
 const drizzleTable = `
@@ -63,7 +64,8 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   for (const view of otherViews) sqlite.exec(view);
   if (isUpgrade) {
     const upgradedAt = new Date().toISOString();
-    for (const step of upgradeSteps) step({ sqlite, fromVersion, columnsBefore, version, upgradedAt });
+    fillNewColumns(sqlite, columnsBefore);
+    recomputeAll(sqlite);
     sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, upgradedAt);
     completeMirror(sqlite);
     writeUpgradeReceipt(sqlite, { docmirrorVersion: version, fromVersion, at: upgradedAt });

@@ -169,8 +169,9 @@ export class ConnectionTable {
    * @returns whether anything was not as docmirror wrote it.
    */
   freeAltered(): boolean {
-    const altered = [...this.#fingerprintsOfRows.check()].filter(({ isAsWritten }) => !isAsWritten);
-    for (const { rowId } of altered) {
+    const altered: number[] = [];
+    this.#fingerprintsOfRows.check(rowId => altered.push(rowId));
+    for (const rowId of altered) {
       if (this.#isReferenced(rowId)) this.#free(rowId);
       else this.#removeRow(rowId);
     }

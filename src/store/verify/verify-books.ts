@@ -1,6 +1,5 @@
 import { lists } from '../../contract/lists.ts';
 import { keptSums } from '../tables/birth.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import {
   type FingerprintedTable,
   Fingerprints,
@@ -23,23 +22,9 @@ export function verifyBooks(audit: Audit): void {
 }
 
 function verifyFingerprints(audit: Audit): void {
-  const { sqlite, differences } = audit;
   for (const table of fingerprintedTables) {
-    const rows = new Fingerprints(sqlite, table).check();
-    for (let next = rows.next(); ; next = rows.next()) {
-      if (next.done === true) {
-        compareSums(
-          differences,
-          table,
-          '',
-          next.value,
-          new ContentSum(sqlite, table, fingerprintSum).stored(),
-        );
-        break;
-      }
-      if (next.value.isAsWritten) continue;
-      addAltered(audit, table, next.value.rowId);
-    }
+    const sum = new Fingerprints(audit.sqlite, table).check(rowId => addAltered(audit, table, rowId));
+    compareSums(audit, table, fingerprintSum, sum);
   }
 }
 

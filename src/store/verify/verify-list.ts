@@ -55,13 +55,7 @@ export async function verifyList(
   compareWithRun(differences, list, check, written);
   for (const { runId, what } of counts.differences(audit.prunedThrough))
     differences.add('sync_run_resources', runId, what);
-  compareSums(
-    differences,
-    list.table,
-    '',
-    check.sum,
-    new ContentSum(sqlite, list.table, list.resource).stored(),
-  );
+  compareSums(audit, list.table, list.resource, check.sum);
   const { resource } = list;
   const { count: recordCount } = check.sum;
   return {
@@ -90,19 +84,19 @@ export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versi
       differences.add('connections', row.id, 'the row was changed after docmirror wrote it');
     }
   });
-  const kept = new ContentSum(sqlite, 'connections', 'connections').stored();
-  compareSums(differences, 'connections', '', sum, kept);
+  compareSums(audit, 'connections', 'connections', sum);
   return { sum, versionCount };
 }
 
 /** Goes through the records of one resource, living and ended, and returns how many ended versions there are. */
 async function checkLives<Row extends LivingRow>(
-  { sqlite, differences, runIds, prunedThrough, turns }: Audit,
+  audit: Audit,
   resource: string,
   table: string,
   rows: Iterable<Row>,
   eachLife: (life: RecordLife<Row>) => void,
 ): Promise<number> {
+  const { sqlite, differences, runIds, prunedThrough, turns } = audit;
   const lifeCheck = new LifeCheck(table, runIds, differences, prunedThrough);
   const sum = new Sum();
   for (const life of recordLives(rows, storedVersions(sqlite, resource))) {
@@ -111,8 +105,7 @@ async function checkLives<Row extends LivingRow>(
     eachLife(life);
     if (turns.isOver) await turns.next();
   }
-  const kept = new ContentSum(sqlite, 'record_history', resource).stored();
-  compareSums(differences, 'record_history', ` of ${resource}`, sum, kept);
+  compareSums(audit, 'record_history', resource, sum, ` of ${resource}`);
   return sum.count;
 }
 
@@ -188,12 +181,13 @@ function compareWithRun(
 
 /** Says how a table differs from the sum that is kept of it. */
 export function compareSums(
-  differences: Differences,
+  { sqlite, differences }: Audit,
   table: string,
-  ofWhat: string,
+  resource: string,
   found: Sum,
-  kept: Sum,
+  ofWhat = '',
 ): void {
+  const kept = new ContentSum(sqlite, table, resource).stored();
   if (found.count !== kept.count) {
     differences.add(table, null, `${found.count} rows${ofWhat}, but docmirror wrote ${kept.count}`);
   }

@@ -4,7 +4,6 @@ import { readReceipt } from '../../audit/read-receipt.ts';
 import type { Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
 /** What the receipts came to by themselves, before they are held against the tables. */
@@ -49,13 +48,7 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
     if (receipt.kind === 'upgrade') upgrades.push({ receipt, afterRunId: lastRunId ?? -1 });
     lastRunId = runId ?? lastRunId;
   }
-  compareSums(
-    differences,
-    'sync_receipts',
-    '',
-    sum,
-    new ContentSum(sqlite, 'sync_receipts', 'leaves').stored(),
-  );
+  compareSums(audit, 'sync_receipts', 'leaves', sum);
   return { count: tree.size, upgrades: upgrades.map(upgrade => placed(audit, upgrade)) };
 }
 

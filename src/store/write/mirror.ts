@@ -95,10 +95,6 @@ export class SqliteMirror implements Mirror {
     );
   }
 
-  get baseUrl(): string | null {
-    return this.#records.baseUrl();
-  }
-
   async beginRun(start: RunStart): Promise<number | null> {
     const isDry = this.#open.observe !== undefined;
     if (this.#suspects.size > 0 && !isDry) await this.#write(mendBooks);

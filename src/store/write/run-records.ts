@@ -40,7 +40,7 @@ export class RunRecords {
     for (const runId of this.#allRunning()) this.#interrupt(transaction, runId);
     const run = this.#orm
       .insert(syncRuns)
-      .values({ status: 'running', ...start, actor: start.actor ?? '' })
+      .values({ status: 'running', ...start })
       .returning({ id: syncRuns.id })
       .get();
     this.#noteRun(run.id);
@@ -142,7 +142,6 @@ export class RunRecords {
       errorCode: error?.code ?? null,
       errorMessage: error?.message ?? null,
       recordCount: applied?.recordCount ?? null,
-      checksum: outcome.checksum,
     };
     this.#orm
       .insert(syncRunResources)
@@ -170,19 +169,6 @@ export class RunRecords {
       .orderBy(desc(syncRunResources.runId))
       .limit(limit)
       .all();
-  }
-
-  /** The base address of the service that the mirror is of; null while no run has written anything. */
-  baseUrl(): string | null {
-    const run = this.#orm
-      .select({ baseUrl: syncRuns.baseUrl })
-      .from(syncRunResources)
-      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(isNotNull(syncRunResources.recordCount))
-      .orderBy(desc(syncRunResources.runId))
-      .limit(1)
-      .get();
-    return run?.baseUrl ?? null;
   }
 
   /** The run that stands as running; undefined where none does. */

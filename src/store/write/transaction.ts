@@ -21,19 +21,12 @@ export class TransactionOwner {
   readonly #sqlite: Database.Database;
   readonly #path: string;
   readonly #assertLocked: () => void;
-  #open: OpenTransaction | null = null;
 
   /** @param assertLocked throws where this run no longer holds the mirror's lock; it is called before anything is written or committed. */
   constructor(sqlite: Database.Database, path: string, assertLocked: () => void) {
     this.#sqlite = sqlite;
     this.#path = path;
     this.#assertLocked = assertLocked;
-  }
-
-  /** The transaction that is open; null where none is. */
-  get open(): OpenTransaction | null {
-    // SQLite takes a transaction back by itself where the disk is full or fails.
-    return this.#sqlite.inTransaction ? this.#open : null;
   }
 
   /**
@@ -59,26 +52,24 @@ export class TransactionOwner {
       if (!isBusy || isLastTry) throw explainSqliteError(error, this.#path);
       return null;
     }
-    this.#open = { sqlite: this.#sqlite } as OpenTransaction;
     try {
       this.#assertLocked();
     } catch (error) {
       this.rollBack();
       throw error;
     }
-    return this.#open;
+    return { sqlite: this.#sqlite } as OpenTransaction;
   }
 
   commit(): void {
     this.#assertLocked();
     this.#sqlite.exec('COMMIT');
-    this.#open = null;
   }
 
   /** Takes back what was written since the transaction began; does nothing where none is open. */
   rollBack(): void {
+    // SQLite takes a transaction back by itself where the disk is full or fails.
     if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
-    this.#open = null;
   }
 
   /** Does a few writes in a transaction of their own. */

@@ -45,7 +45,8 @@ export async function fullMirror(): Promise<Scene> {
 async function interrupted({ database, service }: Scene): Promise<void> {
   const mirror = SqliteMirror.open(database);
   const startedAt = new Date().toISOString();
-  await mirror.beginRun({ trigger: 'schedule', startedAt, baseUrl: service.url, docmirrorVersion: 'test' });
+  const origin = { baseUrl: service.url, docmirrorVersion: 'test', actor: '' };
+  await mirror.beginRun({ trigger: 'schedule', startedAt, ...origin });
   const { listOf } = await import('../../../src/contract/lists.ts');
   await mirror.openList(listOf('webhooks'), startedAt);
   mirror.close();

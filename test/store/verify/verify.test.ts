@@ -404,6 +404,7 @@ describe.concurrent('verify', () => {
     copyFileSync(scene.database, path);
     const mirror = SqliteMirror.open(path);
     await mirror.beginRun({
+      actor: '',
       trigger: 'manual',
       startedAt: new Date().toISOString(),
       baseUrl: 'https://x.example',

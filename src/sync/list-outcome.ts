@@ -1,0 +1,77 @@
+import { CancelledError, DocmirrorError } from '../errors.ts';
+import type { Applied, ListOutcome, Traffic } from './ports.ts';
+import type { IncrementalReport } from './read-edges.ts';
+import type { Reading, ReadWalk } from './read-list.ts';
+
+/** What was found out before a list ended, well or not. */
+export interface Progress extends Reading {
+  /** What an incremental sync saw, where it was enough. */
+  incremental: IncrementalReport | null;
+}
+
+/** How a list ended, and what was written of it. */
+export type Ending = Pick<
+  ListOutcome,
+  'status' | 'completeness' | 'error' | 'reason' | Exclude<keyof Applied, 'recordCount'>
+>;
+
+/** How a list ends that was written. */
+export function ended(
+  completeness: 'proven' | 'incremental' | 'unproven',
+  reason: string | null,
+  { recordCount: _recordCount, ...counts }: Applied,
+): Ending {
+  const isWhole = completeness !== 'unproven' && counts.rejected === 0 && counts.removalsWithheld === 0;
+  return { status: isWhole ? 'completed' : 'partial', completeness, ...counts, error: null, reason };
+}
+
+const nothingWritten = {
+  inserted: 0,
+  updated: 0,
+  removed: 0,
+  unchanged: 0,
+  rejected: 0,
+  removalsWithheld: 0,
+  checksum: null,
+};
+
+/** How a fault ends a list. A fault of docmirror itself is not dressed up: it is thrown on. */
+export function failed(error: unknown): Ending {
+  if (!(error instanceof DocmirrorError)) throw error;
+  const status = error instanceof CancelledError ? 'cancelled' : 'failed';
+  const { code, message } = error;
+  return { status, completeness: null, ...nothingWritten, error: { code, message }, reason: null };
+}
+
+/** What the readings of a list tell of it, however it ended. */
+export function describeReading({ walks, walksBegun, incremental }: Progress) {
+  const last = walks.at(-1);
+  const usual = walks.findLast(
+    ({ account }) => account.envelope.pageSize === walks[0]?.account.envelope.pageSize,
+  );
+  const envelope = incremental?.envelope ?? usual?.account.envelope;
+  const account = usual?.account;
+  return {
+    mode: incremental === null ? ('full' as const) : ('incremental' as const),
+    firstPageNo: envelope?.firstPageNo ?? null,
+    pageSize: envelope?.pageSize ?? null,
+    pageCount: (incremental === null ? account?.statedPageCount : envelope?.pageCount) ?? null,
+    totalRecordCount: (incremental === null ? account?.newestTotal : envelope?.totalRecordCount) ?? null,
+    recordsSeen: incremental?.recordsSeen ?? (last === undefined ? 0 : recordsIn(last)),
+    walks: walksBegun,
+  };
+}
+
+function recordsIn({ strip, pages }: ReadWalk): number {
+  return strip?.covered ?? pages.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** What a list has cost, by what its source had cost before and has now. */
+export function trafficSince(before: Traffic, now: Traffic): Traffic {
+  return {
+    requests: now.requests - before.requests,
+    retries: now.retries - before.retries,
+    bytes: now.bytes - before.bytes,
+    waitedMs: now.waitedMs - before.waitedMs,
+  };
+}

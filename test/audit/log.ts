@@ -1,0 +1,26 @@
+import type { Checkpoint } from '../../src/audit/checkpoint.ts';
+import { MerkleTree } from '../../src/audit/merkle.ts';
+
+/**
+ * The root over the first `size` leaves, by their hashes in order; null where there are fewer. It reads no further than it
+ * must. A log that has grown agrees with an older root where this gives that root again.
+ */
+export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buffer | null {
+  const tree = new MerkleTree();
+  if (size === 0) return tree.root();
+  for (const hashOfLeaf of leafHashes) {
+    tree.append(hashOfLeaf);
+    if (tree.size === size) return tree.root();
+  }
+  return null;
+}
+
+/** What a log is to the root that a checkpoint pins, by its leaf hashes in order. */
+export function logVerdict(
+  { size, root }: Checkpoint,
+  leafHashes: Iterable<Uint8Array>,
+): 'holds' | 'shorter' | 'altered' {
+  const recomputed = rootOfFirst(size, leafHashes);
+  if (recomputed === null) return 'shorter';
+  return recomputed.equals(root) ? 'holds' : 'altered';
+}
