@@ -16,14 +16,15 @@ export type ListState = 'base' | 'changed' | 'appended' | 'shifted' | 'hundred-n
 
 /**
  * The list in a state: which records, in which order. `changed` has another title on 1 % of the records, spread evenly;
- * `appended` 1 % more at the end; `shifted` one new record at the front; `hundred-new` 100 more at the end.
+ * `shifted` one new record at the front; `hundred-new` 100 more at the end, and `appended` 1 % more after those.
  */
 export function listIn(state: ListState, count: number): { length: number; textAt(at: number): string } {
   if (state === 'changed') {
     return { length: count, textAt: at => exportText(at, at % 100 === 50 ? 'Corrected report' : undefined) };
   }
-  if (state === 'appended') return { length: count + Math.floor(count / 100), textAt: at => exportText(at) };
+  const hundredMore = { length: count + 100, textAt: (at: number) => exportText(at) };
+  if (state === 'appended') return { ...hundredMore, length: hundredMore.length + Math.floor(count / 100) };
   if (state === 'shifted') return { length: count + 1, textAt: at => exportText(at === 0 ? count : at - 1) };
-  if (state === 'hundred-new') return { length: count + 100, textAt: at => exportText(at) };
+  if (state === 'hundred-new') return hundredMore;
   return { length: count, textAt: at => exportText(at) };
 }

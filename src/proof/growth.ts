@@ -8,7 +8,7 @@ import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sum
 export interface Growth {
   readonly strip: Strip;
   readonly counting: Counting;
-  /** The places that are to be read once more: the last one of the earlier reading, and all that is new; counted as the list grows. */
+  /** The places that are to be read once more: at least the last one of the earlier reading, and all that is new; counted as the list grows. */
   readonly places: Places;
   /** The places of what is new, counted as the strip is. */
   readonly bonus: Places;
@@ -26,20 +26,24 @@ export function growthBeyond(strip: Strip, counting: Counting, agreed: Places): 
 }
 
 /**
- * Whether the list has only grown, at its learnt end, since the mirror was written: the walk says the same as the mirror on the
- * places that the mirror covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null
- * where it has not, or it can't be told. Where no end is learnt, a new record may as well stand in the middle, and a record that
- * leaves meanwhile can hide it from one reading.
+ * Whether the list has only grown since the mirror was written: the walk says the same as the mirror on the places that the mirror
+ * covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it
+ * can't be told. Where it is not known at which end the list grows, all of it is to be read once more: a new record may as well stand
+ * in the middle, and one that leaves meanwhile can hide it from a reading.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
   const { sum } = standing;
   const isMore = strip.covered > sum.count && strip.covered - sum.count < sum.count;
   if (!isMore || strip.segments.some(({ answer }) => answer.rejected !== null)) return null;
-  const { counting } = standing;
-  const agreed = counting && placesCounted(strip, counting, sum.count);
-  if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;
-  const grown = growthBeyond(strip, counting as Counting, agreed);
-  return isAllNew(strip, grown.bonus, itemsOf) ? grown : null;
+  const learnt = standing.counting ?? strip.counting;
+  for (const counting of learnt === null ? (['front', 'back'] as const) : [learnt]) {
+    const agreed = placesCounted(strip, counting, sum.count);
+    if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;
+    const growth = growthBeyond(strip, counting, agreed);
+    if (!isAllNew(strip, growth.bonus, itemsOf)) continue;
+    return standing.counting === null ? { ...growth, places: { from: 0, to: strip.covered } } : growth;
+  }
+  return null;
 }
 
 function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {

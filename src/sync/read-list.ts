@@ -61,6 +61,7 @@ export async function readList(
     const bounds = { requests: task.source.traffic.requests - requestsBefore, isSizeFixed };
     let verdict = judge(walks, listMirror.standing, bounds, listMirror.itemsOf);
     if (verdict.kind === 'confirm') {
+      if (verdict.growth.places.from === 0) reading.walksBegun++;
       const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);
       if (isConfirmed) return { kind: 'proven', changed: verdict.changed };
       verdict = judgeRefuted(walks, listMirror.standing, bounds);
@@ -167,7 +168,7 @@ function enterPage(
 /** Requests that reading a growth again may take beyond its pages: the list may grow on meanwhile. */
 const growthRequestsMore = 20;
 
-/** Reads the pages from the last known place to the growing end once more; false where they don't say the same. */
+/** Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held against the walk. */
 async function readGrowthAgain(
   task: ListTask,
   listMirror: ListMirror,
@@ -176,7 +177,7 @@ async function readGrowthAgain(
 ): Promise<boolean> {
   const { firstPageNo, pageSize } = first.envelope;
   const answers: Answer[] = [];
-  const requests = requestsOf(task, listMirror, first, false);
+  const requests = requestsOf(task, listMirror, first, true);
   let newestTotal = growth.strip.covered;
   let requestsLeft = Number.NaN;
   for (;;) {
@@ -207,7 +208,7 @@ function askedPageOf(
   listMirror: ListMirror,
 ): Answer | null {
   const { pageNo, totalRecordCount: total } = page.pagination;
-  const reading = listMirror.known(page.itemsDigest, page.content === null) ?? listMirror.read(page);
+  const reading = listMirror.known(page.itemsDigest, true) ?? listMirror.read(page);
   const { count, digest, sum, rejected } = reading;
   const isDue = count > 0 && count === Math.min(pageSize, total - index * pageSize);
   const isAsked = pageNo === firstPageNo + index && total >= totalBefore;

@@ -19,6 +19,17 @@ describe('a list has only grown', () => {
     expect(atFront).toMatchObject({ counting: 'back', places: { from: 6, to: 9 } });
   });
 
+  test('where no end is learnt, too, at either; all of it is then to be read once more', () => {
+    const [, atEnd] = growthOf('ABCDEFGHI', null);
+    expect(atEnd).toMatchObject({ counting: 'front', places: { from: 0, to: 9 }, bonus: { from: 7, to: 9 } });
+    const [, atFront] = growthOf('IHABCDEFG', null);
+    expect(atFront).toMatchObject({
+      counting: 'back',
+      places: { from: 0, to: 9 },
+      bonus: { from: 0, to: 2 },
+    });
+  });
+
   test.each([
     ['it grew at the other end', 'HIABCDEFG', 'front'],
     ['nothing is new', 'ABCDEFG', 'front'],

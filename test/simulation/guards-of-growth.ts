@@ -77,8 +77,8 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: growth,
-        text: 'if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) return null;',
-        instead: 'if (agreed === null) return null;',
+        text: 'if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;',
+        instead: 'if (agreed === null) continue;',
       },
     ],
     behind: [gateOff],
@@ -90,20 +90,20 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: growth,
-        text: 'return isAllNew(strip, grown.bonus, itemsOf) ? grown : null;',
-        instead: 'return grown;',
+        text: 'if (!isAllNew(strip, growth.bonus, itemsOf)) continue;',
+        instead: '',
       },
     ],
     breaks: 'invented',
   },
   {
     name: 'growth-end-is-learnt',
-    holds: 'only of a list that is known to grow at one end, one reading tells that it has grown there',
+    holds: 'where it is not known at which end a list grows, all of it is read once more',
     off: [
       {
         file: growth,
-        text: 'const { counting } = standing;',
-        instead: "const counting = standing.counting ?? 'front';",
+        text: 'return standing.counting === null ? { ...growth, places: { from: 0, to: strip.covered } } : growth;',
+        instead: 'return growth;',
       },
     ],
     breaks: 'lost',
