@@ -18,9 +18,21 @@ export async function withEnvFile(path: string, environment: Environment): Promi
   });
   const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
+  const inFile = parseEnv(text);
   const said = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
-  return { ...parseEnv(text), ...Object.fromEntries(said) };
+  // Node has read the file, too: what it says stands in the environment by now.
+  const others = new Set(said.flatMap(([name, value]) => (inFile[name] === value ? [] : [name])));
+  const isSettled = (name: string) =>
+    alternatives.some(names => names.includes(name) && names.some(each => others.has(each)));
+  const all = Object.entries({ ...inFile, ...Object.fromEntries(said) });
+  return Object.fromEntries(all.filter(([name]) => others.has(name) || !isSettled(name)));
 }
+
+/** Variables that say one thing in several ways: where the environment says one of them, the file's other ones count for nothing. */
+const alternatives = [
+  ['DOCMIRROR_TOKEN', 'DOCMIRROR_TOKEN_FILE', 'DOCMIRROR_TOKEN_COMMAND'],
+  ['DOCMIRROR_CLICKHOUSE_PASSWORD', 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE'],
+];
 
 /** Node's own reader leaves out what it does not understand, and ends a value at a #: a setting or half a token would be missed. */
 function assertLines(path: string, text: string): void {

@@ -84,6 +84,27 @@ describe.concurrent('--env-file', () => {
     expect(await runCli(['status', '--env-file', file], { env })).toMatchObject({ code: 0 });
   });
 
+  test('gives no token where the environment gives one, in whatever way', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    const [right, wrong] = [join(scene.folder, 'right'), join(scene.folder, 'wrong')];
+    writeFileSync(right, scene.service.options.token);
+    writeFileSync(wrong, 'another-token');
+    const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
+    const sync = (line: string, own: Record<string, string>) => {
+      writeFileSync(file, `${line}\n`);
+      return runCli(['sync', '--env-file', file], { env: { ...env, ...own } });
+    };
+    const { code, stderr } = await sync(`DOCMIRROR_TOKEN_FILE=${wrong}`, { DOCMIRROR_TOKEN: String(token) });
+    expect(code, stderr).toBe(0);
+    expect(await sync(`DOCMIRROR_TOKEN_COMMAND=cat ${wrong}`, { DOCMIRROR_TOKEN_FILE: right })).toMatchObject(
+      {
+        code: 0,
+      },
+    );
+    expect(await sync(`DOCMIRROR_TOKEN_FILE=${right}`, {})).toMatchObject({ code: 0 });
+  });
+
   test.each([
     ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\.\n$/],
     ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],

@@ -58,7 +58,7 @@ export class History {
     this.#insert = sqlite.prepare(
       `INSERT INTO record_history
          (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (@id, @resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @fingerprint)`,
     );
     this.#endedInRun = sqlite.prepare(
       `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
@@ -109,17 +109,7 @@ export class History {
       record: write(),
     };
     const fingerprint = versionFingerprint(version);
-    this.#insert.run(
-      version.id,
-      resource,
-      row.id,
-      row.firstSeenRunId,
-      row.changedRunId,
-      this.#runId,
-      endedBy,
-      version.record,
-      fingerprint,
-    );
+    this.#insert.run({ ...version, fingerprint });
     this.#sums.get(resource)?.add(fingerprint);
   }
 

@@ -51,16 +51,7 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError where the file can't be used.
    */
   static open(path: string, signal: AbortSignal = new AbortController().signal): SqliteMirror {
-    const file = mirrorToWrite(path);
-    const lock = openLock(file);
-    try {
-      const suspects = suspectsIn(file, lock);
-      const options = { lock, staging: lock, signal, observe: undefined };
-      return new SqliteMirror({ ...options, file: openAsIs(file, suspects) }, suspects);
-    } catch (error) {
-      lock.close();
-      throw error;
-    }
+    return SqliteMirror.#locked(mirrorToWrite(path), lock => ({ staging: lock, signal, observe: undefined }));
   }
 
   /** Opens the mirror for a run that changes nothing and makes no file; `observe` is told of what it would change. */
@@ -75,11 +66,17 @@ export class SqliteMirror implements Mirror {
       return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, []);
     }
     openForReading(file).close();
+    return SqliteMirror.#locked(file, () => ({ staging, signal, observe }));
+  }
+
+  static #locked(
+    file: string,
+    optionsWith: (lock: Staging) => Omit<OpenMirror, 'file' | 'lock'>,
+  ): SqliteMirror {
     const lock = openLock(file);
     try {
       const suspects = suspectsIn(file, lock);
-      const options = { lock, staging, signal, observe };
-      return new SqliteMirror({ ...options, file: openAsIs(file, suspects) }, suspects);
+      return new SqliteMirror({ ...optionsWith(lock), lock, file: openAsIs(file, suspects) }, suspects);
     } catch (error) {
       lock.close();
       throw error;
