@@ -69,6 +69,20 @@ describe.concurrent('a connection', () => {
     ]);
   });
 
+  test('has half a surrogate pair for a name where the service says so, and another list gives none', async () => {
+    const odd = { name: '\ud800' };
+    const said = await saidOver(
+      { collections: [collected(1, { name: 'A' })] },
+      { collections: [collected(1, odd)] },
+      { collections: [collected(1, odd)], 'document-exports': [exported(1, { name: 'D' })] },
+    );
+    expect(said).toEqual([
+      ['A', null],
+      [null, '{"name":"\\ud800"}'],
+      ['D', null],
+    ]);
+  });
+
   test('has no name when the record that gave it is gone, and another list gives none', async () => {
     const webhooks = [hooked(1, { name: null })];
     const said = await saidOver({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
@@ -106,6 +120,19 @@ describe.concurrent('a connection', () => {
       ['A', '{"q":1}'],
     ]);
   });
+});
+
+test('a name that could not be read for a while is gone when the service gives none', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  const codes: number[] = [];
+  for (const name of ['A', 5, null]) {
+    scene.service.lists.collections.splice(0, 1, collected(1, { name }) as never);
+    codes.push((await syncScene(scene)).code);
+  }
+  expect(codes).toEqual([0, 3, 0]);
+  expect(await connectionIn(scene)).toEqual([null, null]);
+  const { requests } = (await syncScene(scene)).of('collections');
+  expect(requests).toBeLessThanOrEqual(2);
 });
 
 test('a connection keeps its name while what the list says of it can not be read', async () => {

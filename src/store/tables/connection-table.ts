@@ -53,6 +53,7 @@ export class ConnectionTable {
   readonly #setSource: Database.Statement;
   readonly #remove: Database.Statement;
   readonly #claimedBy: Database.Statement<[number, number], ConnectionRow>;
+  readonly #givenByNone: Database.Statement<[{ sign: number }], ConnectionRow>;
   readonly #references: readonly Database.Statement<[number]>[];
   readonly #sum: ContentSum;
   /** Those that this object inserted: a page may name what no row came to refer to. */
@@ -76,6 +77,11 @@ export class ConnectionTable {
     this.#remove = sqlite.prepare('DELETE FROM connections WHERE id = ?');
     this.#claimedBy = sqlite.prepare(
       `SELECT ${rowColumns} FROM connections WHERE _name_rank = ? OR _extra_rank = ?`,
+    );
+    this.#givenByNone = sqlite.prepare(
+      `SELECT ${rowColumns} FROM connections
+       WHERE _name_rank = ${givenUp} OR _extra_rank = ${givenUp}
+         OR (_name_rank <= @sign AND name IS NOT NULL) OR (_extra_rank <= @sign AND _extra IS NOT NULL)`,
     );
     this.#references = referencingColumns().map(([table, column]) =>
       sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ? LIMIT 1`),
@@ -117,8 +123,14 @@ export class ConnectionTable {
    *
    * @param isWhole whether the list's rows are what it lists: one that can't be read, or is not removed, may refer to a connection
    *   that the list does not speak of, which then keeps what it has.
+   * @param areAllWhole whether that is true of all lists in this run: what is given by none of them is given by nobody.
    */
-  giveUp(claims: ConnectionClaims, rank: number, isWhole: boolean, runId: number): EndedConnection[] {
+  giveUp(
+    claims: ConnectionClaims,
+    rank: number,
+    { isWhole, areAllWhole }: { readonly isWhole: boolean; readonly areAllWhole: boolean },
+    runId: number,
+  ): EndedConnection[] {
     for (const row of this.#claimedBy.all(rank, rank)) {
       const claim = claims.get(row.id);
       const left = claim !== undefined || isWhole ? givenUp : unclaimed;
@@ -129,7 +141,7 @@ export class ConnectionTable {
         ...(isPlain && { extraRank: left }),
       });
     }
-    const ended = rank === leastRank ? this.#dropGivenUp(runId) : [];
+    const ended = rank === leastRank ? this.#drop(areAllWhole ? unclaimed : givenUp, runId) : [];
     this.#saveSums();
     return ended;
   }
@@ -144,12 +156,16 @@ export class ConnectionTable {
   ): boolean {
     const hasName = claim.name !== null && isNameBelieved(claim, row, rank, isComplete);
     const hasExtra = claim.extra !== null && rank >= row.extraRank;
-    const name = hasName ? claim.name : row.name;
+    // What counts less may still give one.
+    const isNameless =
+      isComplete && claim.name === null && (row.nameRank === rank || row.nameRank === givenUp);
+    const name = hasName || isNameless ? claim.name : row.name;
     const extra = extraBeside(name, hasExtra ? claim.extra : row.extra);
     const isChanged = name !== row.name || extra !== row.extra;
     if (isChanged) this.#change(row, name, extra, runId);
     this.#noteSource(row, {
       ...(hasName && { nameRank: rank, nameTime: claim.time }),
+      ...(isNameless && { nameRank: givenUp, nameTime: null }),
       ...(hasExtra && { extraRank: rank }),
     });
     return isChanged;
@@ -157,9 +173,7 @@ export class ConnectionTable {
 
   /** True where something of a connection is given by no known list: every page must then be read to find one that does. */
   hasUnclaimed(): boolean {
-    const unclaimedRow = `SELECT 1 FROM connections
-      WHERE (_name_rank <= 0 AND name IS NOT NULL) OR (_extra_rank <= 0 AND _extra IS NOT NULL) LIMIT 1`;
-    return this.#sqlite.prepare(unclaimedRow).get() !== undefined;
+    return this.#givenByNone.get({ sign: unclaimed }) !== undefined;
   }
 
   /**
@@ -259,12 +273,12 @@ export class ConnectionTable {
     this.#sum.add(content);
   }
 
-  /** Takes away what was given up and no list gives: those that count more would have it as their own. */
-  #dropGivenUp(runId: number): EndedConnection[] {
-    return this.#claimedBy.all(givenUp, givenUp).flatMap(row => {
+  /** Takes away what is given by no list, up to that sign of it: those that count more would have it as their own. */
+  #drop(sign: number, runId: number): EndedConnection[] {
+    return this.#givenByNone.all({ sign }).flatMap(row => {
       if (!this.#isReferenced(row.id)) return [];
-      const name = row.nameRank === givenUp ? null : row.name;
-      const extra = row.extraRank === givenUp ? null : row.extra;
+      const name = row.nameRank <= sign ? null : row.name;
+      const extra = row.extraRank <= sign ? null : row.extra;
       const isChanged = name !== row.name || extra !== row.extra;
       if (isChanged) this.#change(row, name, extra, runId);
       this.#noteSource(row, {

@@ -1,3 +1,4 @@
+import { lists } from '../../contract/lists.ts';
 import type { Counting, ReadItems } from '../../proof/answer.ts';
 import { GateError, passGate } from '../../proof/gate.ts';
 import { allPlaces, type Places, partsOf, type Strip } from '../../proof/strip.ts';
@@ -76,6 +77,12 @@ export class ListApplication {
     const ended = outcome(applied);
     records.endList(this.#rows.transaction, run.id, ended, applied);
     return ended;
+  }
+
+  /** True where all of the list was read, and its rows are what it lists. */
+  get isWhole(): boolean {
+    const { claimsAreComplete } = this.#rows.writer;
+    return claimsAreComplete && this.#rejections.count === 0 && this.#removalsWithheld === 0;
   }
 
   async #writeList({ strip, changed, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
@@ -187,8 +194,11 @@ export class ListApplication {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
     if (!writer.claimsAreComplete) return;
-    const isWhole = this.#rejections.count === 0 && this.#removalsWithheld === 0;
-    writer.history.endConnections(connections.giveUp(claims, list.connectionNameRank, isWhole, run.id));
+    const { isWhole } = this;
+    const others = lists.filter(({ resource }) => resource !== list.resource);
+    const areAllWhole = isWhole && others.every(({ resource }) => run.wholeLists.has(resource));
+    const rank = list.connectionNameRank;
+    writer.history.endConnections(connections.giveUp(claims, rank, { isWhole, areAllWhole }, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

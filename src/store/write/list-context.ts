@@ -17,6 +17,8 @@ export interface CurrentRun {
   readonly signal: AbortSignal;
   /** Makes the rows that others refer to, inside each transaction of a dry run. */
   readonly prepare: (transaction: OpenTransaction) => void;
+  /** The lists that this run has read as a whole and written as they are: what they say of connections is all that they do. */
+  readonly wholeLists: Set<string>;
 }
 
 /** What reading and writing a list needs; the same for all of a run's walks over it. */

@@ -201,6 +201,7 @@ export class SqliteListMirror implements ListMirror {
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
+      if (application.isWhole) run.wholeLists.add(list.resource);
       this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;

@@ -100,7 +100,7 @@ export class SqliteMirror implements Mirror {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
-    this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare };
+    this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare, wholeLists: new Set() };
     return isDry ? null : id;
   }
 
