@@ -91,10 +91,10 @@ const webhooks: ListDefinition = {
   ],
 };
 
-/** The lists that docmirror mirrors, in the order in which they are reported. A fourth list is a fourth entry. */
+/** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
 
-/** The service's own words for the lists, in the order in which a run walks them. */
+/** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
 
 /** The list of that name. Throws where there is none: names are checked at the edge. */

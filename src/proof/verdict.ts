@@ -223,7 +223,8 @@ function isWithoutRepeats({ repeats }: FinishedWalk): boolean {
   return repeats !== null && !repeats.onTwoPages;
 }
 
-function sizeOf({ account }: FinishedWalk): number {
+/** How many records a full page of a walk holds. */
+export function sizeOf({ account }: FinishedWalk): number {
   return account.envelope.pageSize;
 }
 

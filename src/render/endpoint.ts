@@ -24,9 +24,9 @@ export function shownEndpoint(endpoint: string): string {
   return `${scheme}${url.host}${isAll ? '' : `/${more}`}`;
 }
 
-// A scheme is short. Without that bound, a long text takes time by the square of its length.
 /** A text in which no address shows its user name, password, query or fragment; what it leads to, such as a document, is shown. */
 export function withoutAddressSecrets(text: string): string {
+  // A scheme is short. Without that bound, a long text takes time by the square of its length.
   return text.replace(/[a-z][a-z0-9+.-]{0,30}:\\?\/\\?\/[^\s"<>]*/gi, address => {
     const end = address.search(/[?#]/);
     const open = end < 0 ? address : address.slice(0, end);

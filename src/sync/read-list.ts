@@ -9,6 +9,7 @@ import {
   judge,
   judgeRefuted,
   type NextWalk,
+  sizeOf,
   type Verdict,
 } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
@@ -70,10 +71,6 @@ export async function readList(
     task.observer.walkAgain(task.list, verdict.reason);
     next = verdict.next;
   }
-}
-
-function sizeOf({ account }: FinishedWalk): number {
-  return account.envelope.pageSize;
 }
 
 function firstPageOf(
