@@ -28,8 +28,8 @@ export function growthBeyond(strip: Strip, counting: Counting, agreed: Places): 
 /**
  * Whether the list has only grown since the mirror was written: the walk says the same as the mirror on the places that the mirror
  * covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it
- * can't be told. Where it is not known at which end the list grows, all of it is to be read once more: a new record may as well stand
- * in the middle, and one that leaves meanwhile can hide it from a reading.
+ * can't be told. Unless it is known at which end the list grows, and that nothing else happens to it, all of it is to be read once
+ * more: a new record may as well stand in the middle, and one that leaves meanwhile can hide it from a reading.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
   const { sum } = standing;
@@ -41,7 +41,8 @@ export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): 
     if (agreed === null || sumOfPlaces(strip, agreed, itemsOf)?.equals(sum) !== true) continue;
     const growth = growthBeyond(strip, counting, agreed);
     if (!isAllNew(strip, growth.bonus, itemsOf)) continue;
-    return standing.counting === null ? { ...growth, places: { from: 0, to: strip.covered } } : growth;
+    if (standing.counting !== null && standing.hasOnlyGrown) return growth;
+    return { ...growth, places: { from: 0, to: strip.covered } };
   }
   return null;
 }

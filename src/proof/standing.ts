@@ -11,6 +11,8 @@ export interface Standing {
   readonly mayRepeat: boolean;
   /** From where the list's places are counted, as proven sweeps learnt it; null where they did not. */
   readonly counting: Counting | null;
+  /** True where the last proven sweeps found nothing changed or gone: the list is one to which records are only added. */
+  readonly hasOnlyGrown: boolean;
   /** The pages of the last proven sweep, each by its digest; null where they are not known as a whole. */
   readonly pageDigests: readonly string[] | null;
 }

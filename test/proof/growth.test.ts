@@ -30,6 +30,13 @@ describe('a list has only grown', () => {
     });
   });
 
+  test('where other things have happened to it, too; all of it is then to be read once more', () => {
+    const pages = new Pages({ known: mirror });
+    const strip = pages.strip(pages.still('ABCDEFGHI', 3), 3);
+    const edited = standing(mirror, { counting: 'front', hasOnlyGrown: false });
+    expect(findGrowth(strip, edited, pages.itemsOf)).toMatchObject({ places: { from: 0, to: 9 } });
+  });
+
   test.each([
     ['it grew at the other end', 'HIABCDEFG', 'front'],
     ['nothing is new', 'ABCDEFG', 'front'],

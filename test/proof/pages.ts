@@ -152,7 +152,8 @@ export class Pages {
 
 /** A mirror that counts as a reading and holds these records. */
 export function standing(list: Iterable<string>, over: Partial<Standing> = {}): Standing {
-  return { sum: sumOf(list), isReading: true, mayRepeat: false, counting: null, pageDigests: null, ...over };
+  const usual = { mayRepeat: false, counting: null, hasOnlyGrown: true, pageDigests: null };
+  return { sum: sumOf(list), isReading: true, ...usual, ...over };
 }
 
 /** A mirror that proves nothing. */

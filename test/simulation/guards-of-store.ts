@@ -71,8 +71,8 @@ export const guardsOfStore: readonly Guard[] = [
     off: [
       {
         file: listMirror,
-        text: "if (completeness !== 'incremental') return completeness === 'proven';",
-        instead: "if (completeness !== 'incremental') return true;",
+        text: "if (written[last]?.completeness !== 'proven') return false;",
+        instead: 'if (last < 0) return false;',
       },
     ],
     breaks: 'lost',
@@ -80,7 +80,7 @@ export const guardsOfStore: readonly Guard[] = [
   {
     name: 'withheld-is-no-reading',
     holds: 'a mirror from which removals were withheld is no first reading',
-    off: [{ file: listMirror, text: '|| removalsWithheld > 0) return false;', instead: ') return false;' }],
+    off: [{ file: listMirror, text: ' && each.removalsWithheld === 0,', instead: ',' }],
     breaks: 'lost',
   },
   {

@@ -41,7 +41,14 @@ export class LiveList implements ListMirror {
     this.#comparison = new PageComparison(this.#table);
     // An audit believes nothing that it has not read: the mirror is no reading, and no page is known.
     const sum = new ContentSum(sqlite, list.table, list.resource).stored();
-    this.standing = { sum, isReading: false, mayRepeat: true, counting: null, pageDigests: null };
+    this.standing = {
+      sum,
+      isReading: false,
+      mayRepeat: true,
+      counting: null,
+      hasOnlyGrown: false,
+      pageDigests: null,
+    };
   }
 
   edges(): null {

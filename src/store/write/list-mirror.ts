@@ -10,15 +10,19 @@ import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { type AlteredRows, areRowsAsWritten, noAlteredRows, takeRowsAsTheyAre } from './altered-rows.ts';
 import { ListApplication } from './list-application.ts';
-import type { ListContext } from './list-context.ts';
+import type { CurrentRun, ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
+
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
+import type { WrittenList } from './run-records.ts';
 import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
 import { takeUpWalk } from './staged-walk.ts';
 import type { KeptPage } from './staging.ts';
 
 /** Runs that are looked through for the last sweep: more incremental ones in a row don't count. */
 const runsLookedThrough = 10_000;
+/** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
+const sweepsLookedAt = 10;
 /** Pages whose items are kept at hand: a strip asks for the same few again and again. */
 const pagesAtHandMax = 16;
 
@@ -245,12 +249,15 @@ export class SqliteListMirror implements ListMirror {
   }
 
   #readStanding(): Standing {
+    const { records, list, run } = this.#context;
     const { mayRepeat, counting, pageCount } = this.#state;
+    const written = records.written(list.resource, runsLookedThrough);
     return {
       sum: this.#context.sum.stored(),
-      isReading: isReading(this.#context),
+      isReading: isReading(written, run),
       mayRepeat: this.#context.list.identity.by === 'content' && mayRepeat,
       counting,
+      hasOnlyGrown: hasOnlyGrown(written),
       pageDigests: digestsInPlace(this.#knownPages, pageCount),
     };
   }
@@ -268,13 +275,22 @@ function isAsWritten({ table, sum, records, list }: ListContext): boolean {
 }
 
 /** Whether the mirror as it stands counts as a reading: the last sweep was proven, and only incremental runs came since. */
-function isReading({ records, list, run }: ListContext): boolean {
-  for (const written of records.written(list.resource, runsLookedThrough)) {
-    const { baseUrl, checksum, completeness, removalsWithheld } = written;
-    if (baseUrl !== run.baseUrl || checksum === null || removalsWithheld > 0) return false;
-    if (completeness !== 'incremental') return completeness === 'proven';
-  }
-  return false;
+function isReading(written: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
+  const last = written.findIndex(({ completeness }) => completeness !== 'incremental');
+  if (written[last]?.completeness !== 'proven') return false;
+  const since = written.slice(0, last + 1);
+  return since.every(
+    each => each.baseUrl === baseUrl && each.checksum !== null && each.removalsWithheld === 0,
+  );
+}
+
+function hasOnlyGrown(written: readonly WrittenList[]): boolean {
+  const sweeps = written
+    .filter(({ completeness }) => completeness !== 'incremental')
+    .slice(0, sweepsLookedAt);
+  return sweeps.every(
+    ({ completeness, updated, removed }) => completeness === 'proven' && updated + removed === 0,
+  );
 }
 
 /** The digests of the known pages in the order of their places; null where one of them is missing. */

@@ -18,7 +18,8 @@ export interface WrittenList {
   /** Null in runs of 0.1.0. */
   readonly checksum: string | null;
   readonly recordCount: number | null;
-  readonly pageSize: number | null;
+  readonly updated: number;
+  readonly removed: number;
   readonly baseUrl: string;
 }
 
@@ -160,7 +161,8 @@ export class RunRecords {
         removalsWithheld: syncRunResources.removalsWithheld,
         checksum: syncRunResources.checksum,
         recordCount: syncRunResources.recordCount,
-        pageSize: syncRunResources.pageSize,
+        updated: syncRunResources.updated,
+        removed: syncRunResources.removed,
         baseUrl: syncRuns.baseUrl,
       })
       .from(syncRunResources)
