@@ -10,7 +10,12 @@ import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-r
 import { restore } from '../store/backup/restore.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
-import { signedCheckpointOf, verifyWithCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
+import {
+  assertCanSign,
+  signedCheckpointOf,
+  verifyWithCheckpoint,
+  writeCheckpoint,
+} from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { OneBar } from './one-bar.ts';
 import { terminalWidth } from './terminal-width.ts';
@@ -42,6 +47,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     throw new UsageError('Name the file to write: docmirror backup DEST');
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
   const path = keep === null ? destination : nameInFolder(destination, new Date());
+  if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(path), config.signingKeyFile);
   const bar = new OneBar(context.stderr, 'copying {bar} {percentage}%');
   const made = await backUp(config.database, path, {
     limit: differencesMax,

@@ -7,7 +7,7 @@ import { readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
-import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
+import { assertReplaceable, FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
@@ -51,11 +51,24 @@ export interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
  */
 export function writeCheckpoint(path: string, text: string): void {
   try {
-    writeWhole(path, text, { what: 'a checkpoint', beginning: /^docmirror\// });
+    writeWhole(path, text, checkpointKind);
   } catch (error) {
     if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
     throw new UsageError(error.message, { cause: error });
   }
+}
+
+const checkpointKind = { what: 'a checkpoint', beginning: /^docmirror\// };
+
+/**
+ * Finds out, before there is anything to sign, whether a checkpoint can be signed and put there.
+ *
+ * @throws UsageError where the setting names no usable key.
+ * @throws RefusedFileError where something else than a checkpoint lies there.
+ */
+export async function assertCanSign(path: string, signingKeyFile: string): Promise<void> {
+  assertReplaceable(path, checkpointKind);
+  await readSigningKey(signingKeyFile);
 }
 
 /** @throws UsageError where the setting names no usable key. */

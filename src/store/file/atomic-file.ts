@@ -165,8 +165,12 @@ export function writeWhole(path: string, content: string | Uint8Array, predecess
   }
 }
 
-/** The name alone says little: a mirror, a key or somebody's notes may lie there. */
-function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
+/**
+ * The name alone says little: a mirror, a key or somebody's notes may lie there.
+ *
+ * @throws RefusedFileError where another file lies there than one of its kind.
+ */
+export function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
   assertNotBeside(path);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.isFile() && stat.size === 0)) return;

@@ -80,6 +80,7 @@ describe.concurrent('no other file is overwritten', () => {
     writeFileSync(`${path}.checkpoint`, 'mine\n');
     expect((await scene.run('backup', path)).code).toBe(2);
     expect(readFileSync(`${path}.checkpoint`, 'utf8')).toBe('mine\n');
+    expect(existsSync(path)).toBe(false);
     const lock = join(scene.folder, 'other.sqlite.staging');
     expect(await scene.run('backup', lock)).toMatchObject({ code: 2, stderr: expect.stringContaining(lock) });
     expect(existsSync(lock)).toBe(false);
