@@ -70,7 +70,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
       ...provenance,
       _name_rank: [
-        'how much the list counts that gave the name; 0 where none is known to, -1 where that list gives none any more',
+        'how much the list counts that gave the name; 0 where none is known to, negative where that list gives none any more',
         '3',
       ],
       _name_time: [

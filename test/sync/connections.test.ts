@@ -69,20 +69,6 @@ describe.concurrent('a connection', () => {
     ]);
   });
 
-  test('has half a surrogate pair for a name where the service says so, and another list gives none', async () => {
-    const odd = { name: '\ud800' };
-    const said = await saidOver(
-      { collections: [collected(1, { name: 'A' })] },
-      { collections: [collected(1, odd)] },
-      { collections: [collected(1, odd)], 'document-exports': [exported(1, { name: 'D' })] },
-    );
-    expect(said).toEqual([
-      ['A', null],
-      [null, '{"name":"\\ud800"}'],
-      ['D', null],
-    ]);
-  });
-
   test('has no name when the record that gave it is gone, and another list gives none', async () => {
     const webhooks = [hooked(1, { name: null })];
     const said = await saidOver({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
@@ -120,6 +106,31 @@ describe.concurrent('a connection', () => {
       ['A', '{"q":1}'],
     ]);
   });
+});
+
+test('half a surrogate pair in the place of a name is known by the run after it', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  for (const name of ['A', '\ud800', '\ud800']) {
+    scene.service.lists.collections.splice(0, 1, collected(1, { name }) as never);
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  }
+  expect(await connectionIn(scene)).toEqual([null, '{"name":"\\ud800"}']);
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
+test('a connection keeps its name until all lists were asked for it', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  scene.service.lists.webhooks.splice(0, 1, hooked(1, { name: 'A' }) as never);
+  await syncScene(scene);
+  scene.service.lists.collections.splice(0, 1, collection(1, refers({ id: 1, name: 'C' })) as never);
+  const names = () => sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9');
+  for (const resource of ['collections', 'document-exports']) {
+    await syncScene(scene, { resources: [resource] });
+    expect(names(), resource).toEqual([{ name: 'A' }]);
+  }
+  await syncScene(scene);
+  expect(names()).toEqual([{ name: 'A' }]);
 });
 
 test('a name that could not be read for a while is gone when the service gives none', async () => {

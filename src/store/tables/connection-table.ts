@@ -28,9 +28,15 @@ export interface ConnectionRow extends StoredConnection {
 
 /** Nobody knows which list gives it. */
 const unclaimed = 0;
-/** The list that gave it gives it no more: those that count less may, and where none does, it is gone. */
-const givenUp = -1;
-const leastRank = Math.min(...lists.map(({ connectionNameRank }) => connectionNameRank));
+/** A list of that rank gave it, and gives it no more: those that count less may, and where none does, it is gone. */
+const givenUpBy = (rank: number) => -rank;
+
+/** What a run has read so far. */
+export interface ReadLists {
+  readonly isWhole: boolean;
+  readonly areAllWhole: boolean;
+  readonly completeRanks: ReadonlySet<number>;
+}
 
 type Source = Pick<ConnectionRow, 'nameRank' | 'nameTime' | 'extraRank'>;
 
@@ -53,7 +59,7 @@ export class ConnectionTable {
   readonly #setSource: Database.Statement;
   readonly #remove: Database.Statement;
   readonly #claimedBy: Database.Statement<[number, number], ConnectionRow>;
-  readonly #givenByNone: Database.Statement<[{ sign: number }], ConnectionRow>;
+  readonly #givenByNone: Database.Statement<[], ConnectionRow>;
   readonly #references: readonly Database.Statement<[number]>[];
   readonly #sum: ContentSum;
   /** Those that this object inserted: a page may name what no row came to refer to. */
@@ -80,8 +86,8 @@ export class ConnectionTable {
     );
     this.#givenByNone = sqlite.prepare(
       `SELECT ${rowColumns} FROM connections
-       WHERE _name_rank = ${givenUp} OR _extra_rank = ${givenUp}
-         OR (_name_rank <= @sign AND name IS NOT NULL) OR (_extra_rank <= @sign AND _extra IS NOT NULL)`,
+       WHERE _name_rank < ${unclaimed} OR _extra_rank < ${unclaimed}
+         OR (_name_rank = ${unclaimed} AND name IS NOT NULL) OR (_extra_rank = ${unclaimed} AND _extra IS NOT NULL)`,
     );
     this.#references = referencingColumns().map(([table, column]) =>
       sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ? LIMIT 1`),
@@ -124,16 +130,17 @@ export class ConnectionTable {
    * @param isWhole whether the list's rows are what it lists: one that can't be read, or is not removed, may refer to a connection
    *   that the list does not speak of, which then keeps what it has.
    * @param areAllWhole whether that is true of all lists in this run: what is given by none of them is given by nobody.
+   * @param completeRanks the lists of which this run has read all that they say, this one among them.
    */
   giveUp(
     claims: ConnectionClaims,
     rank: number,
-    { isWhole, areAllWhole }: { readonly isWhole: boolean; readonly areAllWhole: boolean },
+    { isWhole, areAllWhole, completeRanks }: ReadLists,
     runId: number,
   ): EndedConnection[] {
     for (const row of this.#claimedBy.all(rank, rank)) {
       const claim = claims.get(row.id);
-      const left = claim !== undefined || isWhole ? givenUp : unclaimed;
+      const left = claim !== undefined || isWhole ? givenUpBy(rank) : unclaimed;
       const isNameless = row.nameRank === rank && (claim?.name ?? null) === null;
       const isPlain = row.extraRank === rank && (claim?.extra ?? null) === null;
       this.#noteSource(row, {
@@ -141,7 +148,11 @@ export class ConnectionTable {
         ...(isPlain && { extraRank: left }),
       });
     }
-    const ended = rank === leastRank ? this.#drop(areAllWhole ? unclaimed : givenUp, runId) : [];
+    const isGone = (source: number) =>
+      source === unclaimed ? areAllWhole : lists.every(each => isAsked(each.connectionNameRank, source));
+    // Those that count more than the list that gave it would have it as their own.
+    const isAsked = (other: number, source: number) => other >= -source || completeRanks.has(other);
+    const ended = this.#drop(source => source <= unclaimed && isGone(source), runId);
     this.#saveSums();
     return ended;
   }
@@ -156,16 +167,12 @@ export class ConnectionTable {
   ): boolean {
     const hasName = claim.name !== null && isNameBelieved(claim, row, rank, isComplete);
     const hasExtra = claim.extra !== null && rank >= row.extraRank;
-    // What counts less may still give one.
-    const isNameless =
-      isComplete && claim.name === null && (row.nameRank === rank || row.nameRank === givenUp);
-    const name = hasName || isNameless ? claim.name : row.name;
+    const name = hasName ? claim.name : row.name;
     const extra = extraBeside(name, hasExtra ? claim.extra : row.extra);
     const isChanged = name !== row.name || extra !== row.extra;
     if (isChanged) this.#change(row, name, extra, runId);
     this.#noteSource(row, {
       ...(hasName && { nameRank: rank, nameTime: claim.time }),
-      ...(isNameless && { nameRank: givenUp, nameTime: null }),
       ...(hasExtra && { extraRank: rank }),
     });
     return isChanged;
@@ -173,7 +180,7 @@ export class ConnectionTable {
 
   /** True where something of a connection is given by no known list: every page must then be read to find one that does. */
   hasUnclaimed(): boolean {
-    return this.#givenByNone.get({ sign: unclaimed }) !== undefined;
+    return this.#givenByNone.get() !== undefined;
   }
 
   /**
@@ -273,17 +280,18 @@ export class ConnectionTable {
     this.#sum.add(content);
   }
 
-  /** Takes away what is given by no list, up to that sign of it: those that count more would have it as their own. */
-  #drop(sign: number, runId: number): EndedConnection[] {
-    return this.#givenByNone.all({ sign }).flatMap(row => {
+  /** Takes away what is given by no list. */
+  #drop(isGone: (source: number) => boolean, runId: number): EndedConnection[] {
+    return this.#givenByNone.all().flatMap(row => {
       if (!this.#isReferenced(row.id)) return [];
-      const name = row.nameRank <= sign ? null : row.name;
-      const extra = row.extraRank <= sign ? null : row.extra;
+      const name = isGone(row.nameRank) ? null : row.name;
+      const extra = isGone(row.extraRank) ? null : row.extra;
       const isChanged = name !== row.name || extra !== row.extra;
       if (isChanged) this.#change(row, name, extra, runId);
       this.#noteSource(row, {
-        nameRank: Math.max(unclaimed, row.nameRank),
-        extraRank: Math.max(unclaimed, row.extraRank),
+        // A name that no column holds gave way to the one that goes: the next run looks for it once.
+        ...(isGone(row.nameRank) && { nameRank: name === row.name ? unclaimed : Math.min(-1, row.nameRank) }),
+        ...(isGone(row.extraRank) && { extraRank: unclaimed }),
       });
       return isChanged ? [{ row, endedBy: 'update' as const }] : [];
     });

@@ -23,7 +23,7 @@ export const connections = sqliteTable(
     id: integer('id').primaryKey(),
     name: text('name'),
     ...provenance(),
-    /** How much the list counts that gave the name; 0 when none is known to, -1 when that list gives none any more. */
+    /** How much the list counts that gave the name; 0 when none is known to; negative when that list gives none any more. */
     nameRank: integer('_name_rank').notNull().default(0),
     /** The newest `exportedAt` that gave the name; null when another list gave it. */
     nameTime: text('_name_time'),

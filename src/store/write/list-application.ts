@@ -79,10 +79,14 @@ export class ListApplication {
     return ended;
   }
 
-  /** True where all of the list was read, and its rows are what it lists. */
+  /** True where all that the list says of connections was read. */
+  get isComplete(): boolean {
+    return this.#rows.writer.claimsAreComplete;
+  }
+
+  /** True where, moreover, its rows are what it lists. */
   get isWhole(): boolean {
-    const { claimsAreComplete } = this.#rows.writer;
-    return claimsAreComplete && this.#rejections.count === 0 && this.#removalsWithheld === 0;
+    return this.isComplete && this.#rejections.count === 0 && this.#removalsWithheld === 0;
   }
 
   async #writeList({ strip, changed, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
@@ -193,12 +197,13 @@ export class ListApplication {
   #giveUpConnections(claims: ConnectionClaims): void {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
-    if (!writer.claimsAreComplete) return;
+    if (!this.isComplete) return;
     const { isWhole } = this;
     const others = lists.filter(({ resource }) => resource !== list.resource);
     const areAllWhole = isWhole && others.every(({ resource }) => run.wholeLists.has(resource));
     const rank = list.connectionNameRank;
-    writer.history.endConnections(connections.giveUp(claims, rank, { isWhole, areAllWhole }, run.id));
+    const read = { isWhole, areAllWhole, completeRanks: new Set([...run.completeRanks, rank]) };
+    writer.history.endConnections(connections.giveUp(claims, rank, read, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

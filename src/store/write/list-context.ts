@@ -19,6 +19,8 @@ export interface CurrentRun {
   readonly prepare: (transaction: OpenTransaction) => void;
   /** The lists that this run has read as a whole and written as they are: what they say of connections is all that they do. */
   readonly wholeLists: Set<string>;
+  /** The ranks of the lists of which this run has read all that they say of connections. */
+  readonly completeRanks: Set<number>;
 }
 
 /** What reading and writing a list needs; the same for all of a run's walks over it. */

@@ -206,6 +206,7 @@ export class SqliteListMirror implements ListMirror {
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
       if (application.isWhole) run.wholeLists.add(list.resource);
+      if (application.isComplete) run.completeRanks.add(list.connectionNameRank);
       this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;

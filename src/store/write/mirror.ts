@@ -100,7 +100,16 @@ export class SqliteMirror implements Mirror {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
-    this.#run = { id, startedAt, baseUrl, isDry, signal: this.#open.signal, prepare, wholeLists: new Set() };
+    this.#run = {
+      id,
+      startedAt,
+      baseUrl,
+      isDry,
+      signal: this.#open.signal,
+      prepare,
+      wholeLists: new Set(),
+      completeRanks: new Set(),
+    };
     return isDry ? null : id;
   }
 
