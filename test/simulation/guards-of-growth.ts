@@ -110,6 +110,18 @@ export const guardsOfGrowth: readonly Guard[] = [
     breaks: 'lost',
   },
   {
+    name: 'growth-alone',
+    holds: 'only a list in which nothing changed or went for some sweeps is known to do nothing but grow',
+    off: [
+      {
+        file: 'src/store/write/list-mirror.ts',
+        text: 'hasOnlyGrown: hasOnlyGrown(written),',
+        instead: 'hasOnlyGrown: true,',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
     name: 'growth-is-confirmed',
     holds: 'what a list grew by is read once more',
     off: [
