@@ -39,6 +39,11 @@ export const exitCodes = {
   sigterm: 143,
 } as const;
 
+/** The code of an error of the system or of SQLite, such as ENOENT; undefined where it has none. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** A fault that was foreseen: its message is for the user, and no stack trace is ever shown for it. */
 export class DocmirrorError extends Error {
   readonly code: ErrorCode;

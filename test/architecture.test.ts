@@ -32,6 +32,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   'store/verify': [
     'audit',
     'contract',
+    'errors',
     'proof',
     'store/file',
     'store/receipts',

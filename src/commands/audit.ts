@@ -4,7 +4,7 @@ import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
 import { readReceipt } from '../audit/read-receipt.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
@@ -24,8 +24,8 @@ export function keygen(command: Command, { stdout }: CommandContext): void {
   try {
     writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    if (isThere) throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
+    if (codeOf(error) === 'EEXIST')
+      throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
     // Half a key is none.
     if (existsSync(path)) rmSync(path);
     throw new UsageError(`${path} can't be written: ${error instanceof Error ? error.message : error}`);

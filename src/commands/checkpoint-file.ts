@@ -131,9 +131,7 @@ async function publicKeyFrom(
 const bytesMax = 256 * 1024;
 
 async function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): Promise<T> {
-  const bytes = await readSmallBytes(path, bytesMax).catch((error: Error) => {
-    throw new UsageError(`${prefix}${path} ${error.message}.`);
-  });
+  const bytes = await readSmallBytes(prefix, path, bytesMax);
   try {
     return read(bytes);
   } catch (error) {

@@ -143,9 +143,7 @@ export async function readExtraCa({
   extraCaFile,
 }: Pick<ServiceConfig, 'extraCaFile'>): Promise<string | null> {
   if (extraCaFile === null) return null;
-  const text = await readSmallFile(extraCaFile, caBytesMax).catch((error: Error) => {
-    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} ${error.message}.`);
-  });
+  const text = await readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} holds no certificate in PEM.`);
   }

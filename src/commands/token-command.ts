@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Environment } from '../config/resolve.ts';
 import { checkToken } from '../config/resolve.ts';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 
 /** How long the command may take, in milliseconds. */
 const commandMsMax = 30_000;
@@ -59,8 +59,7 @@ async function outputOf(child: ChildProcess): Promise<{ text: string; code: numb
     const [code] = await once(child, 'close');
     return { text, code };
   } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
-    throw new UsageError(`${name}: "sh" can't be started (${why}).`);
+    throw new UsageError(`${name}: "sh" can't be started (${codeOf(error) ?? 'no reason given'}).`);
   }
 }
 

@@ -1,10 +1,9 @@
 import { checkToken, type ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
-import { UsageError } from '../errors.ts';
 import { runTokenCommand } from './token-command.ts';
 
 /** The longest token, with what may stand around it, in bytes. */
-export const tokenBytesMax = 16 * 1024;
+const tokenBytesMax = 16 * 1024;
 
 /**
  * Asks for the service's token where the settings say that it comes from: a file or a command is asked anew each time.
@@ -23,8 +22,5 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
  * @throws UsageError that names the flag or variable; the token is never shown.
  */
 export async function readTokenFile(from: string, path: string): Promise<string> {
-  const text = await readSmallFile(path, tokenBytesMax).catch((error: Error) => {
-    throw new UsageError(`${from}: ${path} ${error.message}.`);
-  });
-  return checkToken(`${from}: ${path}`, text);
+  return checkToken(`${from}: ${path}`, await readSmallFile(`${from}: `, path, tokenBytesMax));
 }

@@ -13,9 +13,7 @@ const bytesMax = 256 * 1024;
  * @throws UsageError that names the file where it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<Environment> {
-  const file = await readSmallFile(path, bytesMax).catch((error: Error) => {
-    throw new UsageError(`--env-file: ${path} ${error.message}.`);
-  });
+  const file = await readSmallFile('--env-file: ', path, bytesMax);
   const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
   const inFile = parseEnv(text);

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf, UsageError } from '../errors.ts';
 
 /** How long a pipe may take to say what it holds, in milliseconds. */
 const pipeMsMax = 500;
@@ -9,29 +10,27 @@ const pipeLookMs = 10;
  * Reads a file that is known to be small, such as one that holds a token. Whatever lies at the path, this comes back within a
  * second and takes no more memory than the file may have.
  *
- * @throws Error whose message completes "PATH …" in words, and shows nothing of what the file holds.
+ * @param from what the error begins with: the flag or variable that named the file, and a colon.
+ * @throws UsageError that shows nothing of what the file holds.
  */
-export async function readSmallFile(path: string, bytesMax: number): Promise<string> {
-  return (await readSmallBytes(path, bytesMax)).toString('utf8');
+export async function readSmallFile(from: string, path: string, bytesMax: number): Promise<string> {
+  return (await readSmallBytes(from, path, bytesMax)).toString('utf8');
 }
 
 /**
  * The same, as bytes.
  *
- * @throws Error as `readSmallFile` does.
+ * @throws UsageError as `readSmallFile` does.
  */
-export async function readSmallBytes(path: string, bytesMax: number): Promise<Buffer> {
-  let file: number;
+export async function readSmallBytes(from: string, path: string, bytesMax: number): Promise<Buffer> {
   try {
     // Without waiting, for a pipe that nobody writes to would otherwise never be open.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return await readAll(file, bytesMax).finally(() => closeSync(file));
   } catch (error) {
-    throw new Error(`can't be read (${codeOf(error)})`);
-  }
-  try {
-    return await readAll(file, bytesMax);
-  } finally {
-    closeSync(file);
+    const code = codeOf(error);
+    const why = code === undefined ? (error as Error).message : `can't be read (${code})`;
+    throw new UsageError(`${from}${path} ${why}.`);
   }
 }
 
@@ -43,7 +42,7 @@ async function readAll(file: number, bytesMax: number): Promise<Buffer> {
     const count = readMore(file, bytes, length);
     length += count ?? 0;
     if (count === 0) return bytes.subarray(0, length);
-    if (length > bytesMax) throw tooLarge(bytesMax);
+    if (length > bytesMax) throw new Error(`holds more than ${Math.round(bytesMax / 1024)} KiB`);
     if (count !== null) continue;
     if (performance.now() > deadlineMs) throw new Error('is a pipe to which nobody writes');
     await wait(pipeLookMs);
@@ -56,14 +55,6 @@ function readMore(file: number, bytes: Buffer, at: number): number | null {
     return readSync(file, bytes, at, bytes.length - at, null);
   } catch (error) {
     if (codeOf(error) === 'EAGAIN') return null;
-    throw new Error(`can't be read (${codeOf(error)})`);
+    throw error;
   }
-}
-
-function tooLarge(bytesMax: number): Error {
-  return new Error(`holds more than ${Math.round(bytesMax / 1024)} KiB`);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
 }

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { DocmirrorError, exitCodes, UsageError } from '../errors.ts';
+import { codeOf, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 
 /** ClickHouse did not do what it was asked. `isRetryable` says whether another try may help. */
 export class ClickHouseFault extends DocmirrorError {
@@ -49,7 +49,7 @@ export function faultOf(error: unknown, addressee: Addressee, httpStatus: number
   if (error instanceof ClickHouseError) return serverFault(error, addressee);
   if (httpStatus === 401 || httpStatus === 403) return refusedPassword(addressee);
   const where = `ClickHouse at ${addressee.url}`;
-  const reason = 'code' in error ? `${error.code}` : words(error.message);
+  const reason = codeOf(error) ?? words(error.message);
   if (certificateFault.test(reason))
     return new ClickHouseFault(
       'network',

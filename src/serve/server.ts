@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { FastifyInstance } from 'fastify';
-import { DocmirrorError } from '../errors.ts';
+import { codeOf, DocmirrorError } from '../errors.ts';
 import { type AppOptions, buildApp, buildMonitorApp, type MonitorOptions } from './app.ts';
 import { defaultLimits } from './limits.ts';
 
@@ -73,8 +73,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function explain(error: unknown, host: string, port: number): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = reasons[code];
+  const reason = reasons[codeOf(error) ?? ''];
   if (reason === undefined) return error;
   return new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
 }

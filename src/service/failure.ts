@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import { codeOf, type ErrorCode } from '../errors.ts';
 import { certificateAdvice, certificateWords, lookAtCertificate } from './certificate.ts';
 import type { ConnectionOptions } from './connection.ts';
 
@@ -11,7 +11,7 @@ export interface Failure {
 
 /** Says what an error of the connection means. */
 export async function explainFailure(error: unknown, options: ConnectionOptions): Promise<Failure> {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? '';
   const advice = certificateAdvice(code);
   if (advice !== null) return certificateFailure(code, advice, options);
   return tlsFailure(code) ?? proxyFailure(error, code, options) ?? networkFailure(error, code);
@@ -64,10 +64,6 @@ function proxyFailure(error: unknown, code: string, { proxy }: ConnectionOptions
 
 function networkFailure(error: unknown, code: string): Failure {
   return { code: 'network', words: `could not be read: ${detailOf(error, code)}`, retryable: true };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function detailOf(error: unknown, code: string): string {

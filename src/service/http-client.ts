@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
-import { type ErrorCode, ServiceError } from '../errors.ts';
+import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { type ConnectionOptions, connectTo } from './connection.ts';
 import { explainFailure } from './failure.ts';
@@ -126,7 +126,7 @@ export class HttpClient {
 
   async #explain(error: unknown, address: string, deadline: Deadline): Promise<unknown> {
     if (error instanceof ServiceError) return error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOf(error) ?? '';
     if (deadline.isOver || code === 'UND_ERR_CONNECT_TIMEOUT') {
       const words = `did not answer whole within ${this.#options.timeoutMs} ms`;
       return this.#error('timeout', words, address, true, error);

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError, exitCodes } from '../../errors.ts';
+import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
@@ -55,7 +55,7 @@ function denial(path: string, mode: number): string | null {
     accessSync(path, mode);
     return null;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+    return codeOf(error) ?? 'no reason given';
   }
 }
 

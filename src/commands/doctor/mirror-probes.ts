@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { MirrorFileError } from '../../errors.ts';
+import { codeOf, MirrorFileError } from '../../errors.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
 import { assertStagingOrNone, stagingPath } from '../../store/file/staging-file.ts';
@@ -21,7 +21,7 @@ export function isHeld(database: string): boolean {
     sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+    return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
   } finally {
     close();
   }

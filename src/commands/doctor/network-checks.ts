@@ -4,7 +4,7 @@ import { isLoopback } from '../../config/parse.ts';
 import type { Config, ServiceConfig } from '../../config/resolve.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { Pagination } from '../../contract/page.ts';
-import { exitCodes, ServiceError } from '../../errors.ts';
+import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
 import type { CommandContext } from '../context.ts';
@@ -41,7 +41,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
     const found = await lookup(host, { all: true });
     return ok('name', `${whose}: ${found.map(({ address }) => address).join(', ')}`);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+    const code = codeOf(error) ?? 'no reason given';
     const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY may be missing.`;
     return failed('name', `${whose}: not found (${code})`, todo, exitCodes.failed);
   }

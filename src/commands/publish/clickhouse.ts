@@ -3,7 +3,6 @@ import { type PublishConfig, resolvePublish } from '../../config/publish-setting
 import { resolveConfig } from '../../config/resolve.ts';
 import { readSmallFile } from '../../config/small-file.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
-import { UsageError } from '../../errors.ts';
 import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
@@ -65,9 +64,8 @@ const passwordBytesMax = 16 * 1024;
 
 async function textOf(password: PublishConfig['password']): Promise<string> {
   if ('text' in password) return password.text;
-  const text = await readSmallFile(password.file, passwordBytesMax).catch((error: Error) => {
-    throw new UsageError(`DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ${password.file} ${error.message}.`);
-  });
+  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
+  const text = await readSmallFile(from, password.file, passwordBytesMax);
   return text.replace(/\r?\n$/, '');
 }
 

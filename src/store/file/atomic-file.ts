@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError, RefusedFileError } from '../../errors.ts';
+import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
 import { firstBytes } from './first-bytes.ts';
 import { realPath } from './mirror-path.ts';
@@ -26,7 +26,7 @@ export class FileWriteError extends DocmirrorError {
   }
 
   constructor(path: string, cause: unknown) {
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
+    const reason = codeOf(cause) ?? 'no reason given';
     const isFull = reason === 'ENOSPC';
     const words = meanings[reason] ?? reason;
     super(

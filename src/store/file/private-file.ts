@@ -1,4 +1,5 @@
 import { chownSync, closeSync, openSync, statSync } from 'node:fs';
+import { codeOf } from '../../errors.ts';
 
 /** Who may read what docmirror writes: its owner alone. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
@@ -26,6 +27,6 @@ export function shareOwner(path: string, other: string): void {
     chownSync(path, theirs.uid, theirs.gid);
   } catch (error) {
     // Who is not root keeps what they made.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
   }
 }

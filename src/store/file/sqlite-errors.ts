@@ -1,4 +1,4 @@
-import { DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
+import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes. */
 const meanings: readonly [
@@ -95,8 +95,4 @@ function isOtherShape(error: Error): boolean {
     codeOf(error) === 'SQLITE_ERROR' &&
     /^(no such (table|column)|table \S+ has no column)/.test(error.message)
   );
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

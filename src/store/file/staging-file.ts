@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { MirrorBusyError, RefusedFileError } from '../../errors.ts';
+import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
 import { assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
@@ -39,7 +39,7 @@ export function openStagingFile(path: string, layout: StagingLayout): Database.D
     try {
       return openLocked(path, layout);
     } catch (error) {
-      if (!hasCode(error, 'SQLITE_CORRUPT') && !hasCode(error, 'SQLITE_NOTADB')) throw error;
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? '')) throw error;
       // Staged pages can always be asked for again, so a damaged file is emptied; in place, for the lock is the file.
       rmSync(`${path}-wal`, { force: true });
       truncateSync(path);
@@ -87,7 +87,7 @@ function makeUnlessThere(path: string): void {
     shareOwner(path, path.replace(/\.staging$/, ''));
   } catch (error) {
     // Another run made it just now.
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -127,10 +127,8 @@ function connectLocked(path: string): Database.Database {
     return sqlite;
   } catch (error) {
     sqlite.close();
-    throw hasCode(error, 'SQLITE_BUSY') ? new MirrorBusyError('Another run holds this mirror.') : error;
+    throw codeOf(error)?.startsWith('SQLITE_BUSY')
+      ? new MirrorBusyError('Another run holds this mirror.')
+      : error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith(code);
 }

@@ -1,4 +1,4 @@
-import { MirrorFileError } from '../../errors.ts';
+import { codeOf, MirrorFileError } from '../../errors.ts';
 
 /** What a reading came to, or why it could not be made. */
 export type Readable<T> = { readonly value: T } | { readonly problem: string };
@@ -13,7 +13,7 @@ export function tryToRead<T>(read: () => T): Readable<T> {
       error instanceof SyntaxError ||
       error instanceof TypeError ||
       error instanceof RangeError;
-    if (!isSpoilt || ('code' in error && String(error.code).startsWith('SQLITE_'))) throw error;
+    if (!isSpoilt || codeOf(error)?.startsWith('SQLITE_')) throw error;
     return { problem: error.message };
   }
 }

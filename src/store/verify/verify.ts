@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
+import { codeOf } from '../../errors.ts';
 import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { Turns } from '../file/turns.ts';
@@ -192,17 +193,12 @@ async function checkContent(
 
 /** What an error says of damage to the file; null where it is no damage. */
 function damageIn(error: unknown, path: string): string | null {
-  const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined) ?? '';
+  const codes = [codeOf(error), codeOf(error instanceof Error ? error.cause : undefined)];
+  const code = codes.find(each => each?.startsWith('SQLITE_')) ?? '';
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) {
     const explained = explainSqliteError(error, path);
     return explained instanceof Error ? explained.message : code;
   }
   // A table or column that is gone.
   return code === 'SQLITE_ERROR' && error instanceof Error ? error.message : null;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')
-    ? String(error.code)
-    : undefined;
 }
