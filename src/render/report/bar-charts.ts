@@ -1,4 +1,4 @@
-import type { Axis, Spec } from 'vega';
+import type { Axis, EncodeEntry, Mark, Scale, Spec } from 'vega';
 import { cut } from '../cut.ts';
 
 /** One bar over time: its place on the axis and what it is filled with. */
@@ -18,6 +18,12 @@ export function timeBars(
 ): Spec {
   const labels = Object.fromEntries(bars.map(({ key, label }) => [key, label]));
   const isSmall = Math.max(0, ...bars.map(bar => bar.value)) < 4;
+  const shownKeys = spread(
+    bars.map(bar => bar.key),
+    size.labelsMax,
+  );
+  const paddingInner = bars.length > 60 ? 0.15 : 0.25;
+  const corner = { value: bars.length > 60 ? 1 : 3 };
   return {
     width: size.width,
     height: size.height,
@@ -25,52 +31,21 @@ export function timeBars(
     padding: 2,
     signals: [{ name: 'labels', value: labels }],
     data: [{ name: 'bars', values: bars.map(bar => ({ ...bar })) }],
-    scales: [
-      {
-        name: 'x',
-        type: 'band',
-        domain: { data: 'bars', field: 'key' },
-        range: 'width',
-        paddingInner: bars.length > 60 ? 0.15 : 0.25,
-        paddingOuter: 0.1,
-      },
-      {
-        name: 'y',
-        type: 'linear',
-        domain: { data: 'bars', field: 'value' },
-        range: 'height',
-        nice: 4,
-        zero: true,
-      },
-    ],
+    scales: [{ ...bands('x', 'key'), paddingInner, paddingOuter: 0.1 }, values('y')],
     axes: [
-      {
-        ...xAxis,
-        title: titles.x,
-        values: spread(
-          bars.map(bar => bar.key),
-          size.labelsMax,
-        ),
-      },
+      { ...xAxis, title: titles.x, values: shownKeys },
       { ...yAxis, title: titles.y, ...(isSmall && { tickMinStep: 1 }) },
     ],
     marks: [
-      {
-        type: 'rect',
-        aria: false,
-        from: { data: 'bars' },
-        encode: {
-          enter: {
-            x: { scale: 'x', field: 'key' },
-            width: { scale: 'x', band: 1 },
-            y: { scale: 'y', field: 'value' },
-            y2: { scale: 'y', value: 0 },
-            fill: { field: 'fill' },
-            cornerRadiusTopLeft: { value: bars.length > 60 ? 1 : 3 },
-            cornerRadiusTopRight: { value: bars.length > 60 ? 1 : 3 },
-          },
-        },
-      },
+      mark('rect', {
+        x: { scale: 'x', field: 'key' },
+        width: { scale: 'x', band: 1 },
+        y: { scale: 'y', field: 'value' },
+        y2: { scale: 'y', value: 0 },
+        fill: { field: 'fill' },
+        cornerRadiusTopLeft: corner,
+        cornerRadiusTopRight: corner,
+      }),
     ],
   };
 }
@@ -110,88 +85,73 @@ const rowHeight = 40;
 const rankWidth = 400;
 /** Letters that have room above a bar: the library would guess their width much too great. */
 const labelLettersMax = 40;
+const middleOfRow = { scale: 'y', field: 'at', band: 0.5 } as const;
 
 /** A chart of bars that lie under each other, each below its name: so that long names have room on a phone. */
 export function rankedBars(bars: readonly RankedBar[], title: string, fill: string): Spec {
-  const middle = { scale: 'y', field: 'at', band: 0.5 } as const;
+  const rows = bars.map((bar, at) => ({ ...bar, label: cut(bar.label, labelLettersMax), at }));
   return {
     width: rankWidth,
     height: bars.length * rowHeight,
     autosize: 'none',
     padding: { left: 4, right: 20, top: 4, bottom: 44 },
-    data: [
-      {
-        name: 'bars',
-        values: bars.map((bar, at) => ({ ...bar, label: cut(bar.label, labelLettersMax), at })),
-      },
-    ],
-    scales: [
-      { name: 'y', type: 'band', domain: { data: 'bars', field: 'at' }, range: 'height' },
-      {
-        name: 'x',
-        type: 'linear',
-        domain: { data: 'bars', field: 'value' },
-        range: 'width',
-        nice: 4,
-        zero: true,
-      },
-    ],
-    axes: [
-      {
-        orient: 'bottom',
-        scale: 'x',
-        tickSize: 4,
-        labelFontSize: 13,
-        titleFontSize: 13,
-        tickCount: 4,
-        tickMinStep: 1,
-        encode: { labels: { update: { text: briefNumber } } },
-        title,
-      },
-    ],
+    data: [{ name: 'bars', values: rows }],
+    scales: [bands('y', 'at'), values('x')],
+    axes: [{ ...valueAxis, title }],
     marks: [
-      {
-        type: 'rect',
-        aria: false,
-        from: { data: 'bars' },
-        encode: {
-          enter: {
-            x: { scale: 'x', value: 0 },
-            x2: { scale: 'x', field: 'value' },
-            y: { ...middle, offset: 3 },
-            height: { value: 12 },
-            fill: { value: fill },
-            cornerRadiusTopRight: { value: 3 },
-            cornerRadiusBottomRight: { value: 3 },
-          },
-        },
-      },
+      mark('rect', {
+        x: { scale: 'x', value: 0 },
+        x2: { scale: 'x', field: 'value' },
+        y: { ...middleOfRow, offset: 3 },
+        height: { value: 12 },
+        fill: { value: fill },
+        cornerRadiusTopRight: { value: 3 },
+        cornerRadiusBottomRight: { value: 3 },
+      }),
       rowText('label', { align: 'left', x: 0, fill: 'var(--text)' }),
       rowText('text', { align: 'right', x: rankWidth, fill: 'var(--muted)' }),
     ],
   };
 }
 
-function rowText(
-  field: 'label' | 'text',
-  look: { align: 'left' | 'right'; x: number; fill: string },
-): NonNullable<Spec['marks']>[number] {
-  return {
-    type: 'text',
-    aria: false,
-    from: { data: 'bars' },
-    encode: {
-      enter: {
-        x: { value: look.x },
-        y: { scale: 'y', field: 'at', band: 0.5, offset: -2 },
-        text: { field },
-        align: { value: look.align },
-        baseline: { value: 'bottom' },
-        fontSize: { value: 13 },
-        fill: { value: look.fill },
-      },
-    },
-  };
+const valueAxis: Axis = {
+  orient: 'bottom',
+  scale: 'x',
+  tickSize: 4,
+  labelFontSize: 13,
+  titleFontSize: 13,
+  tickCount: 4,
+  tickMinStep: 1,
+  encode: { labels: { update: { text: briefNumber } } },
+};
+
+function rowText(field: 'label' | 'text', look: { align: 'left' | 'right'; x: number; fill: string }): Mark {
+  return mark('text', {
+    x: { value: look.x },
+    y: { ...middleOfRow, offset: -2 },
+    text: { field },
+    align: { value: look.align },
+    baseline: { value: 'bottom' },
+    fontSize: { value: 13 },
+    fill: { value: look.fill },
+  });
+}
+
+function mark(type: 'rect' | 'text', enter: EncodeEntry): Mark {
+  return { type, aria: false, from: { data: 'bars' }, encode: { enter } };
+}
+
+function bands(name: 'x' | 'y', field: string) {
+  return { name, type: 'band', domain: { data: 'bars', field }, range: rangeOf(name) } as const;
+}
+
+function values(name: 'x' | 'y'): Scale {
+  const domain = { data: 'bars', field: 'value' };
+  return { name, type: 'linear', domain, range: rangeOf(name), nice: 4, zero: true };
+}
+
+function rangeOf(name: 'x' | 'y'): 'width' | 'height' {
+  return name === 'x' ? 'width' : 'height';
 }
 
 /** Some of the keys, evenly spread, the last one among them. */
