@@ -108,7 +108,7 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
 function summary(written: readonly WrittenFile[], width: number): string {
   if (written.length === 0) return 'Nothing changed, so nothing was written.\n';
   return renderTable(
-    [{ name: 'File' }, { name: 'Rows', align: 'right' }, { name: 'Size', align: 'right' }],
+    ['File', { right: 'Rows' }, { right: 'Size' }],
     written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]),
     width,
   );

@@ -107,7 +107,6 @@ export function matchesText(
   { resource, wanted, matchCount, stories }: FoundRecords,
   width = Number.POSITIVE_INFINITY,
 ): string {
-  const columns = ['Version', 'Exported', 'State', 'Title'].map(name => ({ name }));
   const rows = stories.map(story => {
     const [newest] = story.versions;
     const fields = fieldsOf(newest?.record ?? '{}');
@@ -124,7 +123,7 @@ export function matchesText(
   const rest = matchCount - stories.length;
   return [
     `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:\n\n`,
-    renderTable([{ name: 'ID', align: 'right' }, ...columns], rows, width),
+    renderTable([{ right: 'ID' }, 'Version', 'Exported', 'State', 'Title'], rows, width),
     ...(rest > 0 ? [`… and ${count(rest)} more\n`] : []),
     `\n"docmirror show ${resource} ID" shows one of them with all its versions.\n`,
   ].join('');

@@ -7,14 +7,14 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
   if (runs.length === 0) return 'No run is recorded yet. Make one with "docmirror sync".\n';
   return renderTable(
     [
-      { name: 'Run', align: 'right' },
-      { name: 'Started' },
-      { name: 'Took', align: 'right' },
-      { name: 'Status' },
-      { name: 'New', align: 'right' },
-      { name: 'Changed', align: 'right' },
-      { name: 'Removed', align: 'right' },
-      { name: 'Error' },
+      { right: 'Run' },
+      'Started',
+      { right: 'Took' },
+      'Status',
+      { right: 'New' },
+      { right: 'Changed' },
+      { right: 'Removed' },
+      'Error',
     ],
     runs.map(run => [
       String(run.id),

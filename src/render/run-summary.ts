@@ -3,6 +3,7 @@ import type { ListOutcome } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import { renderTable } from './table.ts';
+import { wrap } from './wrap.ts';
 
 /** The summary as one JSON object on one line: what `sync --json` prints. */
 export function summaryJson(summary: RunSummary): string {
@@ -37,14 +38,7 @@ function receiptLine({ receipt }: RunSummary): string {
 
 function listsText(resources: readonly ListOutcome[], width: number): string {
   return renderTable(
-    [
-      { name: 'List' },
-      { name: 'Seen', align: 'right' },
-      { name: 'New', align: 'right' },
-      { name: 'Changed', align: 'right' },
-      { name: 'Removed', align: 'right' },
-      { name: 'Result' },
-    ],
+    ['List', { right: 'Seen' }, { right: 'New' }, { right: 'Changed' }, { right: 'Removed' }, 'Result'],
     resources.map(outcome => [
       outcome.resource,
       count(outcome.recordsSeen),
@@ -146,17 +140,8 @@ function adviceOnError(code: string): string[] {
   return ['What the mirror holds is untouched, and the next run tries again.'];
 }
 
-/** A text in lines of at most `width`; further lines are indented. A line after the first one, and a long word, stay whole. */
+/** A text in lines of at most `width`, the further ones indented. Lines after its own first one stay whole. */
 function wrapped(text: string, width: number): string {
   const [first = '', ...whole] = text.split('\n');
-  const lines: string[] = [];
-  let line = '';
-  for (const word of first.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = ' ';
-    }
-    line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line, ...whole].map(each => `${each}\n`).join('');
+  return [...wrap(first, width, '  '), ...whole].map(line => `${line}\n`).join('');
 }

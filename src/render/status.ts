@@ -69,14 +69,7 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
 
 function statusTable(lists: readonly ListStatus[], nowMs: number, width: number): string {
   return renderTable(
-    [
-      { name: 'List' },
-      { name: 'Records', align: 'right' },
-      { name: 'Verdict' },
-      { name: 'Last run', align: 'right' },
-      { name: 'Completed' },
-      { name: 'Full sweep' },
-    ],
+    ['List', { right: 'Records' }, 'Verdict', { right: 'Last run' }, 'Completed', 'Full sweep'],
     lists.map(list => [
       list.resource,
       count(list.recordCount),

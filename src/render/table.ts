@@ -1,9 +1,6 @@
 import Table from 'cli-table3';
 import { printable } from '../printable.ts';
 
-/** At which side the cells of a column stand. */
-export type Align = 'left' | 'right';
-
 const noBorders = {
   top: '',
   'top-mid': '',
@@ -22,11 +19,8 @@ const noBorders = {
   middle: '  ',
 };
 
-/** A column of a table. */
-export interface Column {
-  readonly name: string;
-  readonly align?: Align;
-}
+/** A column of a table by its heading; that of numbers, whose cells stand at the right, as `{ right: 'Records' }`. */
+export type Column = string | { readonly right: string };
 
 /**
  * Lays rows out in columns under their headings or, where a line would be longer than `width`, as a block a row; plain text that
@@ -39,8 +33,8 @@ export function renderTable(
 ): string {
   const cells = rows.map(row => row.map(printable));
   const table = new Table({
-    head: columns.map(({ name }) => name),
-    colAligns: columns.map(({ align }) => align ?? 'left'),
+    head: columns.map(nameOf),
+    colAligns: columns.map(column => (typeof column === 'string' ? 'left' : 'right')),
     chars: noBorders,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
@@ -59,6 +53,13 @@ function blockLines(
   [head = '', ...cells]: readonly string[],
 ): string[] {
   // A number alone does not say what it is of.
-  const heading = first?.align === 'right' ? `${first.name} ${head}` : head;
-  return [heading, ...columns.flatMap(({ name }, at) => (cells[at] ? [`  ${name}: ${cells[at]}`] : []))];
+  const heading = typeof first === 'object' ? `${first.right} ${head}` : head;
+  return [
+    heading,
+    ...columns.flatMap((column, at) => (cells[at] ? [`  ${nameOf(column)}: ${cells[at]}`] : [])),
+  ];
+}
+
+function nameOf(column: Column): string {
+  return typeof column === 'string' ? column : column.right;
 }

@@ -35,24 +35,14 @@ function prunedNote({ prunedBefore }: Verification): string[] {
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount, checkpoint } =
     verification;
-  const table =
-    lists.length === 0
-      ? ''
-      : `${renderTable(
-          [
-            { name: 'List' },
-            { name: 'Records', align: 'right' },
-            { name: 'Run', align: 'right' },
-            { name: 'Checksum' },
-          ],
-          lists.map(({ resource, recordCount, runId, checksum }) => [
-            resource,
-            count(recordCount),
-            runId === null ? '–' : String(runId),
-            checksum,
-          ]),
-          width,
-        )}\n`;
+  const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
+    resource,
+    count(recordCount),
+    runId === null ? '–' : String(runId),
+    checksum,
+  ]);
+  const columns = ['List', { right: 'Records' }, { right: 'Run' }, 'Checksum'];
+  const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];
   const isAboutCheckpoint = differenceCount === 1 && isRefused(checkpoint);
@@ -62,7 +52,12 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
       : isAboutCheckpoint
         ? `The checkpoint can't be relied on. It says nothing against ${path}, in which no difference was found: ${rest}.`
         : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
-  return `${table}${[...[verdict, ...notes].map(printable), ...differences.map(differenceLine), ...more(differenceCount, differences.length)].join('\n')}\n`;
+  const lines = [
+    ...[verdict, ...notes].map(printable),
+    ...differences.map(differenceLine),
+    ...more(differenceCount, differences.length),
+  ];
+  return `${table}${lines.join('\n')}\n`;
 }
 
 /** Whether the checkpoint itself is one of the differences: its signature is false or another key's, or it is no checkpoint at all. */
@@ -90,15 +85,12 @@ export function liveText({ isProven, notes, differences, differenceCount }: Live
 /** An audit as one JSON object on one line. */
 export function verificationJson(verification: Shown, live: LiveResult | null): string {
   const { path, differences, differenceCount, ...checked } = verification;
-  const shown =
-    live === null
-      ? null
-      : {
-          isProven: live.isProven,
-          notes: live.notes,
-          differenceCount: live.differenceCount,
-          differences: live.differences.map(withoutSecretsIn),
-        };
+  const shown = live && {
+    isProven: live.isProven,
+    notes: live.notes,
+    differenceCount: live.differenceCount,
+    differences: live.differences.map(withoutSecretsIn),
+  };
   const ok = differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
   return `${JSON.stringify({ ok, path, ...checked, differenceCount, differences, live: shown })}\n`;
 }

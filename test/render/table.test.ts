@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { renderTable } from '../../src/render/table.ts';
 
-const columns = [{ name: 'List' }, { name: 'Records', align: 'right' as const }, { name: 'Error' }];
+const columns = ['List', { right: 'Records' }, 'Error'];
 const rows = [
   ['document-exports', '1,203', ''],
   ['webhooks', '3', 'network'],
@@ -27,8 +27,9 @@ webhooks
   });
 
   test('names a number that heads a block, for alone it says nothing', () => {
-    const runs = [{ name: 'Run', align: 'right' as const }, { name: 'Status' }];
-    expect(renderTable(runs, [['12', 'completed']], 10)).toBe('Run 12\n  Status: completed\n');
+    expect(renderTable([{ right: 'Run' }, 'Status'], [['12', 'completed']], 10)).toBe(
+      'Run 12\n  Status: completed\n',
+    );
   });
 
   test('shows in either form what could steer a terminal as an escape', () => {

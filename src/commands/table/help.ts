@@ -1,4 +1,5 @@
 import { type SettingName, settings } from '../../config/settings.ts';
+import { wrap } from '../../render/wrap.ts';
 import type { CommandEntry } from './entry.ts';
 
 /** What the help says of a setting's flag: its meaning, its variable and its default. */
@@ -16,7 +17,7 @@ export function helpAfterFlags({ examples, notes, exitCodes }: CommandEntry): st
     return `  $ ${before}   ${meaning}`;
   });
   const paragraphs = [...notes, ...(exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`])];
-  return ['', 'Examples:', ...shown, ...paragraphs.flatMap(text => ['', ...wrapped(text)])].join('\n');
+  return ['', 'Examples:', ...shown, ...paragraphs.flatMap(text => ['', ...wrap(text, widthMax)])].join('\n');
 }
 
 /** The meaning of a longer example stands below it; in characters. */
@@ -24,14 +25,3 @@ const lineWidthMax = 60;
 
 /** The width of a paragraph, in characters. */
 const widthMax = 110;
-
-function wrapped(text: string): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= widthMax)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
-}
