@@ -1,13 +1,13 @@
 import { isFresh } from '../freshness.ts';
+import type { MirrorNumbers } from '../serve/metrics.ts';
 import type { ServedReport } from '../serve/pages.ts';
-import type { RunFigures } from '../store/read/run-figures.ts';
 import { version } from '../version.ts';
 import { inTurns } from './in-turns.ts';
 
 interface Sources {
   /** Changes whenever the mirror does. */
   revision(): string;
-  figures(): RunFigures;
+  figures(): MirrorNumbers;
   readonly maxAgeMs: number | null;
 }
 
@@ -37,7 +37,7 @@ export function servedReport(database: string, { revision, figures, maxAgeMs }: 
 }
 
 /** A letter a list: which ones are too old. */
-function staleMark({ lists }: RunFigures, maxAgeMs: number | null): string {
+function staleMark({ lists }: MirrorNumbers, maxAgeMs: number | null): string {
   if (maxAgeMs === null) return '';
   const nowMs = Date.now();
   return `-${lists.map(({ lastCompletedAt }) => (isFresh(lastCompletedAt, nowMs, maxAgeMs) ? 'f' : 's')).join('')}`;

@@ -3,8 +3,10 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 /** The numbers of a list that are shown as metrics. */
 export interface ListNumbers {
   readonly resource: string;
+  /** Records after the last run that wrote the list; null where none has. */
   readonly recordCount: number | null;
   readonly lastCompletedAt: string | null;
+  /** The last run of the list that has ended. */
   readonly last: {
     readonly completeness: string | null;
     readonly pages: number;
@@ -12,6 +14,7 @@ export interface ListNumbers {
     readonly rejected: number;
     readonly removalsWithheld: number;
   } | null;
+  /** What all runs of the list came to, added up. */
   readonly totals: {
     readonly inserted: number;
     readonly updated: number;
@@ -123,10 +126,23 @@ function runMetrics(registry: Registry): Update {
   };
 }
 
-/** A gauge with a value a list; a list whose value is null is left out. */
 function gauge(name: string, help: string, numberOf: (list: ListNumbers) => number | null) {
+  return listMetric(Gauge, name, help, numberOf);
+}
+
+function counter(name: string, help: string, numberOf: (totals: ListNumbers['totals']) => number) {
+  return listMetric(Counter, `${name}_total`, help, ({ totals }) => numberOf(totals));
+}
+
+/** A metric with a value a list; a list whose value is null is left out. */
+function listMetric(
+  Metric: typeof Gauge | typeof Counter,
+  name: string,
+  help: string,
+  numberOf: (list: ListNumbers) => number | null,
+) {
   return (registry: Registry): Update => {
-    const metric = new Gauge({
+    const metric = new Metric({
       name: `docmirror_list_${name}`,
       help,
       labelNames: ['resource'],
@@ -136,23 +152,8 @@ function gauge(name: string, help: string, numberOf: (list: ListNumbers) => numb
       metric.reset();
       for (const list of lists) {
         const value = numberOf(list);
-        if (value !== null) metric.set({ resource: list.resource }, value);
+        if (value !== null) metric.inc({ resource: list.resource }, value);
       }
-    };
-  };
-}
-
-function counter(name: string, help: string, numberOf: (totals: ListNumbers['totals']) => number) {
-  return (registry: Registry): Update => {
-    const metric = new Counter({
-      name: `docmirror_list_${name}_total`,
-      help,
-      labelNames: ['resource'],
-      registers: [registry],
-    });
-    return ({ lists }) => {
-      metric.reset();
-      for (const { resource, totals } of lists) metric.inc({ resource }, numberOf(totals));
     };
   };
 }

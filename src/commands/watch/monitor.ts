@@ -1,7 +1,7 @@
 import { wholeNumber } from '../../config/resolve.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import { UsageError } from '../../errors.ts';
-import type { RunFigures } from '../../store/read/run-figures.ts';
+import type { MirrorNumbers } from '../../serve/metrics.ts';
 import { version } from '../../version.ts';
 import type { Logger } from '../logging.ts';
 import { remembered } from '../remembered.ts';
@@ -45,8 +45,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
     metrics,
     health: {
       maxAgeMs,
-      ages: () =>
-        read()?.lists.map(({ resource, lastCompletedAt }) => ({ resource, lastCompletedAt })) ?? neverSynced,
+      ages: () => read()?.lists ?? neverSynced,
     },
     onFault: error => logger.error({ err: error }, 'A request failed.'),
   });
@@ -69,7 +68,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 }
 
 /** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
-async function figuresReader(database: string): Promise<() => RunFigures | null> {
+async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
   const { ReportReader } = await import('../../store/read/report-reader.ts');
   return remembered(figuresKeptMs, () => {
     try {

@@ -1,5 +1,6 @@
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
+import type { RecordPage } from '../../serve/record-source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
@@ -11,11 +12,6 @@ import { findByReference, type RecordStory, type ReferenceMatches, readStory } f
 import { type SearchBounds, type SearchResult, search } from './search.ts';
 
 export type { Change };
-/** Records of a list, each as JSON text in the service's shape, and how many there are in all. */
-export interface RecordPage {
-  readonly records: readonly string[];
-  readonly totalRecordCount: number;
-}
 
 /** Which changes to read. */
 export interface ChangeQuery {

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { Change } from './change.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
+import { lastCompletedAt } from './last-completed.ts';
 import { readLatestChanges } from './latest-changes.ts';
 
 /** How the newest run of a list that has ended did. */
@@ -106,20 +107,13 @@ export function* readReport(sqlite: Database.Database): Generator<void, ReportDa
 
 function readList(sqlite: Database.Database, { resource, title, table }: ListDefinition): ReportList {
   const last = sqlite.prepare<[string], ReportListRun>(lastRunOfList).get(resource) ?? null;
-  const newest = (condition: string): string | null =>
-    sqlite
-      .prepare<[string], string>(
-        `SELECT completed_at FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
-      )
-      .pluck()
-      .get(resource) ?? null;
   return {
     resource,
     title,
     recordCount: sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
-    lastCompletedAt: newest("status = 'completed'"),
-    lastFullAt: newest("status = 'completed' AND mode = 'full'"),
-    lastProvenAt: newest("status = 'completed' AND completeness = 'proven'"),
+    lastCompletedAt: lastCompletedAt(sqlite, resource),
+    lastFullAt: lastCompletedAt(sqlite, resource, "mode = 'full'"),
+    lastProvenAt: lastCompletedAt(sqlite, resource, "completeness = 'proven'"),
     last,
     rejections:
       last === null || last.rejected === 0

@@ -1,6 +1,7 @@
+import type { MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { type ReportData, readReport } from './report-data.ts';
-import { type RunFigures, readFigures, readRevision } from './run-figures.ts';
+import { readFigures, readRevision } from './run-figures.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
 export class ReportReader implements Disposable {
@@ -20,7 +21,7 @@ export class ReportReader implements Disposable {
     return readRevision(this.#file.sqlite);
   }
 
-  figures(): RunFigures {
+  figures(): MirrorNumbers {
     return readFigures(this.#file.sqlite);
   }
 

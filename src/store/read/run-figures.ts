@@ -1,53 +1,8 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { resourceNames } from '../../contract/lists.ts';
-
-/** How many runs ended (or go on) in one way. */
-export interface RunCount {
-  readonly status: string;
-  readonly trigger: string;
-  readonly count: number;
-}
-
-/** The last run of a list that has ended. */
-export interface LastListRun {
-  readonly runId: number;
-  readonly status: string;
-  readonly mode: string | null;
-  readonly completeness: string | null;
-  readonly pages: number;
-  readonly durationMs: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
-}
-
-/** What all runs of a list came to, added up. */
-export interface ListTotals {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly rejected: number;
-  readonly requests: number;
-  readonly retries: number;
-  readonly bytes: number;
-  readonly durationMs: number;
-}
-
-/** The numbers of one list. */
-export interface ListFigures {
-  readonly resource: string;
-  /** Records after the last run that wrote the list; null where none has. */
-  readonly recordCount: number | null;
-  readonly lastCompletedAt: string | null;
-  readonly last: LastListRun | null;
-  readonly totals: ListTotals;
-}
-
-/** The numbers of a mirror, all from its record of runs: they stay right when a process starts anew. */
-export interface RunFigures {
-  readonly runs: readonly RunCount[];
-  readonly lists: readonly ListFigures[];
-}
+import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
+import { lastCompletedAt } from './last-completed.ts';
 
 const listMs = "round((unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) * 1000)";
 
@@ -59,7 +14,7 @@ const totalsOfList = `
   FROM sync_run_resources WHERE resource = ?`;
 
 const lastOfList = `
-  SELECT run_id AS runId, status, mode, completeness, coalesce(page_count, 0) * max(walks, 1) AS pages,
+  SELECT completeness, coalesce(page_count, 0) * max(walks, 1) AS pages,
     coalesce(${listMs}, 0) AS durationMs, rejected, removals_withheld AS removalsWithheld
   FROM sync_run_resources WHERE resource = ? AND status NOT IN ('running', 'interrupted')
   ORDER BY run_id DESC LIMIT 1`;
@@ -68,27 +23,20 @@ const recordCountOfList = `
   SELECT record_count FROM sync_run_resources WHERE resource = ? AND record_count IS NOT NULL
   ORDER BY run_id DESC LIMIT 1`;
 
-const lastCompletedOfList = `
-  SELECT completed_at FROM sync_run_resources WHERE resource = ? AND status = 'completed'
-  ORDER BY run_id DESC LIMIT 1`;
+const countsOfRuns = 'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY status, "trigger"';
 
-/** Reads the numbers of a mirror, all of one state of the file. */
-export function readFigures(sqlite: Database.Database): RunFigures {
-  const one = (sql: string, resource: string): unknown => sqlite.prepare(sql).pluck().get(resource) ?? null;
-  const listFigures = (resource: string): ListFigures => ({
+/** Reads the numbers of a mirror, all of one state of the file and from its record of runs: they stay right when a process starts anew. */
+export function readFigures(sqlite: Database.Database): MirrorNumbers {
+  const numbersOf = (resource: string): ListNumbers => ({
     resource,
-    recordCount: one(recordCountOfList, resource) as number | null,
-    lastCompletedAt: one(lastCompletedOfList, resource) as string | null,
-    last: sqlite.prepare<[string], LastListRun>(lastOfList).get(resource) ?? null,
-    totals: sqlite.prepare<[string], ListTotals>(totalsOfList).get(resource) as ListTotals,
+    recordCount: sqlite.prepare<[string], number>(recordCountOfList).pluck().get(resource) ?? null,
+    lastCompletedAt: lastCompletedAt(sqlite, resource),
+    last: sqlite.prepare<[string], ListNumbers['last']>(lastOfList).get(resource) ?? null,
+    totals: sqlite.prepare(totalsOfList).get(resource) as ListNumbers['totals'],
   });
   return sqlite.transaction(() => ({
-    runs: sqlite
-      .prepare<[], RunCount>(
-        'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY status, "trigger"',
-      )
-      .all(),
-    lists: resourceNames.map(listFigures),
+    runs: sqlite.prepare<[], MirrorNumbers['runs'][number]>(countsOfRuns).all(),
+    lists: resourceNames.map(numbersOf),
   }))();
 }
 

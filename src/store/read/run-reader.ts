@@ -2,6 +2,7 @@ import { desc, eq, inArray } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { lastCompletedAt } from './last-completed.ts';
 
 /** A row of `sync_runs`, with its fields as Drizzle names them. */
 export type RunRow = typeof syncRuns.$inferSelect;
@@ -66,33 +67,21 @@ export class RunReader implements Disposable {
   }
 
   #statusOf(list: ListDefinition): ListStatus {
-    const ended = this.#file.orm
+    const { orm, sqlite } = this.#file;
+    const last = orm
       .select({ resource: syncRunResources, baseUrl: syncRuns.baseUrl })
       .from(syncRunResources)
       .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
       .where(eq(syncRunResources.resource, list.resource))
-      .orderBy(desc(syncRunResources.runId));
-    const last = ended.limit(1).get();
+      .orderBy(desc(syncRunResources.runId))
+      .limit(1)
+      .get();
     return {
       resource: list.resource,
-      recordCount: this.#count(list),
+      recordCount: Number(sqlite.prepare(`SELECT count(*) FROM ${list.table}`).pluck().get()),
       lastRun: last === undefined ? null : { ...last.resource, baseUrl: last.baseUrl },
-      lastCompletedAt: this.#lastCompleted(list, "status = 'completed'"),
-      lastFullAt: this.#lastCompleted(list, "status = 'completed' AND mode = 'full'"),
+      lastCompletedAt: lastCompletedAt(sqlite, list.resource),
+      lastFullAt: lastCompletedAt(sqlite, list.resource, "mode = 'full'"),
     };
-  }
-
-  #lastCompleted(list: ListDefinition, condition: string): string | null {
-    const newest = this.#file.sqlite
-      .prepare<[string], string>(
-        `SELECT completed_at FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
-      )
-      .pluck()
-      .get(list.resource);
-    return newest ?? null;
-  }
-
-  #count({ table }: ListDefinition): number {
-    return Number(this.#file.sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
   }
 }
