@@ -9,15 +9,10 @@ import {
 } from '../../contract/wire.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { merged } from '../tables/merged.ts';
 import { versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
-import type { StandingRecord } from '../tables/standing-record.ts';
-
-/** A connection as its row says it, with the runs that first saw it and last changed it. */
-export interface StandingConnection extends StoredConnection {
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
-}
+import type { StandingConnection, StandingRecord } from '../tables/standing-record.ts';
 
 const knownMax = 10_000;
 
@@ -40,21 +35,22 @@ export class MirrorState {
 
   /** A list's records in the order of their ids; never all in memory. */
   *records(list: ListDefinition): Generator<StandingRecord> {
-    const rows = new ListTable(this.#sqlite, list).rows();
+    const rows: Iterable<StandingRecord> = new ListTable(this.#sqlite, list).rows();
     const runId = this.#asOfRunId;
     if (runId === null) {
       yield* rows;
       return;
     }
     const versions = versionsAfterRun(this.#sqlite, list.resource, runId);
-    yield* mergeById(standingAfter(rows, runId), restoredVersions(list, versions));
+    yield* merged(() => standingAfter(rows, runId), restoredVersions(list, versions), isBefore);
   }
 
   /** The connections in the order of their ids. */
   *connections(): Generator<StandingConnection> {
     const runId = this.#asOfRunId;
-    if (runId === null) yield* this.#connections.rows();
-    else yield* mergeById(standingAfter(this.#connections.rows(), runId), this.#endedConnections(runId));
+    const rows: Iterable<StandingConnection> = this.#connections.rows();
+    if (runId === null) yield* rows;
+    else yield* merged(() => standingAfter(rows, runId), this.#endedConnections(runId), isBefore);
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */
@@ -116,24 +112,6 @@ function* standingAfter<T extends { readonly changedRunId: number }>(
   for (const row of rows) if (row.changedRunId <= runId) yield row;
 }
 
-/** Joins two series that come in the order of their ids into one. */
-function* mergeById<T extends { readonly id: number }>(left: Iterable<T>, right: Iterable<T>): Generator<T> {
-  const others = right[Symbol.iterator]();
-  try {
-    let other = others.next();
-    for (const each of left) {
-      while (other.done !== true && other.value.id < each.id) {
-        yield other.value;
-        other = others.next();
-      }
-      yield each;
-    }
-    while (other.done !== true) {
-      yield other.value;
-      other = others.next();
-    }
-  } finally {
-    // A statement that is left half read would keep its connection from being closed.
-    others.return?.();
-  }
+function isBefore<T extends { readonly id: number }>(left: T, right: T): boolean {
+  return left.id < right.id;
 }

@@ -137,19 +137,8 @@ function* restored(
     }
     return;
   }
-  // They come back in their order, some at a time.
-  const waiting: StoredVersion[] = [];
-  for (const { record } of restoredVersions(list, noted(versions, waiting))) {
-    const version = waiting.shift();
-    if (version !== undefined)
-      yield [version, { values: [...record.scalars, ...record.arrays], extra: record.extra }];
-  }
-}
-
-function* noted<T>(items: Iterable<T>, into: T[]): Generator<T> {
-  for (const item of items) {
-    into.push(item);
-    yield item;
+  for (const { version, record } of restoredVersions(list, versions)) {
+    yield [version, { values: [...record.scalars, ...record.arrays], extra: record.extra }];
   }
 }
 

@@ -4,6 +4,7 @@ import { connectionContent, contentOf } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { contentBytes, hash16Hex, Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
+import { merged } from '../tables/merged.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 
@@ -96,7 +97,8 @@ export class ChangesOfRuns {
     const rows = () => this.#rows.iterate(runId, isInsert);
     // Mostly there are rows alone, and what merges takes as long as what reads.
     const hasVersions = this.#begun.get(runId, this.#resource, isInsert) !== undefined;
-    return hasVersions ? merged(this.#versions(this.#begun, runId, isInsert), rows) : rows();
+    if (!hasVersions) return rows();
+    return merged(rows, this.#versions(this.#begun, runId, isInsert), ([a], [b]) => String(a) < String(b));
   }
 
   *#versions(ids: VersionIds, runId: number, which: number | string): Generator<RecordContent> {
@@ -114,25 +116,6 @@ export class ChangesOfRuns {
 
   *#versionsOf(ids: VersionIds, runId: number, which: number | string): Generator<StoredVersion> {
     for (const id of ids.iterate(runId, this.#resource, which)) yield this.#version.get(id) as StoredVersion;
-  }
-}
-
-/** Both in one order; nothing is held of either. The rows are read from when they are asked for, so that they are closed whatever happens. */
-function* merged(
-  versions: Iterable<RecordContent>,
-  rows: () => Iterable<RecordContent>,
-): Generator<RecordContent> {
-  const rest = versions[Symbol.iterator]();
-  try {
-    let next = rest.next();
-    for (const row of rows()) {
-      for (; !next.done && String(next.value[0]) < String(row[0]); next = rest.next()) yield next.value;
-      yield row;
-    }
-    for (; !next.done; next = rest.next()) yield next.value;
-  } finally {
-    // A statement that is left half read would keep its connection from being closed.
-    rest.return?.();
   }
 }
 

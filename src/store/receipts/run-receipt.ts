@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import { MalformedError } from '../../audit/malformed-error.ts';
-import { readReceipt } from '../../audit/read-receipt.ts';
+import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type {
   ConnectionsReceipt,
   EndStatus,
@@ -116,19 +115,10 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
 function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListState['resource']): Sum {
   if (resource === 'connections') return new ContentSum(sqlite, resource, resource).stored();
   for (const text of log.newestFirst()) {
-    const state = statesIn(text).find(list => list.resource === resource);
+    const receipt = receiptOrNull(text);
+    const states: readonly ListState[] = receipt === null || receipt.kind === 'prune' ? [] : receipt.lists;
+    const state = states.find(list => list.resource === resource);
     if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
   }
   return new Sum();
-}
-
-/** What a stored receipt says of lists; nothing where others have spoilt it, which an audit finds. */
-function statesIn(text: string): readonly ListState[] {
-  try {
-    const receipt = readReceipt(text);
-    return receipt.kind === 'prune' ? [] : receipt.lists;
-  } catch (error) {
-    if (error instanceof MalformedError) return [];
-    throw error;
-  }
 }

@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { Fingerprints, fingerprintedTables, fingerprintSum } from './fingerprints.ts';
+import { keptResources } from './kept-resources.ts';
 import { createTriggers } from './triggers.ts';
-
-const historyResources = [...lists.map(({ resource }) => resource), 'connections'];
 
 /** Every sum that a mirror keeps of its tables, from its birth on: by table, and by what of it. */
 export const keptSums: readonly (readonly [table: string, resource: string])[] = [
   ...lists.map(({ table, resource }) => [table, resource] as const),
   ['connections', 'connections'],
-  ...historyResources.map(resource => ['record_history', resource] as const),
+  ...keptResources.map(resource => ['record_history', resource] as const),
   ...fingerprintedTables.map(table => [table, fingerprintSum] as const),
   ['sync_receipts', 'leaves'],
-  ...historyResources.map(resource => ['before_pruning', resource] as const),
+  ...keptResources.map(resource => ['before_pruning', resource] as const),
 ];
 
 /**

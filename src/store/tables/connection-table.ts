@@ -12,11 +12,10 @@ import {
 import { ContentSum } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
+import type { StandingConnection } from './standing-record.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
-export interface ConnectionRow extends StoredConnection {
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
+export interface ConnectionRow extends StandingConnection {
   /** How much the list counts that gave the name; see `unclaimed` and `givenUp`. */
   readonly nameRank: number;
   readonly nameTime: string | null;

@@ -8,13 +8,10 @@ import {
   scalarFields,
 } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
+import type { StandingRecord } from './standing-record.ts';
 
 /** A row's own record and its past. */
-export interface StoredRow {
-  readonly id: number;
-  readonly record: RecordValues;
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
+export interface StoredRow extends StandingRecord {
   /** As it stands in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
   readonly content: string;
 }

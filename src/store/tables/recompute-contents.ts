@@ -3,13 +3,10 @@ import { connectionContent, contentOf } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ConnectionTable } from './connection-table.ts';
-import {
-  ContentSum,
-  type EndedVersion,
-  versionFingerprint,
-  versionFingerprintBefore,
-} from './content-sums.ts';
+import { ContentSum, versionFingerprint, versionFingerprintBefore } from './content-sums.ts';
+import { keptResources } from './kept-resources.ts';
 import { ListTable } from './list-table.ts';
+import { type StoredVersion, versionColumns } from './record-lives.ts';
 
 /** Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them. */
 export function recomputeContents(table: ListTable): Sum {
@@ -33,7 +30,7 @@ export function recomputeAll(sqlite: Database.Database): void {
     new ContentSum(sqlite, list.table, list.resource).replace(sum);
   }
   upgradeConnections(sqlite);
-  for (const resource of [...lists.map(list => list.resource), 'connections']) sumUpHistory(sqlite, resource);
+  for (const resource of keptResources) sumUpHistory(sqlite, resource);
 }
 
 function upgradeConnections(sqlite: Database.Database): void {
@@ -50,10 +47,8 @@ function upgradeConnections(sqlite: Database.Database): void {
 /** Ended versions get new fingerprints and a new sum of them; what others changed before keeps its wrong one, and is found. */
 function sumUpHistory(sqlite: Database.Database, resource: string): void {
   const sum = new Sum();
-  const versions = sqlite.prepare<[string], EndedVersion & { id: number; fingerprint: Buffer | null }>(
-    `SELECT id, _fingerprint AS fingerprint, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS validFromRunId,
-       valid_to_run_id AS validToRunId, ended_by AS endedBy, record
-     FROM record_history WHERE resource = ?`,
+  const versions = sqlite.prepare<[string], StoredVersion>(
+    `SELECT ${versionColumns} FROM record_history WHERE resource = ?`,
   );
   const setFingerprint = sqlite.prepare('UPDATE record_history SET _fingerprint = ? WHERE id = ?');
   for (const version of versions.all(resource)) {

@@ -8,6 +8,11 @@ import type { StandingRecord } from './standing-record.ts';
 /** Versions are read together up to this number: reading a page has its costs, however short it is. */
 const versionsPerPage = 200;
 
+/** A record as a version that ended says it. */
+export interface RestoredVersion extends StandingRecord {
+  readonly version: StoredVersion;
+}
+
 /**
  * Reads versions of a list's records back from the history, by the same way as a page of the service: so what was kept in the
  * service's shape comes back as the very columns that it was written from.
@@ -15,7 +20,7 @@ const versionsPerPage = 200;
 export function* restoredVersions(
   list: ListDefinition,
   versions: Iterable<StoredVersion>,
-): Generator<StandingRecord> {
+): Generator<RestoredVersion> {
   const reader = pageReader(list);
   let batch: StoredVersion[] = [];
   for (const version of versions) {
@@ -27,11 +32,11 @@ export function* restoredVersions(
   yield* restore(reader, batch);
 }
 
-function* restore(reader: PageReader, versions: readonly StoredVersion[]): Generator<StandingRecord> {
+function* restore(reader: PageReader, versions: readonly StoredVersion[]): Generator<RestoredVersion> {
   const records = readBack(reader, versions);
-  for (const [at, { recordId, firstSeenRunId, validFromRunId }] of versions.entries()) {
-    const record = records[at] as MirrorRecord;
-    yield { id: recordId, record, firstSeenRunId, changedRunId: validFromRunId };
+  for (const [at, version] of versions.entries()) {
+    const { recordId: id, firstSeenRunId, validFromRunId: changedRunId } = version;
+    yield { id, record: records[at] as MirrorRecord, firstSeenRunId, changedRunId, version };
   }
 }
 

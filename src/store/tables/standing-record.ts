@@ -1,9 +1,17 @@
 import type { RecordValues } from '../../contract/content.ts';
+import type { StoredConnection } from '../../contract/wire.ts';
 
-/** A record as it stood at one time, and the runs that first saw and last changed it until then. */
-export interface StandingRecord {
-  readonly id: number;
-  readonly record: RecordValues;
+/** The runs that first saw something and last changed it, up to the time of which it is told. */
+interface Provenance {
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
 }
+
+/** A record as it stood at one time. */
+export interface StandingRecord extends Provenance {
+  readonly id: number;
+  readonly record: RecordValues;
+}
+
+/** A connection as it stood at one time. */
+export interface StandingConnection extends StoredConnection, Provenance {}

@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { ChangesHash } from '../../audit/changes-hash.ts';
-import { resourceNames } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { readPruned } from '../receipts/pruned.ts';
+import { keptResources } from '../tables/kept-resources.ts';
 import { type Readable, tryToRead } from '../tables/readable.ts';
 
 /** What one run did to one list, so that it can be taken back. */
@@ -58,7 +58,7 @@ export function layPlainGroundwork(sqlite: Database.Database): PlainGroundwork {
   const runs = sqlite.prepare<[number], number>('SELECT id FROM sync_runs WHERE id > ? ORDER BY id');
   // What pruned runs did can't be read.
   for (const runId of runs.pluck().iterate(readPruned(sqlite).throughRunId)) {
-    for (const resource of [...resourceNames, 'connections']) {
+    for (const resource of keptResources) {
       const found = file.of(runId, resource);
       if ('problem' in found) work.push([nameOf(runId, resource), found]);
       else if (isSomething(found.value))

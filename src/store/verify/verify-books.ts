@@ -7,6 +7,7 @@ import {
   fingerprintSum,
 } from '../tables/fingerprints.ts';
 import { greatestGiven } from '../tables/given-numbers.ts';
+import { keptResources } from '../tables/kept-resources.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
@@ -102,7 +103,7 @@ function verifyShortcuts({ sqlite, differences }: Audit): void {
       differences.add('_list_states', null, `${resource}: the row is missing`);
     }
   }
-  const names = [...lists.map(({ resource }) => resource), 'connections'].map(name => `'${name}'`).join(', ');
+  const names = keptResources.map(name => `'${name}'`).join(', ');
   for (const table of [
     '_known_pages',
     '_list_states',

@@ -1,11 +1,11 @@
-import { resourceNames } from '../../contract/lists.ts';
 import { sumOfBegun } from '../receipts/kept-provenance.ts';
 import { ContentSum } from '../tables/content-sums.ts';
+import { keptResources } from '../tables/kept-resources.ts';
 import type { Audit } from './verify-list.ts';
 
 /** Checks which runs wrote what is kept of the time whose ended versions were deleted. */
 export function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
-  for (const resource of [...resourceNames, 'connections']) {
+  for (const resource of keptResources) {
     const range = { beganAfter: 0, beganThrough: prunedThrough, stoodAfter: prunedThrough };
     const found = sumOfBegun(sqlite, resource, range);
     if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;

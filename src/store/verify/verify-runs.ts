@@ -1,15 +1,13 @@
-import { MalformedError } from '../../audit/malformed-error.ts';
-import { readReceipt } from '../../audit/read-receipt.ts';
+import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ListState, RunReceipt } from '../../audit/receipt.ts';
-import { resourceNames } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
+import { keptResources } from '../tables/kept-resources.ts';
 import type { RunWork, WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
 type Resource = ListState['resource'];
-const resources: readonly Resource[] = [...resourceNames, 'connections'];
 
 interface RunState {
   readonly id: number;
@@ -76,9 +74,9 @@ class Rewind {
   }
 
   checkRun(runId: number, text: string): void {
-    const stored = readRunReceipt(text);
-    // A receipt that can't be read was named already.
-    if (stored === null) return;
+    const stored = receiptOrNull(text);
+    // A receipt that can't be read, or is of another kind, was named already.
+    if (stored?.kind !== 'run') return;
     const ofStored = new Map(stored.lists.map(list => [list.resource, list]));
     const expected = composeRunReceipt(this.#audit.sqlite, runId, {
       mirrorId: this.#mirrorId,
@@ -111,7 +109,7 @@ class Rewind {
 
   /** Undoes what a run did. */
   takeBack(runId: number): void {
-    for (const resource of this.isOver ? [] : resources) {
+    for (const resource of this.isOver ? [] : keptResources) {
       const work = this.#work.of(runId, resource);
       if ('problem' in work) {
         const what = `${resource}, run ${runId}: ${work.problem}`;
@@ -148,16 +146,6 @@ class Rewind {
   #workOf(runId: number, resource: Resource): RunWork | null {
     const work = this.#work.of(runId, resource);
     return 'value' in work ? work.value : null;
-  }
-}
-
-function readRunReceipt(text: string): RunReceipt | null {
-  try {
-    const receipt = readReceipt(text);
-    return receipt.kind === 'run' ? receipt : null;
-  } catch (error) {
-    if (error instanceof MalformedError) return null;
-    throw error;
   }
 }
 
