@@ -9,7 +9,7 @@ import { type Backup, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
-import { verifyMirror } from '../store/verify/verify.ts';
+import { type Verification, verifyMirror } from '../store/verify/verify.ts';
 import {
   assertCanSign,
   signedCheckpointOf,
@@ -55,12 +55,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     onProgress: (done, total) => bar.update(done, total),
   }).finally(() => bar.stop());
   if (made.verification.differenceCount > 0) {
-    context.stdout.write(verificationText(made.verification, terminalWidth(context.stdout)));
-    context.stderr.write(
-      'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror.\n',
-    );
-    context.setExitCode(exitCodes.difference);
-    return;
+    return refuse(made.verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   }
   if (config.signingKeyFile !== null) {
     writeCheckpoint(checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
@@ -96,15 +91,22 @@ async function restoreMirror(copy: string, database: string, context: CommandCon
     onProgress: (done, total) => bar.update(done, total),
   }).finally(() => bar.stop());
   if (verification !== null && verification.differenceCount > 0) {
-    context.stdout.write(verificationText(verification, terminalWidth(context.stdout)));
-    context.stderr.write('docmirror: the copy is not sound, so the mirror was left as it is.\n');
-    context.setExitCode(exitCodes.difference);
-    return;
+    return refuse(verification, 'so the mirror was left as it is.', context);
   }
   const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
   context.stdout.write(
     `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. "docmirror sync" brings it up to date.\n`,
   );
+}
+
+function refuse(
+  found: Verification,
+  consequence: string,
+  { stdout, stderr, setExitCode }: CommandContext,
+): void {
+  stdout.write(verificationText(found, terminalWidth(stdout)));
+  stderr.write(`docmirror: the copy is not sound, ${consequence}\n`);
+  setExitCode(exitCodes.difference);
 }
 
 async function check(

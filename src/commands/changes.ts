@@ -46,15 +46,14 @@ function lastRunLeftOut({ sinceRun, since }: ChangesFlags, { endedRuns }: Mirror
   return Math.max(0, (endedRuns.newest() ?? 0) - 1);
 }
 
-function* changesOf(
+function changesOf(
   reader: MirrorReader,
   sinceRunId: number,
   resources: readonly string[] | undefined,
-): Generator<Change> {
+): Iterable<Change> {
   const resource = resources?.length === 1 ? (resources[0] as string) : null;
-  for (const change of reader.changes({ sinceRunId, resource })) {
-    if (resources === undefined || resources.includes(change.resource)) yield change;
-  }
+  const found = reader.changes({ sinceRunId, resource });
+  return found.filter(change => resources?.includes(change.resource) ?? true);
 }
 
 function nothingChanged({ endedRuns }: MirrorReader, sinceRunId: number): string {

@@ -53,9 +53,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
       ? exportChanges(task, lastRunLeftOut(flags, reader, context))
       : exportLists(
           task,
-          asOfRunId(flags, { endedRuns: reader.endedRuns, pruned: reader.pruned() }, line =>
-            context.stderr.write(`${line}\n`),
-          ),
+          asOfRunId(flags, reader, line => context.stderr.write(`${line}\n`)),
         );
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();

@@ -2,25 +2,22 @@ import { Presets, SingleBar } from 'cli-progress';
 
 /** A progress bar where there is a terminal to show it, and nothing elsewhere. */
 export class OneBar {
-  readonly #bar: SingleBar | null;
+  readonly #bar: SingleBar;
 
   /** @param format as cli-progress has it, such as `copying {bar} {percentage}%`. */
   constructor(stream: NodeJS.WriteStream, format: string) {
-    this.#bar = stream.isTTY
-      ? new SingleBar(
-          { stream, format, barsize: 24, hideCursor: true, clearOnComplete: true, gracefulExit: false },
-          Presets.shades_classic,
-        )
-      : null;
+    this.#bar = new SingleBar(
+      { stream, format, barsize: 24, hideCursor: true, clearOnComplete: true, gracefulExit: false },
+      Presets.shades_classic,
+    );
   }
 
   update(done: number, total: number): void {
-    if (this.#bar === null) return;
     if (this.#bar.isActive) this.#bar.update(done);
     else this.#bar.start(total, done);
   }
 
   stop(): void {
-    this.#bar?.stop();
+    this.#bar.stop();
   }
 }

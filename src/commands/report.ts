@@ -4,9 +4,8 @@ import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { count } from '../render/numbers.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
-import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
-import { inTurns } from './in-turns.ts';
+import { makeReport } from './make-report.ts';
 
 interface ReportFlags {
   readonly out: string;
@@ -18,17 +17,9 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const flags = command.opts<ReportFlags>();
   const config = resolveConfig(command.opts(), environment);
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
-  const data = await readData(config.database);
-  const { reportPage } = await import('../render/report/page.ts');
-  const { html } = await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root: null });
+  const { html } = await makeReport(config.database, maxAgeMs, null);
   replace(flags.out, html);
   stdout.write(`Wrote ${printable(flags.out)} (${count(Math.ceil(Buffer.byteLength(html) / 1024))} KiB).\n`);
-}
-
-async function readData(database: string) {
-  const { ReportReader } = await import('../store/read/report-reader.ts');
-  using reader = new ReportReader(database);
-  return await inTurns(reader.report());
 }
 
 /** Nobody ever opens half a report. */

@@ -20,11 +20,8 @@ export interface RunRequest {
   readonly service: ServiceConfig;
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
-  readonly allowMassRemoval: boolean;
-  /** Go on where the mirror is of another base address: the service has moved. */
-  readonly acceptsNewBaseUrl: boolean;
-  /** Sweep in full, also where an incremental sync would do. */
-  readonly isFull: boolean;
+  /** What a person asks for that no run does by itself. */
+  readonly flags?: RunFlags;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly logger: Logger;
@@ -32,6 +29,14 @@ export interface RunRequest {
   readonly secrets: Secrets;
   readonly observer: Progress;
   readonly signal: AbortSignal;
+}
+
+interface RunFlags {
+  readonly allowMassRemoval?: boolean;
+  /** Go on where the mirror is of another base address: the service has moved. */
+  readonly acceptNewBaseUrl?: boolean;
+  /** Sweep in full, also where an incremental sync would do. */
+  readonly full?: boolean;
 }
 
 /** Wires the rooms together for one run, and takes them apart again however it ends; the observer is closed, too. */
@@ -44,8 +49,8 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
 }
 
 async function syncOnce(request: RunRequest): Promise<RunSummary> {
-  const { config, service, observer, signal } = request;
-  if (!request.acceptsNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
+  const { config, service, observer, signal, flags = {} } = request;
+  if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = await openService(service, config, request);
   const mirror =
     request.onPlannedChange === undefined
@@ -59,9 +64,9 @@ async function syncOnce(request: RunRequest): Promise<RunSummary> {
         docmirrorVersion: version,
         actor: config.actor,
         pageSize: config.pageSize,
-        removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval },
+        removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
         pagesMax: config.maxPages,
-        fullEveryMs: request.isFull ? 0 : config.fullEveryMs,
+        fullEveryMs: flags.full ? 0 : config.fullEveryMs,
         keepHistoryMs: config.keepHistoryMs,
       },
       { source, mirror, clock: () => new Date(), observer, signal },

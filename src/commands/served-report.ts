@@ -1,8 +1,7 @@
 import { isFresh } from '../freshness.ts';
 import type { MirrorNumbers } from '../serve/metrics.ts';
 import type { ServedReport } from '../serve/pages.ts';
-import { version } from '../version.ts';
-import { inTurns } from './in-turns.ts';
+import { makeReport } from './make-report.ts';
 
 interface Sources {
   /** Changes whenever the mirror does. */
@@ -25,7 +24,7 @@ export function servedReport(database: string, { revision, figures, maxAgeMs }: 
     page() {
       const wanted = current();
       if (kept?.revision !== wanted) {
-        const page = makePage(database, maxAgeMs);
+        const page = makeReport(database, maxAgeMs, './');
         kept = { revision: wanted, page };
         page.catch(() => {
           if (kept?.page === page) kept = undefined;
@@ -41,12 +40,4 @@ function staleMark({ lists }: MirrorNumbers, maxAgeMs: number | null): string {
   if (maxAgeMs === null) return '';
   const nowMs = Date.now();
   return `-${lists.map(({ lastCompletedAt }) => (isFresh(lastCompletedAt, nowMs, maxAgeMs) ? 'f' : 's')).join('')}`;
-}
-
-async function makePage(database: string, maxAgeMs: number | null): Promise<Page> {
-  const { ReportReader } = await import('../store/read/report-reader.ts');
-  const { reportPage } = await import('../render/report/page.ts');
-  using reader = new ReportReader(database);
-  const data = await inTurns(reader.report());
-  return await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root: './' });
 }

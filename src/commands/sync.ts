@@ -35,14 +35,9 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const summary = await runOnce({
     config,
     service,
-    lists:
-      flags.resource === undefined
-        ? lists
-        : lists.filter(({ resource }) => flags.resource?.includes(resource)),
+    lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
     trigger: 'manual',
-    allowMassRemoval: flags.allowMassRemoval ?? false,
-    acceptsNewBaseUrl: flags.acceptNewBaseUrl ?? false,
-    isFull: flags.full ?? false,
+    flags,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     secrets: context.secrets,

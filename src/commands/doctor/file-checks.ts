@@ -21,9 +21,7 @@ export async function* checkFiles(database: string, signal: AbortSignal): AsyncG
   try {
     path = resolve(fileBehind(database));
   } catch (error) {
-    const told = explainSqliteError(error, database);
-    const exitCode = told instanceof DocmirrorError ? told.exitCode : exitCodes.failed;
-    yield failed('folder', messageOf(told), null, exitCode);
+    yield failedBy('folder', explainSqliteError(error, database));
     yield* fileChecks.slice(1).map(check => skipped(check, 'there is no place for the mirror'));
     return;
   }
@@ -71,8 +69,7 @@ function checkLock(path: string): Verdict {
   try {
     if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
   } catch (error) {
-    const exitCode = error instanceof DocmirrorError ? error.exitCode : exitCodes.failed;
-    return failed('lock', messageOf(error), null, exitCode);
+    return failedBy('lock', error);
   }
   return failed('lock', 'a run holds the mirror', 'Wait until it is done, or stop it.', exitCodes.busy);
 }
@@ -100,11 +97,11 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     );
   } catch (error) {
     signal.throwIfAborted();
-    const exitCode = error instanceof DocmirrorError ? error.exitCode : exitCodes.failed;
-    return failed('mirror', messageOf(error), null, exitCode);
+    return failedBy('mirror', error);
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function failedBy(check: string, error: unknown): Verdict {
+  const found = error instanceof Error ? error.message : String(error);
+  return failed(check, found, null, error instanceof DocmirrorError ? error.exitCode : exitCodes.failed);
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { exportTables } from '../../store/read/export-tables.ts';
-import type { Pruned } from '../../store/receipts/pruned.ts';
+import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { EndedRuns, ListInRun } from '../../store/tables/ended-runs.ts';
 import { instantOf, runOf } from '../run-flags.ts';
 
@@ -10,12 +10,6 @@ interface AsOfFlags {
   readonly asOf?: string;
 }
 
-/** The runs that can be asked for, and how far back the history goes. */
-export interface History {
-  readonly endedRuns: EndedRuns;
-  readonly pruned: Pruned;
-}
-
 /**
  * The run whose outcome is asked for, null for the mirror as it stands; `say` is told what a reader should know of that run.
  *
@@ -23,11 +17,13 @@ export interface History {
  */
 export function asOfRunId(
   flags: AsOfFlags,
-  { endedRuns, pruned }: History,
+  reader: MirrorReader,
   say: (line: string) => void,
 ): number | null {
+  const { endedRuns } = reader;
   const runId = findRun(flags, endedRuns, say);
   if (runId === null) return null;
+  const pruned = reader.pruned();
   if (runId < pruned.throughRunId) {
     throw new UsageError(
       `Run ${runId} is further back than the history goes: versions that ended before ${pruned.before} were deleted (DOCMIRROR_KEEP_HISTORY). The oldest run that can be asked for is ${pruned.throughRunId}.`,

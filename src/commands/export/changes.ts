@@ -20,30 +20,17 @@ const columns: readonly ExportColumn[] = [
 export async function* exportChanges(task: ExportTask, sinceRunId: number): AsyncGenerator<WrittenFile> {
   const { reader, isWanted } = task;
   for (const runId of reader.endedRuns.since(sinceRunId)) {
-    const changes = () => filtered(reader.changesOfRun(runId, null), isWanted);
-    if (isEmpty(changes())) continue;
+    const changes = () => reader.changesOfRun(runId, null).filter(({ resource }) => isWanted(resource));
+    if (!changes().some(() => true)) continue;
     const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
     const file = AtomicFile.inNewFolder(path, exportedAs(task.format, columns));
     const source = {
       columns,
-      *rows() {
-        for (const change of changes()) yield rowOf(change);
-      },
-      *lines() {
-        for (const change of changes()) yield ndjsonLine(change).trimEnd();
-      },
+      rows: () => changes().map(rowOf),
+      lines: () => changes().map(change => ndjsonLine(change).trimEnd()),
     };
     yield { file, rowCount: await writeTable({ ...task, onRows: () => undefined }, file, source) };
   }
-}
-
-function isEmpty(items: Iterable<unknown>): boolean {
-  for (const _ of items) return false;
-  return true;
-}
-
-function* filtered(changes: Iterable<Change>, isWanted: (resource: string) => boolean): Generator<Change> {
-  for (const change of changes) if (isWanted(change.resource)) yield change;
 }
 
 function rowOf({ changedAt, resource, recordId, operation, record, before }: Change): ExportValue[] {

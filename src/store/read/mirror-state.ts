@@ -35,22 +35,22 @@ export class MirrorState {
 
   /** A list's records in the order of their ids; never all in memory. */
   *records(list: ListDefinition): Generator<StandingRecord> {
-    const rows: Iterable<StandingRecord> = new ListTable(this.#sqlite, list).rows();
+    const rows: Generator<StandingRecord> = new ListTable(this.#sqlite, list).rows();
     const runId = this.#asOfRunId;
     if (runId === null) {
       yield* rows;
       return;
     }
     const versions = versionsAfterRun(this.#sqlite, list.resource, runId);
-    yield* merged(() => standingAfter(rows, runId), restoredVersions(list, versions), isBefore);
+    yield* merged(() => rows.filter(stoodAfter(runId)), restoredVersions(list, versions), isBefore);
   }
 
   /** The connections in the order of their ids. */
   *connections(): Generator<StandingConnection> {
     const runId = this.#asOfRunId;
-    const rows: Iterable<StandingConnection> = this.#connections.rows();
+    const rows: Generator<StandingConnection> = this.#connections.rows();
     if (runId === null) yield* rows;
-    else yield* merged(() => standingAfter(rows, runId), this.#endedConnections(runId), isBefore);
+    else yield* merged(() => rows.filter(stoodAfter(runId)), this.#endedConnections(runId), isBefore);
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */
@@ -105,11 +105,8 @@ export class MirrorState {
   }
 }
 
-function* standingAfter<T extends { readonly changedRunId: number }>(
-  rows: Iterable<T>,
-  runId: number,
-): Generator<T> {
-  for (const row of rows) if (row.changedRunId <= runId) yield row;
+function stoodAfter(runId: number) {
+  return ({ changedRunId }: { readonly changedRunId: number }) => changedRunId <= runId;
 }
 
 function isBefore<T extends { readonly id: number }>(left: T, right: T): boolean {
