@@ -67,7 +67,7 @@ function commandLines(entry: CommandEntry): string[] {
       const { flag, valueName } = settings[name];
       return item(valueName === null ? flag : `${flag} ${valueName}`, settingHelp(name));
     }),
-    ...entry.notes.flatMap(note => ['.PP', escaped(note)]),
+    ...(entry.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
     ...(entry.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${entry.exitCodes}`)]),
     '.PP',
     'Examples:',

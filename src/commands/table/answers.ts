@@ -1,5 +1,12 @@
 import type { CommandEntry } from './entry.ts';
-import { changingResources, mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import {
+  changingResources,
+  fileFlag,
+  maxAgeFlag,
+  mirrorFlags,
+  resourceFlag,
+  spreadsheetFlag,
+} from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -8,18 +15,15 @@ export const answerCommands = [
     description: 'Show how fresh each list is, its last run, its record count and how complete it is.',
     flags: [
       { flag: '--json', help: 'print it as one JSON object' },
-      {
-        flag: '--max-age',
-        valueName: 'TIME',
-        help: 'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
-      },
+      maxAgeFlag(
+        'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
+      ),
     ],
     settings: mirrorFlags,
     examples: [
       { line: 'docmirror status', meaning: 'how the lists stand' },
       { line: 'docmirror status --max-age 26h', meaning: 'a health check' },
     ],
-    notes: [],
     exitCodes: '4 a list is older than --max-age.',
   },
   {
@@ -34,7 +38,6 @@ export const answerCommands = [
       { line: 'docmirror runs', meaning: 'the newest twenty' },
       { line: 'docmirror runs --limit 1 --json', meaning: 'the last one, for scripts' },
     ],
-    notes: [],
   },
   {
     name: 'changes',
@@ -105,11 +108,7 @@ export const answerCommands = [
         default: 'docmirror-report.html',
         offers: 'files',
       },
-      {
-        flag: '--max-age',
-        valueName: 'TIME',
-        help: 'point out lists that have had no completed run for longer, such as 26h',
-      },
+      maxAgeFlag('point out lists that have had no completed run for longer, such as 26h'),
     ],
     settings: mirrorFlags,
     examples: [
@@ -137,17 +136,8 @@ export const answerCommands = [
         valueName: 'TOKEN',
         help: 'what clients must send as bearer token (default: made anew and shown at each start)',
       },
-      {
-        flag: '--token-file',
-        valueName: 'FILE',
-        help: 'a file that holds what clients must send',
-        offers: 'files',
-      },
-      {
-        flag: '--max-age',
-        valueName: 'TIME',
-        help: '/healthz answers 503 where a list has had no completed run for longer',
-      },
+      fileFlag('--token-file', 'a file that holds what clients must send'),
+      maxAgeFlag('/healthz answers 503 where a list has had no completed run for longer'),
     ],
     settings: mirrorFlags,
     examples: [

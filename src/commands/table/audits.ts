@@ -1,5 +1,5 @@
 import type { CommandEntry } from './entry.ts';
-import { mirrorFlags } from './shared-flags.ts';
+import { fileFlag, mirrorFlags } from './shared-flags.ts';
 
 /** The commands for an auditor: keys, checkpoints and the receipts. */
 export const auditCommands = [
@@ -24,7 +24,7 @@ export const auditCommands = [
     name: 'audit checkpoint',
     description: 'Print a signed checkpoint of all receipts.',
     flags: [
-      { flag: '--out', valueName: 'FILE', help: 'write it into a file instead', offers: 'files' },
+      fileFlag('--out', 'write it into a file instead'),
       { flag: '--unsigned', help: 'print it without a signature' },
     ],
     settings: ['signingKeyFile', ...mirrorFlags],
@@ -49,6 +49,5 @@ export const auditCommands = [
       { line: 'docmirror audit receipts', meaning: 'what each run stated' },
       { line: 'docmirror audit receipts --json > receipts.ndjson', meaning: 'byte for byte' },
     ],
-    notes: [],
   },
 ] as const satisfies readonly CommandEntry[];

@@ -1,5 +1,5 @@
 import type { CommandEntry } from './entry.ts';
-import { mirrorFlags, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+import { fileFlag, mirrorFlags, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
 
 /** The commands that audit the mirror, and those that bring it elsewhere. */
 export const copyCommands = [
@@ -13,18 +13,8 @@ export const copyCommands = [
         help: 'walk the service, and name what the mirror lacks, has too much or has otherwise',
       },
       { flag: '--limit', valueName: 'N', help: 'how many differences to show', default: '100' },
-      {
-        flag: '--checkpoint',
-        valueName: 'FILE',
-        help: 'the history up to that checkpoint must be unaltered',
-        offers: 'files',
-      },
-      {
-        flag: '--public-key',
-        valueName: 'FILE',
-        help: 'the key that must have signed the checkpoint',
-        offers: 'files',
-      },
+      fileFlag('--checkpoint', 'the history up to that checkpoint must be unaltered'),
+      fileFlag('--public-key', 'the key that must have signed the checkpoint'),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
     settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],
@@ -49,13 +39,8 @@ export const copyCommands = [
         valueName: 'N',
         help: 'write into the folder DEST under the time of now, and keep the newest N',
       },
-      { flag: '--check', valueName: 'FILE', help: 'make no backup, but verify an old one', offers: 'files' },
-      {
-        flag: '--restore',
-        valueName: 'FILE',
-        help: 'make no backup, but put an old one in the place of the mirror',
-        offers: 'files',
-      },
+      fileFlag('--check', 'make no backup, but verify an old one'),
+      fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror'),
     ],
     settings: ['signingKeyFile', ...mirrorFlags],
     examples: [

@@ -49,7 +49,7 @@ export interface CommandEntry {
   readonly settings: readonly SettingName[];
   readonly examples: readonly Example[];
   /** What else one should know, a paragraph each. */
-  readonly notes: readonly string[];
+  readonly notes?: readonly string[];
   /** What it exits with beyond 0, 1 and 2, or what these mean here. */
   readonly exitCodes?: string;
 }

@@ -10,7 +10,7 @@ export function settingHelp(name: SettingName): string {
 }
 
 /** What the help says after the flags: examples, what else one should know, exit codes. */
-export function helpAfterFlags({ examples, notes, exitCodes }: CommandEntry): string {
+export function helpAfterFlags({ examples, notes = [], exitCodes }: CommandEntry): string {
   const width = Math.min(lineWidthMax, Math.max(...examples.map(({ line }) => line.length)));
   const shown = examples.map(({ line, meaning }) => {
     const before = line.length > width ? `${line}\n${' '.repeat(width + 4)}` : line.padEnd(width);

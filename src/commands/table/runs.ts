@@ -1,5 +1,5 @@
 import type { CommandEntry } from './entry.ts';
-import { listFlag, mirrorFlags, runFlags } from './shared-flags.ts';
+import { listFlag, maxAgeFlag, mirrorFlags, runFlags } from './shared-flags.ts';
 
 /** The commands that bring the mirror up to date, and the one that finds out why they can't. */
 export const runCommands = [
@@ -28,7 +28,6 @@ export const runCommands = [
       { line: 'docmirror sync --dry-run', meaning: 'what would change' },
       { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
     ],
-    notes: [],
     exitCodes:
       '0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror, 12 the service refused the token, 130 and 143 ended by a signal.',
   },
@@ -44,11 +43,7 @@ export const runCommands = [
         default: '0',
       },
       { flag: '--http', valueName: 'HOST:PORT', help: 'answer /healthz and /metrics there' },
-      {
-        flag: '--max-age',
-        valueName: 'TIME',
-        help: '/healthz answers 503 where a list has had no completed run for longer',
-      },
+      maxAgeFlag('/healthz answers 503 where a list has had no completed run for longer'),
     ],
     settings: [...runFlags, 'schedule', 'timezone', ...mirrorFlags],
     examples: [

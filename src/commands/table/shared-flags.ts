@@ -5,21 +5,24 @@ import type { FlagEntry } from './entry.ts';
 /** Everything whose changes are kept: the lists and the connections. */
 export const changingResources: readonly string[] = [...resourceNames, 'connections'];
 
-/** The flag that every command has: a file of settings, which lies below the environment. */
-export const envFileFlag: FlagEntry = {
-  flag: '--env-file',
-  valueName: 'FILE',
-  help: 'settings as lines NAME=value; the environment goes before it',
-  offers: 'files',
-};
+/** A flag that names a file. */
+export function fileFlag(flag: FlagEntry['flag'], help: string): FlagEntry {
+  return { flag, valueName: 'FILE', help, offers: 'files' };
+}
 
-const { flag, help } = settings.database;
+/** The flag that says how old a list may be; what comes of an older one is each command's own. */
+export function maxAgeFlag(help: string): FlagEntry {
+  return { flag: '--max-age', valueName: 'TIME', help };
+}
+
+/** The flag that every command has: a file of settings, which lies below the environment. */
+export const envFileFlag = fileFlag(
+  '--env-file',
+  'settings as lines NAME=value; the environment goes before it',
+);
 
 /** The flags that docmirror has without a command. */
-export const aloneFlags: readonly FlagEntry[] = [
-  { flag, valueName: 'FILE', help, offers: 'files' },
-  envFileFlag,
-];
+export const aloneFlags = [fileFlag(settings.database.flag, settings.database.help), envFileFlag];
 
 /** One or, repeated, several of the lists. */
 export const listFlag: FlagEntry = {

@@ -19,7 +19,6 @@ export const startCommands = [
       { line: 'eval "$(docmirror completion zsh)"', meaning: 'in ~/.zshrc, after compinit' },
       { line: 'docmirror completion fish | source', meaning: 'in ~/.config/fish/config.fish' },
     ],
-    notes: [],
   },
   {
     name: 'demo',
@@ -31,6 +30,5 @@ export const startCommands = [
       { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite anew' },
       { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
     ],
-    notes: [],
   },
 ] as const satisfies readonly CommandEntry[];
