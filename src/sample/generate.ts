@@ -60,68 +60,31 @@ function collection(at: number): Collection {
   };
 }
 
-interface Hook {
-  readonly path: string;
-  readonly description: string | null;
-  readonly events: readonly string[];
-  readonly connections: readonly ConnectionRef[];
-}
-
 const { contracts, people, sap, docusign, salesforce, mailroom, workday } = sources;
 const { archive, opentext, imanage, snowflake, dataRoom } = destinations;
-const refs = (...systems: readonly { connection: ConnectionRef }[]) =>
-  systems.map(system => system.connection);
 const exported = 'document.exported';
 const failed = 'document.export.failed';
 const renamed = 'connection.renamed';
 const created = 'collection.created';
 
-const hooks: readonly Hook[] = [
-  {
-    path: 'teams/finance',
-    description: 'Finance channel',
-    events: [exported, failed],
-    connections: refs(sap, archive),
-  },
-  {
-    path: 'teams/legal',
-    description: 'Legal: signed contracts',
-    events: [exported],
-    connections: refs(docusign, imanage),
-  },
-  {
-    path: 'pagerduty',
-    description: 'On call',
-    events: [failed],
-    connections: refs(sap, contracts, docusign, archive),
-  },
-  { path: 'bi/ingest', description: null, events: [exported, created], connections: refs(snowflake) },
-  {
-    path: 'crm/update',
-    description: 'Angebote zurück ins CRM',
-    events: [exported],
-    connections: refs(salesforce, opentext),
-  },
-  {
-    path: 'audit',
-    description: 'Audit trail',
-    events: [exported, failed, renamed, created],
-    connections: [],
-  },
-  {
-    path: 'hr/files',
-    description: 'Personnel files',
-    events: [exported, failed],
-    connections: refs(people, workday, archive),
-  },
-  {
-    path: 'dataroom',
-    description: 'Salle de données',
-    events: [exported],
-    connections: refs(contracts, mailroom, dataRoom),
-  },
+const hook = (
+  path: string,
+  description: string | null,
+  events: readonly string[],
+  ...systems: readonly { readonly connection: ConnectionRef }[]
+) => ({ path, description, events, connections: systems.map(({ connection }) => connection) });
+
+const hooks = [
+  hook('teams/finance', 'Finance channel', [exported, failed], sap, archive),
+  hook('teams/legal', 'Legal: signed contracts', [exported], docusign, imanage),
+  hook('pagerduty', 'On call', [failed], sap, contracts, docusign, archive),
+  hook('bi/ingest', null, [exported, created], snowflake),
+  hook('crm/update', 'Angebote zurück ins CRM', [exported], salesforce, opentext),
+  hook('audit', 'Audit trail', [exported, failed, renamed, created]),
+  hook('hr/files', 'Personnel files', [exported, failed], people, workday, archive),
+  hook('dataroom', 'Salle de données', [exported], contracts, mailroom, dataRoom),
 ];
 
-function webhook(random: Random, { path, ...rest }: Hook, at: number): Webhook {
+function webhook(random: Random, { path, ...rest }: ReturnType<typeof hook>, at: number): Webhook {
   return { id: 11 + at * 2, endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`, ...rest };
 }
