@@ -90,11 +90,7 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   for (const table of tables) {
     const path = join(task.folder, `${table.name}.${task.format}`);
     const file = AtomicFile.inNewFolder(path, exportedAs(task.format, table.columns));
-    const source = {
-      columns: table.columns,
-      rows: () => table.rows(state),
-      lines: () => table.wire(state),
-    };
+    const source = { columns: table.columns, rows: () => table.rows(state), lines: () => table.wire(state) };
     const written = done;
     const onRows = (rowCount: number) => task.onProgress(written + rowCount, total);
     const rowCount = await writeTable({ ...task, onRows }, file, source);

@@ -52,11 +52,7 @@ export class Service implements PageSource {
     this.#secrets = options.secrets ?? new Secrets();
     this.#secrets.add(options.token);
     this.#token = new AccessToken(options.token, options.renewToken);
-    this.#client = new HttpClient({
-      ...options,
-      secrets: this.#secrets,
-      connections: options.concurrency,
-    });
+    this.#client = new HttpClient({ ...options, secrets: this.#secrets, connections: options.concurrency });
   }
 
   get traffic(): Traffic {

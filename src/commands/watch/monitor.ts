@@ -43,10 +43,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
     host,
     port,
     metrics,
-    health: {
-      maxAgeMs,
-      ages: () => read()?.lists ?? neverSynced,
-    },
+    health: { maxAgeMs, ages: () => read()?.lists ?? neverSynced },
     onFault: error => logger.error({ err: error }, 'A request failed.'),
   });
   const { tickSkipped, nextTick } = metrics;

@@ -107,12 +107,7 @@ async function ranking(
       ? `There are no ${things}.`
       : `${counted(all.length, things.slice(0, -1))}; the most frequent is ${first.label} with ${share(first.value)}.`;
   return figure(
-    {
-      title,
-      summary,
-      columns: [title, 'exports and share'],
-      rows: bars.map(bar => [bar.label, bar.text]),
-    },
+    { title, summary, columns: [title, 'exports and share'], rows: bars.map(bar => [bar.label, bar.text]) },
     { narrow: rankedBars(bars, 'exports', fill) },
   );
 }

@@ -67,13 +67,13 @@ function destinationFile(source: string, destination: string): string {
     throw new UsageError(`${destination}: a mirror's lock would lie there. Name another file.`);
   assertNotBeside(path);
   const { kind } = explaining(path, () => findOut(path));
-  if (kind !== 'none' && kind !== 'empty' && kind !== 'mirror' && kind !== 'damaged database') {
+  if (kind === 'damaged database')
+    throw new MirrorFileError(`${destination} is damaged. Move it away, or name another file.`);
+  if (!['none', 'empty', 'mirror'].includes(kind)) {
     throw new RefusedFileError(
       `${destination} is no backup of a mirror. It was left as it is; name another file.`,
     );
   }
-  if (kind === 'damaged database')
-    throw new MirrorFileError(`${destination} is damaged. Move it away, or name another file.`);
   if (lstatSync(stagingPath(path), { throwIfNoEntry: false }) !== undefined) {
     throw new RefusedFileError(
       `${destination} is a mirror that runs write to: ${stagingPath(path)} lies beside it. Name another file.`,

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
@@ -126,9 +126,7 @@ export class AtomicFile {
 
   #flush(): void {
     const chunk = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    this.#tried(() => {
-      for (let at = 0; at < chunk.length; ) at += writeSync(this.#file, chunk, at);
-    });
+    this.#tried(() => writeFileSync(this.#file, chunk));
     this.#chunks = [];
     this.#waiting = 0;
   }

@@ -1,58 +1,38 @@
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
-/** What failures of SQLite or of the file system mean for the user, by the starts of their codes. */
-const meanings: readonly [
-  codeStarts: readonly string[],
-  code: ErrorCode,
-  meaning: (path: string) => string,
-][] = [
+/** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
+const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
   [
-    ['SQLITE_BUSY', 'SQLITE_LOCKED'],
-    'database_locked',
+    /^SQLITE_(BUSY|LOCKED)/,
     path => `${path} is locked by another program. Try again when it is done.`,
+    'database_locked',
   ],
   [
     // Where a disk is full, even a reader can't have the memory that SQLite shares by a file.
-    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE'],
-    'disk_full',
+    /^(SQLITE_FULL|ENOSPC|SQLITE_IOERR_SHMSIZE)/,
     path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
+    'disk_full',
   ],
   [
-    ['SQLITE_NOTADB'],
-    'mirror_file',
+    /^SQLITE_NOTADB/,
     path =>
       `${path} is not an SQLite database, or it is damaged. Restore it from a backup, or name another file.`,
   ],
+  [/^SQLITE_CORRUPT/, path => `${path} is damaged. Restore it from a backup, or move it away and sync anew.`],
+  [/^SQLITE_READONLY/, path => `${path} can't be written. Check the permissions of the file and its folder.`],
   [
-    ['SQLITE_CORRUPT'],
-    'mirror_file',
-    path => `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
-  ],
-  [
-    ['SQLITE_READONLY'],
-    'mirror_file',
-    path => `${path} can't be written. Check the permissions of the file and its folder.`,
-  ],
-  [
-    ['SQLITE_CANTOPEN', 'SQLITE_PERM', 'EACCES', 'EPERM'],
-    'mirror_file',
+    /^(SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
     path => `${path} can't be opened. Check the permissions of the file and its folder.`,
   ],
-  [['SQLITE_IOERR'], 'mirror_file', path => `Reading or writing ${path} failed. Check the disk.`],
+  [/^SQLITE_IOERR/, path => `Reading or writing ${path} failed. Check the disk.`],
   [
-    ['ENOENT'],
-    'mirror_file',
+    /^ENOENT/,
     path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
   ],
-  [['EROFS'], 'mirror_file', path => `${path} is on a read-only file system.`],
+  [/^EROFS/, path => `${path} is on a read-only file system.`],
+  [/^ELOOP/, path => `The way to ${path} leads through symbolic links that end nowhere. Name another file.`],
   [
-    ['ELOOP'],
-    'mirror_file',
-    path => `The way to ${path} leads through symbolic links that end nowhere. Name another file.`,
-  ],
-  [
-    ['ERR_FS_EISDIR', 'EISDIR'],
-    'mirror_file',
+    /^(ERR_FS_EISDIR|EISDIR)/,
     path => `A folder lies where ${path}, or a file beside it, has to be. Move it away.`,
   ],
 ];
@@ -65,13 +45,13 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     return new MirrorFileError(words, { cause: error });
   }
   const code = codeOf(error) ?? codeOf(error.cause);
-  const known = meanings.find(([starts]) => starts.some(start => code?.startsWith(start)));
+  const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
     const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;
     return new MirrorFileError(words, { cause: error });
   }
   if (known === undefined) return error;
-  const [, errorCode, meaning] = known;
+  const [, meaning, errorCode = 'mirror_file'] = known;
   return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
 }
 

@@ -24,9 +24,9 @@ export interface ExportTable {
   readonly columns: readonly ExportColumn[];
   count(state: MirrorState): number;
   /** The rows, each with a value a column. */
-  rows(state: MirrorState): Generator<readonly ExportValue[]>;
+  rows(state: MirrorState): Iterable<readonly ExportValue[]>;
   /** The same rows in the service's shape. */
-  wire(state: MirrorState): Generator<string>;
+  wire(state: MirrorState): Iterable<string>;
 }
 
 const provenance: readonly ExportColumn[] = [
@@ -54,12 +54,11 @@ function listTable(list: ListDefinition): ExportTable {
     name: list.table,
     columns: [{ name: 'id', kind: 'integer' }, ...scalars, ...arrays, ...provenance],
     count: state => state.count(list.resource, list.table),
-    *rows(state) {
-      for (const { id, record, firstSeenRunId, changedRunId } of state.records(list)) {
+    rows: state =>
+      state.records(list).map(({ id, record, firstSeenRunId, changedRunId }) => {
         const held = heldArrays(names, record);
-        yield [id, ...record.scalars, ...held, firstSeenRunId, changedRunId, record.extra];
-      }
-    },
+        return [id, ...record.scalars, ...held, firstSeenRunId, changedRunId, record.extra];
+      }),
     wire: state => state.wire(list),
   };
 }

@@ -3,7 +3,6 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import {
   readWireConnection,
   type StoredConnection,
-  type WireWriter,
   wireConnection,
   wireWriter,
 } from '../../contract/wire.ts';
@@ -74,13 +73,13 @@ export class MirrorState {
   }
 
   /** A list's records in the service's shape, with the names that the connections had then. */
-  *wire(list: ListDefinition): Generator<string> {
-    const write: WireWriter = wireWriter(list, id => this.#connectionOf(id));
-    for (const { record } of this.records(list)) yield write(record);
+  wire(list: ListDefinition): Iterable<string> {
+    const write = wireWriter(list, id => this.#connectionOf(id));
+    return this.records(list).map(({ record }) => write(record));
   }
 
-  *wireConnections(): Generator<string> {
-    for (const connection of this.connections()) yield wireConnection(connection);
+  wireConnections(): Iterable<string> {
+    return this.connections().map(wireConnection);
   }
 
   #connectionOf(id: number): StoredConnection | undefined {

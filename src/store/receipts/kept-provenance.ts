@@ -21,22 +21,20 @@ export function sumOfBegun(sqlite: Database.Database, resource: string, range: V
   const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
   const { beganAfter, beganThrough, stoodAfter } = range;
   const sum = new Sum();
-  const add = ([recordId, firstSeenRunId, fromRunId]: Begun) =>
-    sum.add(hash16(`${recordId} ${firstSeenRunId} ${fromRunId}`));
   const rows = sqlite
     .prepare<[number, number], Begun>(
       `SELECT id, _first_seen_run_id, _changed_run_id FROM ${table}
        WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
     )
     .raw();
-  for (const row of rows.iterate(beganAfter, beganThrough)) add(row);
+  for (const row of rows.iterate(beganAfter, beganThrough)) sum.add(hashOf(row));
   const versions = sqlite
     .prepare<[string, number, number, number], Begun>(
       `SELECT record_id, first_seen_run_id, valid_from_run_id FROM record_history
        WHERE resource = ? AND valid_from_run_id > ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
     )
     .raw();
-  for (const row of versions.iterate(resource, beganAfter, beganThrough, stoodAfter)) add(row);
+  for (const row of versions.iterate(resource, beganAfter, beganThrough, stoodAfter)) sum.add(hashOf(row));
   return sum;
 }
 
@@ -49,7 +47,10 @@ export function sumOfEnded(sqlite: Database.Database, resource: string, after: n
        WHERE +resource = ? AND valid_to_run_id > ? AND valid_to_run_id <= ? AND valid_from_run_id <= ?`,
     )
     .raw();
-  for (const [recordId, firstSeenRunId, fromRunId] of versions.iterate(resource, after, through, after))
-    sum.add(hash16(`${recordId} ${firstSeenRunId} ${fromRunId}`));
+  for (const row of versions.iterate(resource, after, through, after)) sum.add(hashOf(row));
   return sum;
+}
+
+function hashOf(begun: Begun): Buffer {
+  return hash16(begun.join(' '));
 }

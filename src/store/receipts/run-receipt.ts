@@ -1,13 +1,7 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type {
-  ConnectionsReceipt,
-  EndStatus,
-  ListReceipt,
-  ListState,
-  RunReceipt,
-} from '../../audit/receipt.ts';
-import { lists, type ResourceName } from '../../contract/lists.ts';
+import type { ConnectionsReceipt, ListReceipt, ListState, RunReceipt } from '../../audit/receipt.ts';
+import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ChangesOfRuns } from './changes-of-runs.ts';
@@ -22,28 +16,16 @@ export interface ReceiptSources {
   readonly changes: (resource: ListState['resource']) => { readonly count: number; readonly digest: string };
 }
 
-interface RunRow {
-  readonly status: EndStatus;
-  readonly trigger: RunReceipt['trigger'];
-  readonly startedAt: string;
-  readonly completedAt: string | null;
-  readonly docmirrorVersion: string;
-  readonly baseUrl: string;
+/** Of a run of 0.1.0 nobody knows who ran it. */
+type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'actor' | 'lists'> & {
   readonly actor: string | null;
-}
+};
 
-interface ListRow {
-  readonly resource: ResourceName;
-  readonly status: EndStatus;
-  readonly completeness: ListReceipt['completeness'];
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
+/** Without count and sum where the run did not write the list. */
+type ListRow = Omit<ListReceipt, 'recordCount' | 'checksum' | 'changes'> & {
   readonly recordCount: number | null;
   readonly checksum: string | null;
-}
+};
 
 /** Composes the receipt of a run that has ended from what the tables say of it; null where there is no such run. */
 export function composeRunReceipt(

@@ -41,12 +41,8 @@ export function verifyShape(sqlite: Database.Database, differences: Differences)
 let fresh: { readonly parts: readonly Part[]; readonly migrations: string | null } | undefined;
 
 function readFresh() {
-  const { sqlite, close } = openInMemory();
-  try {
-    return { parts: partsOf(sqlite), migrations: migrationsOf(sqlite) };
-  } finally {
-    close();
-  }
+  using made = openInMemory();
+  return { parts: partsOf(made.sqlite), migrations: migrationsOf(made.sqlite) };
 }
 
 /** Which migrations a file lists, as a text; null where it has no list of them. */

@@ -79,14 +79,13 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
   return { path, ...state, differenceCount: differences.count, differences: differences.kept };
 }
 
-interface AuditState {
-  readonly lists: VerifiedList[];
-  connectionCount: number;
-  versionCount: number;
-  runCount: number;
-  receiptCount: number;
-  prunedBefore: string | null;
-}
+/** What is known so far, for a file may turn out to be damaged amid the audit. */
+type AuditState = {
+  -readonly [Name in keyof Omit<
+    Verification,
+    'path' | 'differenceCount' | 'differences'
+  >]: Verification[Name];
+};
 
 async function openAndAudit(
   path: string,
@@ -179,7 +178,7 @@ async function checkContent(
   for (const list of lists) {
     const { sum, ...verified } = await verifyList(audit, list);
     sums.set(list.resource, sum);
-    state.lists.push(verified);
+    state.lists = [...state.lists, verified];
     state.versionCount += verified.versionCount;
   }
   verifyBooks(audit);
