@@ -56,18 +56,22 @@ export class DocmirrorError extends Error {
 
   /** What the process exits with when this error ends it. */
   get exitCode(): number {
-    return exitCodes.failed;
+    return exitCodesOf[this.code] ?? exitCodes.failed;
   }
 }
+
+const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
+  settings: exitCodes.usage,
+  mirror_busy: exitCodes.busy,
+  unauthorized: exitCodes.unauthorized,
+  forbidden: exitCodes.unauthorized,
+  publication_differs: exitCodes.difference,
+};
 
 /** An unknown or unusable flag or setting; the message names it. */
 export class UsageError extends DocmirrorError {
   constructor(message: string, options?: ErrorOptions) {
     super('settings', message, options);
-  }
-
-  override get exitCode(): number {
-    return exitCodes.usage;
   }
 }
 
@@ -90,10 +94,6 @@ export class MirrorBusyError extends DocmirrorError {
   constructor(message: string) {
     super('mirror_busy', message);
   }
-
-  override get exitCode(): number {
-    return exitCodes.busy;
-  }
 }
 
 /** The service answered with something that can't be used, or did not answer. `retryable` says whether another try may help. */
@@ -115,10 +115,6 @@ export class ServiceError extends DocmirrorError {
   /** True where the service refused the token. */
   get refusedToken(): boolean {
     return this.code === 'unauthorized' || this.code === 'forbidden';
-  }
-
-  override get exitCode(): number {
-    return this.refusedToken ? exitCodes.unauthorized : exitCodes.failed;
   }
 }
 

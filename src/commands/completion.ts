@@ -4,7 +4,7 @@ import { withEnvFile } from '../config/env-file.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { candidates, splitWords } from './completion/candidates.ts';
-import { scriptFor } from './completion/scripts.ts';
+import { scripts } from './completion/scripts.ts';
 import type { CommandContext } from './context.ts';
 import { shells } from './table/start.ts';
 
@@ -28,7 +28,7 @@ export async function completion(command: Command, context: CommandContext): Pro
   if (known === undefined || words.length > 0) {
     throw new UsageError(`completion: name one shell, ${shells.join(', ')}.`);
   }
-  context.stdout.write(scriptFor(known));
+  context.stdout.write(scripts[known]);
 }
 
 /** The newest runs of the mirror that the words, their file of settings or the environment name; where it can't be read there is none to offer. */

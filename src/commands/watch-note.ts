@@ -1,28 +1,18 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import type { NextRun } from '../render/status.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 
-/** What a watch leaves beside the mirror while it lives, so that `status` can tell when the next run is due. */
-export interface WatchNote {
-  readonly schedule: string;
-  readonly timezone: string;
-  readonly nextRunAt: string;
-}
-
-/**
- * The note of a mirror's watch lies beside it.
- *
- * @throws UsageError where no mirror could be at the path.
- */
-export function watchNotePath(database: string): string {
+/** @throws UsageError where no mirror could be at the path. */
+function watchNotePath(database: string): string {
   return `${fileBehind(database)}.watch`;
 }
 
 /**
- * Writes the note anew, in one step. It is a hint: where it can't be written, or another file lies there, nothing else is the
- * worse for it.
+ * Writes anew, in one step, what a watch leaves beside the mirror while it lives, so that `status` can tell when the next run is due.
+ * It is a hint: where it can't be written, or another file lies there, nothing else is the worse for it.
  */
-export function writeWatchNote(database: string, note: WatchNote): void {
+export function writeWatchNote(database: string, note: NextRun): void {
   try {
     const path = watchNotePath(database);
     if (!existsSync(path) || readWatchNote(database) !== null)
@@ -42,7 +32,7 @@ export function removeWatchNote(database: string): void {
 }
 
 /** The note of the watch that keeps this mirror; null where none does, or its note can't be read. */
-export function readWatchNote(database: string): WatchNote | null {
+export function readWatchNote(database: string): NextRun | null {
   try {
     const note: unknown = JSON.parse(readFileSync(watchNotePath(database), 'utf8'));
     return isNote(note) ? note : null;
@@ -51,7 +41,7 @@ export function readWatchNote(database: string): WatchNote | null {
   }
 }
 
-function isNote(value: unknown): value is WatchNote {
+function isNote(value: unknown): value is NextRun {
   if (typeof value !== 'object' || value === null) return false;
   const { schedule, timezone, nextRunAt } = value as Record<string, unknown>;
   const areTexts = [schedule, timezone, nextRunAt].every(text => typeof text === 'string');

@@ -94,14 +94,11 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
       },
       nextTick: at => {
         if (at === null) return;
-        const nextRunAt = at.toISOString();
-        logger.info({ nextRunAt, schedule: schedule.expression, timezone: schedule.timezone }, 'next run');
+        const { expression, timezone } = schedule;
+        const next = { nextRunAt: at.toISOString(), schedule: expression, timezone };
+        logger.info(next, 'next run');
         monitor?.nextTick(at);
-        writeWatchNote(config.database, {
-          schedule: schedule.expression,
-          timezone: schedule.timezone,
-          nextRunAt,
-        });
+        writeWatchNote(config.database, next);
       },
     },
   });

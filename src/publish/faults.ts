@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { codeOf, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
+import { codeOf, DocmirrorError, UsageError } from '../errors.ts';
 
 /** ClickHouse did not do what it was asked. `isRetryable` says whether another try may help. */
 export class ClickHouseFault extends DocmirrorError {
@@ -15,10 +15,6 @@ export class ClickHouseFault extends DocmirrorError {
 export class PublicationDiffersError extends DocmirrorError {
   constructor(message: string) {
     super('publication_differs', message);
-  }
-
-  override get exitCode(): number {
-    return exitCodes.difference;
   }
 }
 

@@ -63,7 +63,16 @@ export async function publish(
     );
     if (found.differences.length === 0) {
       await insertAll(target, publishedRunsTable, runRows(progress.sent, source, options));
-      return publication(options.tenant, source, progress, found.throughRunId);
+      const { sent, rows, changes } = progress;
+      return {
+        tenant: options.tenant,
+        mirrorId: source.mirrorId,
+        fromRunId: sent[0]?.runId ?? null,
+        throughRunId: found.throughRunId,
+        runs: sent.length,
+        rows,
+        changes,
+      };
     }
     const isOvertaken =
       overtaken < overtakenMax && (await hasLaterRows(target, options.tenant, found.throughRunId));
@@ -123,23 +132,6 @@ async function hasLaterRows(target: ClickHouse, tenant: string, runId: number): 
 function hasNewerRun(open: () => PublishSource, runId: number): boolean {
   using source = open();
   return (source.runs().at(-1)?.runId ?? 0) > runId;
-}
-
-function publication(
-  tenant: string,
-  { mirrorId }: PublishSource,
-  { sent, rows, changes }: Progress,
-  throughRunId: number,
-): Publication {
-  return {
-    tenant,
-    mirrorId,
-    fromRunId: sent[0]?.runId ?? null,
-    throughRunId,
-    runs: sent.length,
-    rows,
-    changes,
-  };
 }
 
 function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): PublicationDiffersError {

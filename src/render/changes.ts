@@ -1,15 +1,10 @@
+import type { Change } from '../store/read/change.ts';
 import { cut, piece } from './cut.ts';
 import { count } from './numbers.ts';
 import { differencesOf, fieldsOf, type ShownDifference, wholeRecord } from './record-text.ts';
 
-/** A change as it is shown; `record` and `before` are JSON texts. */
-export interface ShownChange {
-  readonly resource: string;
-  readonly operation: string;
-  readonly recordId: number;
-  readonly record: string;
-  readonly before: string | null;
-}
+/** A change as it is shown. */
+export type ShownChange = Pick<Change, 'resource' | 'operation' | 'recordId' | 'record' | 'before'>;
 
 const marks: Record<string, string> = { insert: '+', update: '~', removal: '−' };
 

@@ -77,59 +77,45 @@ export class ParquetEncoder implements TableEncoder {
 }
 
 const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
-  integer: name => [
-    {
-      name,
-      schema: [{ name, type: 'INT64', repetition_type: 'OPTIONAL' }],
-      convert: value => (typeof value === 'number' ? BigInt(value) : null),
-    },
-  ],
-  text: name => [textColumn(name)],
-  json: name => [textColumn(name)],
-  instant: name => [instantColumn(name)],
+  integer: name => [single(name, { type: 'INT64' }, toBigInt)],
+  text: name => [text(name)],
+  json: name => [text(name)],
+  instant: name => [timestamp(name)],
   time: name => [
-    instantColumn(name),
-    { ...textColumn(`${name}_text`), convert: value => (isExactInstant(value) ? null : value) },
+    timestamp(name),
+    { ...text(`${name}_text`), convert: value => (isExactInstant(value) ? null : value) },
   ],
-  texts: name => [
-    {
-      name,
-      schema: listSchema(name, { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8' }),
-      convert: value => value,
-    },
-  ],
+  texts: name => [list(name, { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value => value)],
   integers: name => [
-    {
-      name,
-      schema: listSchema(name, { name: 'element', type: 'INT64' }),
-      convert: value =>
-        Array.isArray(value) ? value.map(each => (typeof each === 'number' ? BigInt(each) : null)) : null,
-    },
+    list(name, { type: 'INT64' }, value => (Array.isArray(value) ? value.map(toBigInt) : null)),
   ],
 };
 
-function instantColumn(name: string): FileColumn {
-  return {
-    name,
-    schema: [{ name, type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' }],
-    convert: instantOf,
-  };
+type Content = Omit<SchemaElement, 'name'>;
+
+function text(name: string): FileColumn {
+  return single(name, { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value => value);
 }
 
-function textColumn(name: string): FileColumn {
-  return {
-    name,
-    schema: [{ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' }],
-    convert: value => value,
-  };
+function timestamp(name: string): FileColumn {
+  return single(name, { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }, instantOf);
 }
 
-function listSchema(name: string, element: SchemaElement): SchemaElement[] {
-  return [
+function single(name: string, content: Content, convert: FileColumn['convert']): FileColumn {
+  return { name, schema: [{ name, ...content, repetition_type: 'OPTIONAL' }], convert };
+}
+
+function list(name: string, content: Content, convert: FileColumn['convert']): FileColumn {
+  const schema: SchemaElement[] = [
     { name, converted_type: 'LIST', repetition_type: 'OPTIONAL', num_children: 1 },
     { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-    { ...element, repetition_type: 'OPTIONAL' },
+    { name: 'element', ...content, repetition_type: 'OPTIONAL' },
   ];
+  return { name, schema, convert };
+}
+
+function toBigInt(value: unknown): bigint | null {
+  return typeof value === 'number' ? BigInt(value) : null;
 }
 
 const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;

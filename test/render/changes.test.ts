@@ -5,7 +5,7 @@ const title = 'Lease "Unit 75" (Chloë O\'Brien), signed copy of the annex about
 
 /** The line that tells of an update from one record to another. */
 function line(before: object, record: object, width = 80): string {
-  const change = { resource: 'document-exports', operation: 'update', recordId: 4_711 };
+  const change = { resource: 'document-exports', operation: 'update', recordId: 4_711 } as const;
   const texts = { before: JSON.stringify(before), record: JSON.stringify(record) };
   return changesText([{ ...change, ...texts }], 1, width);
 }
@@ -46,14 +46,14 @@ describe('the line of an update', () => {
     expect(shown).toMatch(
       /signingSecret: .not shown. → .not shown. .a part that is not shown has changed.\n$/,
     );
-    const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null };
+    const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null } as const;
     expect(changesText([{ ...inserted, record: '{"id":1,"apiKey":"k-1"}' }], 1, 80)).toBe(
       '+ webhooks 1  (not shown)\n',
     );
   });
 
   test('tells numbers apart that no double does', () => {
-    const change = { resource: 'webhooks', operation: 'update', recordId: 1 };
+    const change = { resource: 'webhooks', operation: 'update', recordId: 1 } as const;
     const texts = { before: '{"n":12345678901234567891}', record: '{"n":12345678901234567892}' };
     expect(changesText([{ ...change, ...texts }], 1, 80)).toBe(
       '~ webhooks 1  n: 12345678901234567891 → 12345678901234567892\n',

@@ -5,9 +5,7 @@ import type { ReportData, ReportList, ReportListRun } from '../../src/store/read
 const last: ReportListRun = {
   runId: 2,
   status: 'completed',
-  mode: 'full',
   completeness: 'proven',
-  completedAt: '2026-11-20T10:00:00.000Z',
   rejected: 0,
   removalsWithheld: 0,
   reason: null,

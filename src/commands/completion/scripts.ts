@@ -1,16 +1,11 @@
 import type { shells } from '../table/start.ts';
 
-/** A shell that there is a completion for. */
-export type Shell = (typeof shells)[number];
-
-/** The script that makes a shell complete the words of docmirror: it asks docmirror what may stand at the cursor. */
-export function scriptFor(shell: Shell): string {
-  return scripts[shell];
-}
-
-// Each asks `docmirror completion words -- WORDS`: the first line of the answer says whether names of files or folders fit, the
-// others are words that do, without the `--flag=` that the word at the cursor may begin with.
-const scripts: Readonly<Record<Shell, string>> = {
+/**
+ * The scripts that make a shell complete the words of docmirror. Each asks `docmirror completion words -- WORDS`: the first line of
+ * the answer says whether names of files or folders fit, the others are words that do, without the `--flag=` that the word at the
+ * cursor may begin with.
+ */
+export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_docmirror() {
   local answer at flag= place word words=()
   # Bash mostly ends a word before and after each equals sign.

@@ -1,18 +1,14 @@
 import { wholeNumber } from '../../config/resolve.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import { UsageError } from '../../errors.ts';
-import type { MirrorNumbers } from '../../serve/metrics.ts';
+import type { MirrorNumbers, WatchMetrics } from '../../serve/metrics.ts';
+import type { RunningServer } from '../../serve/server.ts';
 import { version } from '../../version.ts';
 import type { Logger } from '../logging.ts';
 import { remembered } from '../remembered.ts';
 
 /** Answers `/healthz` and `/metrics` for a watch. */
-export interface Monitor {
-  readonly url: string;
-  tickSkipped(): void;
-  nextTick(at: Date): void;
-  close(): Promise<void>;
-}
+export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTick'>;
 
 /** Where `watch` answers `/healthz` and `/metrics`, and about what. */
 export interface MonitorPlan {
@@ -46,8 +42,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
     health: { maxAgeMs, ages: () => read()?.lists ?? neverSynced },
     onFault: error => logger.error({ err: error }, 'A request failed.'),
   });
-  const { tickSkipped, nextTick } = metrics;
-  return { url: server.url, tickSkipped, nextTick, close: () => server.close() };
+  return { ...metrics, ...server };
 }
 
 /**

@@ -9,9 +9,7 @@ import { readLatestChanges } from './latest-changes.ts';
 export interface ReportListRun {
   readonly runId: number;
   readonly status: string;
-  readonly mode: string | null;
   readonly completeness: string | null;
-  readonly completedAt: string | null;
   readonly rejected: number;
   readonly removalsWithheld: number;
   readonly reason: string | null;
@@ -71,7 +69,7 @@ const runsShownMax = 60;
 const reasonsShownMax = 5;
 
 const lastRunOfList = `
-  SELECT run_id AS runId, status, mode, completeness, completed_at AS completedAt, rejected,
+  SELECT run_id AS runId, status, completeness, rejected,
     removals_withheld AS removalsWithheld, reason, error_code AS errorCode, error_message AS errorMessage
   FROM sync_run_resources WHERE resource = ? AND status <> 'running' ORDER BY run_id DESC LIMIT 1`;
 
