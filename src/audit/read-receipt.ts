@@ -94,17 +94,17 @@ const isInstant: Check<string> = (value): value is string => {
   return !Number.isNaN(instant.getTime()) && instant.toISOString() === value;
 };
 
+const state = { recordCount: isCount, checksum: isSum };
+
 const isConnectionsReceipt = objectOf<ConnectionsReceipt>({
   resource: oneOf('connections'),
-  recordCount: isCount,
-  checksum: isSum,
+  ...state,
   changes: isHash,
 });
 
 const isListReceipt = objectOf<ListReceipt>({
   resource: oneOf('document-exports', 'collections', 'webhooks'),
-  recordCount: isCount,
-  checksum: isSum,
+  ...state,
   changes: isHash,
   status: isStatus,
   completeness: orNull(oneOf('proven', 'incremental', 'unproven')),
@@ -138,9 +138,7 @@ const isUpgradeReceipt = objectOf<UpgradeReceipt>({
   at: isInstant,
   fromVersion: isVersion,
   docmirrorVersion: isVersion,
-  lists: inOrder(
-    objectOf<ListState>({ resource: oneOf(...resources), recordCount: isCount, checksum: isSum }),
-  ),
+  lists: inOrder(objectOf<ListState>({ resource: oneOf(...resources), ...state })),
 });
 
 const isPruneReceipt = objectOf<PruneReceipt>({

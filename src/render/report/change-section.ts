@@ -14,7 +14,7 @@ const words = {
 /** The latest changes, run by run, with what was before and after. */
 export function changeSection({ changes, lists }: ReportData, root: Root): Html {
   const titles = new Map(lists.map(({ resource, title }) => [resource, title]));
-  const runIds = [...new Set(changes.map(({ runId }) => runId))];
+  const byRun = [...Map.groupBy(changes, ({ runId }) => runId)];
   return html`<section aria-labelledby="changes">
     <h2 id="changes">Latest changes</h2>
     ${
@@ -22,14 +22,7 @@ export function changeSection({ changes, lists }: ReportData, root: Root): Html 
         ? html`<p class="empty">Nothing has changed since the lists were first read.</p>`
         : html`<p class="hint">A few of each kind, run by run. <code>docmirror changes</code> shows all of them.</p>`
     }
-    ${runIds.map(runId =>
-      runChanges(
-        runId,
-        changes.filter(change => change.runId === runId),
-        titles,
-        root,
-      ),
-    )}
+    ${byRun.map(([runId, ofRun]) => runChanges(runId, ofRun, titles, root))}
   </section>`;
 }
 

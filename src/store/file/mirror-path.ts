@@ -61,8 +61,7 @@ export function realPath(path: string, name: string): string {
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
-  const found = findOutOrExplain(file);
-  assertMirror(file, found);
+  findMirror(file);
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat !== undefined) assertOneName(file, stat);
   return file;
@@ -81,23 +80,19 @@ export function mirrorToRead(path: string): { readonly file: string; readonly us
       `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
     );
   }
-  const found = findOutOrExplain(file);
-  assertMirror(file, found);
+  const { usesLog } = findMirror(file);
   // A backup is written without a log, so it may be kept under many names.
-  if (found.usesLog) assertOneName(file, statSync(file));
-  return { file, usesLog: found.usesLog };
+  if (usesLog) assertOneName(file, statSync(file));
+  return { file, usesLog };
 }
 
-function findOutOrExplain(file: string): FoundFile {
-  return explaining(file, () => findOut(file));
-}
-
-function assertMirror(path: string, { kind }: FoundFile): void {
-  switch (kind) {
+function findMirror(path: string): FoundFile {
+  const found = explaining(path, () => findOut(path));
+  switch (found.kind) {
     case 'none':
     case 'empty':
     case 'mirror':
-      return;
+      return found;
     case 'staging':
       throw new RefusedFileError(`${path} is a mirror's staging file. Name the mirror itself.`);
     case 'another database':

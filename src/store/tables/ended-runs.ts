@@ -2,7 +2,6 @@ import type Database from 'better-sqlite3';
 
 /** How a run dealt with one list; `status` is null where the run left the list alone. */
 export interface ListInRun {
-  readonly resource: string;
   readonly status: string | null;
   /** The last run up to this one that wrote the list; null where none had. */
   readonly writtenByRunId: number | null;
@@ -73,7 +72,7 @@ export class EndedRuns {
       runId,
       resource,
     );
-    return { resource, status, writtenByRunId };
+    return { status, writtenByRunId };
   }
 
   #one<T extends number | string>(sql: string, ...values: (number | string)[]): T | null {

@@ -1,5 +1,12 @@
 import type Database from 'better-sqlite3';
-import { arrayFields, type Field, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
+import {
+  type ArrayField,
+  arrayFields,
+  type Field,
+  type ListDefinition,
+  lists,
+  scalarFields,
+} from '../../contract/lists.ts';
 
 /** A view of the mirror: its name, and the query that it stands for. */
 interface View {
@@ -136,8 +143,6 @@ function wireValue(list: ListDefinition, field: Field): string {
     }
   }
 }
-
-type ArrayField = ReturnType<typeof arrayFields>[number];
 
 /**
  * JSON array of one of a row's arrays, in order. The order stands in a subquery: SQLite before 3.44 knows none in an

@@ -44,28 +44,21 @@ export async function verifyList(
   list: ListDefinition,
 ): Promise<VerifiedList & { readonly sum: Sum }> {
   const { sqlite, differences } = audit;
-  const check = new RowCheck(list, differences);
-  const counts = new RunCounts(sqlite, list.resource);
+  const { resource, table } = list;
+  const sum = new Sum();
+  const counts = new RunCounts(sqlite, resource);
   const rows = new ListTable(sqlite, list).rows();
-  const versionCount = await checkLives(audit, list.resource, list.table, rows, life => {
-    if (life.row !== null) check.add(life.row);
+  const versionCount = await checkLives(audit, resource, table, rows, life => {
+    if (life.row !== null) checkRow(list, life.row, sum, differences);
     counts.add(life);
   });
-  const written = lastWritten(sqlite, list.resource);
-  compareWithRun(differences, list, check, written);
+  const written = lastWritten(sqlite, resource);
+  compareWithRun(differences, list, sum, written);
   for (const { runId, what } of counts.differences(audit.prunedThrough))
     differences.add('sync_run_resources', runId, what);
-  compareSums(audit, list.table, list.resource, check.sum);
-  const { resource } = list;
-  const { count: recordCount } = check.sum;
-  return {
-    resource,
-    recordCount,
-    versionCount,
-    runId: written?.runId ?? null,
-    checksum: check.sum.toString(),
-    sum: check.sum,
-  };
+  compareSums(audit, table, resource, sum);
+  const runId = written?.runId ?? null;
+  return { resource, recordCount: sum.count, versionCount, runId, checksum: sum.toString(), sum };
 }
 
 /** Checks the connections: each row, its past, and all rows together against the sum that is kept of them. */
@@ -109,37 +102,24 @@ async function checkLives<Row extends LivingRow>(
   return sum.count;
 }
 
-/** Recomputes each row's content from its columns, and sums the contents up. */
-class RowCheck {
-  readonly sum = new Sum();
-  readonly #list: ListDefinition;
-  readonly #differences: Differences;
-
-  constructor(list: ListDefinition, differences: Differences) {
-    this.#list = list;
-    this.#differences = differences;
+/** Recomputes a row's content from its columns, and adds it to the sum. */
+function checkRow(list: ListDefinition, row: StoredRow, sum: Sum, differences: Differences): void {
+  const { record } = row;
+  const read = tryToRead(() => ({
+    content: contentOf(list, record),
+    isNormal: normalRecord(list, record) === record,
+  }));
+  if ('problem' in read) {
+    sum.addHex(noContentHex);
+    differences.add(list.table, row.id, `_extra can't be read: ${read.problem}`);
+    return;
   }
-
-  add(row: StoredRow): void {
-    const { record } = row;
-    const read = tryToRead(() => ({
-      content: contentOf(this.#list, record),
-      isNormal: normalRecord(this.#list, record) === record,
-    }));
-    if ('problem' in read) {
-      this.sum.addHex(noContentHex);
-      this.#differences.add(this.#list.table, row.id, `_extra can't be read: ${read.problem}`);
-      return;
-    }
-    const { content, isNormal } = read.value;
-    this.sum.addHex(content);
-    if (!isNormal) this.#differences.add(this.#list.table, row.id, '_extra is not as docmirror writes it');
-    if (content === row.content) return;
-    this.#differences.add(
-      this.#list.table,
-      row.id,
-      'a value was changed after docmirror wrote it: the columns and _content disagree',
-    );
+  const { content, isNormal } = read.value;
+  sum.addHex(content);
+  if (!isNormal) differences.add(list.table, row.id, '_extra is not as docmirror writes it');
+  if (content !== row.content) {
+    const what = 'a value was changed after docmirror wrote it: the columns and _content disagree';
+    differences.add(list.table, row.id, what);
   }
 }
 
@@ -162,7 +142,7 @@ function lastWritten(sqlite: Database.Database, resource: string): WrittenList |
 function compareWithRun(
   differences: Differences,
   { table, resource }: ListDefinition,
-  { sum }: RowCheck,
+  sum: Sum,
   written: WrittenList | undefined,
 ): void {
   if (written === undefined) {

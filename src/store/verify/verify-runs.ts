@@ -1,9 +1,9 @@
 import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { ListState, RunReceipt } from '../../audit/receipt.ts';
+import type { ListState } from '../../audit/receipt.ts';
 import { Sum } from '../../contract/sum.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
 import { keptResources } from '../tables/kept-resources.ts';
-import type { RunWork, WorkOfRuns } from './groundwork.ts';
+import type { WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
@@ -34,7 +34,7 @@ export async function verifyRuns(
   const rest = [...upgrades];
   const checkUpgrades = (afterRunId: number) => {
     while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
-      rewind.checkUpgrade(rest.pop()?.receipt.lists ?? []);
+      rewind.checkStates('an upgrade', rest.pop()?.receipt.lists ?? []);
     }
   };
   const runs = sqlite.prepare<[], RunState>(
@@ -85,7 +85,8 @@ class Rewind {
         // Of what was pruned, the receipt's own word is all there is.
         const said = ofStored.get(resource)?.changes;
         if (this.isOver) return { count: said === undefined ? 0 : 1, digest: said ?? '' };
-        return this.#workOf(runId, resource) ?? { count: 1, digest: 'not to be read' };
+        const work = this.#work.of(runId, resource);
+        return 'value' in work ? work.value : { count: 1, digest: 'not to be read' };
       },
     });
     if (expected === null) return;
@@ -98,13 +99,14 @@ class Rewind {
         isContent ? 'content' : 'record of runs',
       );
     }
-    if (!this.isOver) this.#checkStates(runId, stored);
+    this.checkStates(`run ${runId}`, stored.lists);
   }
 
-  checkUpgrade(said: readonly ListState[]): void {
+  /** @param who of whose receipt the states are, in words. */
+  checkStates(who: string, said: readonly ListState[]): void {
     if (this.isOver) return;
     for (const { resource, recordCount, checksum } of said)
-      this.#compare('an upgrade', resource, recordCount, checksum);
+      this.#compare(who, resource, recordCount, checksum);
   }
 
   /** Undoes what a run did. */
@@ -122,12 +124,6 @@ class Rewind {
     }
   }
 
-  #checkStates(runId: number, { lists }: RunReceipt): void {
-    for (const { resource, recordCount, checksum } of lists) {
-      this.#compare(`run ${runId}`, resource, recordCount, checksum);
-    }
-  }
-
   #compare(who: string, resource: Resource, recordCount: number, checksum: string): void {
     const state = this.#stateOf(resource);
     if (state.count === recordCount && state.toString() === checksum) return;
@@ -141,11 +137,6 @@ class Rewind {
     const state = this.#states.get(resource);
     if (state === undefined) throw new Error(`${resource} was not verified.`);
     return state;
-  }
-
-  #workOf(runId: number, resource: Resource): RunWork | null {
-    const work = this.#work.of(runId, resource);
-    return 'value' in work ? work.value : null;
   }
 }
 

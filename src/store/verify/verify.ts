@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ReadCheckpoint } from '../../audit/checkpoint.ts';
+import type { Checkpoint, ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
@@ -11,7 +11,7 @@ import { type Difference, Differences } from './differences.ts';
 import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
 import { GroundworkThread } from './groundwork-thread.ts';
 import { verifyBooks } from './verify-books.ts';
-import { CheckpointCheck } from './verify-checkpoint.ts';
+import { verifyCheckpoint } from './verify-checkpoint.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { verifyPruned } from './verify-pruned.ts';
 import { type VerifiedReceipts, verifyReceipts } from './verify-receipts.ts';
@@ -107,7 +107,7 @@ async function openAndAudit(
       checkFile(file, differences);
       verifyShape(sqlite, differences);
       await turns.next();
-      content = await checkContent(sqlite, differences, turns, state, checkpoint ?? null);
+      content = await checkContent(sqlite, differences, turns, state, checkpoint?.checkpoint ?? null);
     } catch (error) {
       // Where the file is too damaged to be read, SQLite's own check says how.
       if (!signal.aborted) addFaults(await late(), differences);
@@ -164,7 +164,7 @@ async function checkContent(
   differences: Differences,
   turns: Turns,
   state: AuditState,
-  checkpoint: ReadCheckpoint | null,
+  checkpoint: Checkpoint | null,
 ): Promise<CheckedContent> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
@@ -183,9 +183,11 @@ async function checkContent(
   }
   verifyBooks(audit);
   verifyPruned(audit);
-  const check = new CheckpointCheck(checkpoint, differences);
-  const receipts = verifyReceipts(audit, tree => check.add(tree));
-  check.finish(sqlite);
+  let root: Buffer | null = null;
+  const receipts = verifyReceipts(audit, tree => {
+    if (tree.size === checkpoint?.size) root = tree.root();
+  });
+  if (checkpoint !== null) verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
   state.receiptCount = receipts.count;
   return { audit, sums, receipts };
 }
