@@ -65,24 +65,29 @@ function listOperation(list: ListDefinition): object {
     additionalProperties: false,
     properties: {
       items: { type: 'array', maxItems: paging.pageSizeMax, items: itemSchema(list) },
-      pagination: { $ref: '#/components/schemas/Pagination' },
+      pagination: ref('schemas', 'Pagination'),
     },
   };
   return {
     operationId: `list-${list.resource}`,
     summary: `A page of the list: ${list.title.toLowerCase()}.`,
     security: [{ token: [] }],
-    parameters: ['pageNo', 'pageSize', 'ifNoneMatch'].map(name => ({
-      $ref: `#/components/parameters/${name}`,
-    })),
+    parameters: parameters('pageNo', 'pageSize', 'ifNoneMatch'),
     responses: {
       200: { description: 'The page; past the end, one without items.', headers: etag, ...json(page) },
       304: notModified,
-      400: { $ref: '#/components/responses/BadRequest' },
-      401: { $ref: '#/components/responses/Unauthorized' },
-      500: { $ref: '#/components/responses/Fault' },
+      400: ref('responses', 'BadRequest'),
+      ...tokenRefusals,
     },
   };
+}
+
+function ref(kind: 'parameters' | 'responses' | 'schemas', name: string): JsonSchema {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function parameters(...names: string[]): JsonSchema[] {
+  return names.map(name => ref('parameters', name));
 }
 
 function queryParameter(name: string, minimum: number, maximum: number, fallback: number): object {
@@ -115,7 +120,7 @@ function json(schema: JsonSchema): object {
 }
 
 function refusal(description: string): object {
-  return { description, ...json({ $ref: '#/components/schemas/Error' }) };
+  return { description, ...json(ref('schemas', 'Error')) };
 }
 
 const etag = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
@@ -164,56 +169,44 @@ const healthSchema: JsonSchema = {
 };
 
 const text = (type: string) => ({ content: { [type]: { schema: { type: 'string' } } } });
-const health = json({ $ref: '#/components/schemas/Health' });
+const health = json(ref('schemas', 'Health'));
 
-const pageSecurity = [{ token: [] }, { password: [] }];
 const page = { description: 'One HTML page, complete in itself.', ...text('text/html') };
-const pageRefusals = {
-  401: { $ref: '#/components/responses/Unauthorized' },
-  500: { $ref: '#/components/responses/Fault' },
-};
+const tokenRefusals = { 401: ref('responses', 'Unauthorized'), 500: ref('responses', 'Fault') };
 
 const pagePaths = {
-  '/': {
-    get: {
-      operationId: 'report',
-      summary: 'The report, for people.',
-      security: pageSecurity,
-      parameters: [{ $ref: '#/components/parameters/ifNoneMatch' }],
-      responses: { 200: { ...page, headers: etag }, 304: notModified, ...pageRefusals },
+  '/': pageAt('report', 'The report, for people.', ['ifNoneMatch'], {
+    200: { ...page, headers: etag },
+    304: notModified,
+  }),
+  '/records/{resource}/{id}': pageAt(
+    'record',
+    'One record with all its versions, for people.',
+    ['resource', 'id', 'ifNoneMatch'],
+    {
+      200: { ...page, headers: etag },
+      304: notModified,
+      404: { ...page, description: 'The mirror never had such a record.' },
     },
-  },
-  '/records/{resource}/{id}': {
-    get: {
-      operationId: 'record',
-      summary: 'One record with all its versions, for people.',
-      security: pageSecurity,
-      parameters: ['resource', 'id', 'ifNoneMatch'].map(name => ({
-        $ref: `#/components/parameters/${name}`,
-      })),
-      responses: {
-        200: { ...page, headers: etag },
-        304: notModified,
-        404: { ...page, description: 'The mirror never had such a record.' },
-        ...pageRefusals,
-      },
-    },
-  },
-  '/search': {
-    get: {
-      operationId: 'search',
-      summary: 'Records by words of their titles and references, for people.',
-      security: pageSecurity,
-      parameters: [{ $ref: '#/components/parameters/q' }],
-      responses: {
-        200: page,
-        400: { $ref: '#/components/responses/BadRequest' },
-        429: refusal('Too many searches go on at once.'),
-        ...pageRefusals,
-      },
-    },
-  },
+  ),
+  '/search': pageAt('search', 'Records by words of their titles and references, for people.', ['q'], {
+    200: page,
+    400: ref('responses', 'BadRequest'),
+    429: refusal('Too many searches go on at once.'),
+  }),
 };
+
+function pageAt(operationId: string, summary: string, names: readonly string[], responses: object): object {
+  return {
+    get: {
+      operationId,
+      summary,
+      security: [{ token: [] }, { password: [] }],
+      parameters: parameters(...names),
+      responses: { ...responses, ...tokenRefusals },
+    },
+  };
+}
 
 const healthOperation = {
   operationId: 'health',
@@ -235,7 +228,7 @@ const metricsOperation = {
   summary: 'Metrics in the text form of Prometheus.',
   responses: {
     200: { description: 'The metrics.', ...text('text/plain') },
-    500: { $ref: '#/components/responses/Fault' },
+    500: ref('responses', 'Fault'),
   },
 };
 

@@ -14,7 +14,10 @@ export async function explainFailure(error: unknown, options: ConnectionOptions)
   const code = codeOf(error) ?? '';
   const advice = certificateAdvice(code);
   if (advice !== null) return certificateFailure(code, advice, options);
-  return tlsFailure(code) ?? proxyFailure(error, code, options) ?? networkFailure(error, code);
+  const words = `could not be read: ${detailOf(error, code)}`;
+  return (
+    tlsFailure(code) ?? proxyFailure(error, code, options) ?? { code: 'network', words, retryable: true }
+  );
 }
 
 async function certificateFailure(
@@ -60,10 +63,6 @@ function proxyFailure(error: unknown, code: string, { proxy }: ConnectionOptions
   }
   const words = `was not sent, for the proxy does not answer (${detailOf(error, code)}). Check ${proxy.variable}, or except the service's host in NO_PROXY.`;
   return { code: 'proxy', words, retryable: true };
-}
-
-function networkFailure(error: unknown, code: string): Failure {
-  return { code: 'network', words: `could not be read: ${detailOf(error, code)}`, retryable: true };
 }
 
 function detailOf(error: unknown, code: string): string {
