@@ -1,10 +1,7 @@
+import type { ReportListRun } from '../store/read/report-data.ts';
+
 /** What a judgement is made of: how the last run that worked on a list left it. */
-export interface LastRun {
-  readonly status: string;
-  readonly completeness: string | null;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
-}
+type LastRun = Pick<ReportListRun, 'status' | 'completeness' | 'rejected' | 'removalsWithheld'>;
 
 /** What a person is told of a list first. `ended` is a run that failed or was ended, of which its status says all. */
 export type Judgement = 'never synced' | 'complete' | 'unproven' | 'rejected' | 'withheld' | 'ended';

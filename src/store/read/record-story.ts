@@ -4,6 +4,7 @@ import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
+import type { Provenance } from '../tables/standing-record.ts';
 
 /** A run at which a version began or ended. */
 export interface StoryRun {
@@ -42,12 +43,6 @@ export interface ReferenceMatches {
   readonly recordIds: readonly number[];
   /** How many there are: there may be more than are named. */
   readonly count: number;
-}
-
-interface Standing {
-  readonly record: string;
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
 }
 
 interface Row {
@@ -96,7 +91,7 @@ export function readStory(
     const standing = standingOf(sqlite, resource, recordId);
     // One more than are told: the oldest of these is told by what it changed.
     const rows: Row[] = [
-      ...(standing === null ? [] : [rowOf(standing)]),
+      ...(standing === null ? [] : [standing]),
       ...sqlite
         .prepare<[string, number, number], Row>(endedVersions)
         .all(resource, recordId, versionsMax + 1),
@@ -132,20 +127,20 @@ export function findByReference(
   return { recordIds: ids.slice(0, matchesMax), count: ids.length };
 }
 
-function standingOf(sqlite: Database.Database, resource: string, recordId: number): Standing | null {
+function standingOf(sqlite: Database.Database, resource: string, recordId: number): Row | null {
   const connections = new ConnectionTable(sqlite);
   if (resource === 'connections') {
     const row = connections.read(recordId);
-    return row === undefined ? null : { ...row, record: wireConnection(row) };
+    return row === undefined ? null : rowOf(row, wireConnection(row));
   }
   const list = listOf(resource);
   const table = new ListTable(sqlite, list);
   if (!table.has(recordId)) return null;
   const row = table.read(recordId);
-  return { ...row, record: wireWriter(list, id => connections.read(id))(row.record) };
+  return rowOf(row, wireWriter(list, id => connections.read(id))(row.record));
 }
 
-function rowOf({ record, firstSeenRunId, changedRunId }: Standing): Row {
+function rowOf({ firstSeenRunId, changedRunId }: Provenance, record: string): Row {
   return { historyId: null, fromRunId: changedRunId, toRunId: null, endedBy: null, firstSeenRunId, record };
 }
 

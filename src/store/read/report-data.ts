@@ -48,7 +48,6 @@ export interface ReportRun {
   readonly inserted: number;
   readonly updated: number;
   readonly removed: number;
-  readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }
 
@@ -81,7 +80,7 @@ const newestRuns = `
   SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,
     round((unixepoch(r.completed_at, 'subsec') - unixepoch(r.started_at, 'subsec')) * 1000) AS durationMs,
     coalesce(sum(l.inserted), 0) AS inserted, coalesce(sum(l.updated), 0) AS updated,
-    coalesce(sum(l.removed), 0) AS removed, r.error_code AS errorCode, r.error_message AS errorMessage
+    coalesce(sum(l.removed), 0) AS removed, r.error_message AS errorMessage
   FROM (SELECT * FROM sync_runs ORDER BY id DESC LIMIT ${runsShownMax}) r
   LEFT JOIN sync_run_resources l ON l.run_id = r.id
   GROUP BY r.id ORDER BY r.id DESC`;

@@ -168,8 +168,7 @@ export class ConnectionTable {
     const hasExtra = claim.extra !== null && rank >= row.extraRank;
     const name = hasName ? claim.name : row.name;
     const extra = extraBeside(name, hasExtra ? claim.extra : row.extra);
-    const isChanged = name !== row.name || extra !== row.extra;
-    if (isChanged) this.#change(row, name, extra, runId);
+    const isChanged = this.#change(row, name, extra, runId);
     this.#noteSource(row, {
       ...(hasName && { nameRank: rank, nameTime: claim.time }),
       ...(hasExtra && { extraRank: rank }),
@@ -271,12 +270,15 @@ export class ConnectionTable {
     this.#writeSource(row.id, nameRank, nameTime, claim.extra === null ? unclaimed : rank);
   }
 
-  #change(row: ConnectionRow, name: string | null, extra: string | null, runId: number): void {
+  /** Lets a row say something else; true where it did not say so already. */
+  #change(row: ConnectionRow, name: string | null, extra: string | null, runId: number): boolean {
+    if (name === row.name && extra === row.extra) return false;
     const content = connectionContent(row.id, name, extra);
     this.#update.run(name, extra, runId, content, row.id);
     this.#fingerprintsOfRows.set(row.id);
     this.#sum.subtract(row.content ?? contentOf(row));
     this.#sum.add(content);
+    return true;
   }
 
   /** Takes away what is given by no list. */
@@ -285,8 +287,7 @@ export class ConnectionTable {
       if (!this.#isReferenced(row.id)) return [];
       const name = isGone(row.nameRank) ? null : row.name;
       const extra = isGone(row.extraRank) ? null : row.extra;
-      const isChanged = name !== row.name || extra !== row.extra;
-      if (isChanged) this.#change(row, name, extra, runId);
+      const isChanged = this.#change(row, name, extra, runId);
       this.#noteSource(row, {
         // A name that no column holds gave way to the one that goes: the next run looks for it once.
         ...(isGone(row.nameRank) && { nameRank: name === row.name ? unclaimed : Math.min(-1, row.nameRank) }),

@@ -2,7 +2,7 @@ import type { RecordValues } from '../../contract/content.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
 
 /** The runs that first saw something and last changed it, up to the time of which it is told. */
-interface Provenance {
+export interface Provenance {
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
 }

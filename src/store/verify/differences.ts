@@ -48,13 +48,14 @@ export class Differences {
   }
 
   /** @param severity where it is left out, that of the table. */
-  add(table: string | null, id: number | null, what: string, severity = severityOf(table)): void {
+  add(
+    table: string | null,
+    id: number | null,
+    what: string,
+    severity = severities[table ?? ''] ?? 'content',
+  ): void {
     this.#count++;
     const kept = table === null ? this.#ofFile : this.#ofTables;
     if (kept.length < this.#limit) kept.push({ table, id, what, severity });
   }
-}
-
-function severityOf(table: string | null): Severity {
-  return severities[table ?? ''] ?? 'content';
 }

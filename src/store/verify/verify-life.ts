@@ -1,13 +1,10 @@
 import { versionFingerprint } from '../tables/content-sums.ts';
 import type { RecordLife, StoredVersion } from '../tables/record-lives.ts';
+import type { Provenance } from '../tables/standing-record.ts';
 import type { Differences } from './differences.ts';
 
 /** A row whose past is held against the history. */
-export interface LivingRow {
-  readonly id: number;
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
-}
+export type LivingRow = Provenance & { readonly id: number };
 
 /** A version or the row itself, as a link in a record's life. */
 interface Link {
