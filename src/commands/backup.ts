@@ -5,7 +5,7 @@ import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import { verificationText } from '../render/verification.ts';
-import { type Backup, backUp } from '../store/backup/backup.ts';
+import { type Backup, type BackupOptions, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
@@ -48,12 +48,7 @@ export async function backup(command: Command, context: CommandContext): Promise
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
   const path = keep === null ? destination : nameInFolder(destination, new Date());
   if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(path), config.signingKeyFile);
-  const bar = new OneBar(context.stderr, 'copying {bar} {percentage}%');
-  const made = await backUp(config.database, path, {
-    limit: differencesMax,
-    signal: context.signal,
-    onProgress: (done, total) => bar.update(done, total),
-  }).finally(() => bar.stop());
+  const made = await withBar('copying', context, options => backUp(config.database, path, options));
   if (made.verification.differenceCount > 0) {
     return refuse(made.verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   }
@@ -84,12 +79,8 @@ function stateText(newestRunId: number): string {
 }
 
 async function restoreMirror(copy: string, database: string, context: CommandContext): Promise<void> {
-  const bar = new OneBar(context.stderr, 'restoring {bar} {percentage}%');
-  const { path, bytes, newestRunId, verification } = await restore(copy, database, {
-    limit: differencesMax,
-    signal: context.signal,
-    onProgress: (done, total) => bar.update(done, total),
-  }).finally(() => bar.stop());
+  const restored = await withBar('restoring', context, options => restore(copy, database, options));
+  const { path, bytes, newestRunId, verification } = restored;
   if (verification !== null && verification.differenceCount > 0) {
     return refuse(verification, 'so the mirror was left as it is.', context);
   }
@@ -97,6 +88,16 @@ async function restoreMirror(copy: string, database: string, context: CommandCon
   context.stdout.write(
     `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. "docmirror sync" brings it up to date.\n`,
   );
+}
+
+async function withBar<T>(
+  what: string,
+  { stderr, signal }: CommandContext,
+  work: (options: BackupOptions) => Promise<T>,
+): Promise<T> {
+  const bar = new OneBar(stderr, `${what} {bar} {percentage}%`);
+  const options = { limit: differencesMax, signal, onProgress: bar.update };
+  return work(options).finally(() => bar.stop());
 }
 
 function refuse(

@@ -6,7 +6,7 @@ import type { CommandContext } from './context.ts';
 import { instantOf, noteOnPruned, runOf } from './run-flags.ts';
 import { isForSpreadsheet } from './spreadsheet.ts';
 import { streamOut } from './stream-out.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { changesWidth } from './terminal-width.ts';
 
 interface ChangesFlags {
   readonly sinceRun?: string;
@@ -15,8 +15,6 @@ interface ChangesFlags {
   readonly format: ChangeFormat;
   readonly spreadsheet?: boolean;
 }
-
-const widthWithoutTerminal = 120;
 
 /** `docmirror changes`; its flags stand in the table of commands. */
 export async function changes(
@@ -33,7 +31,7 @@ export async function changes(
   const found = changesOf(reader, sinceRunId, flags.resource);
   const feed = changeFeed(found, {
     format: flags.format,
-    width: terminalWidth(stdout, widthWithoutTerminal),
+    width: changesWidth(stdout),
     forSpreadsheet: isForSpreadsheet(flags),
   });
   const textCount = await streamOut(stdout, feed, signal);

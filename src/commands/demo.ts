@@ -18,7 +18,7 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { runOnce } from './run-once.ts';
-import { summaryWidth, terminalWidth } from './terminal-width.ts';
+import { changesWidth, summaryWidth } from './terminal-width.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
 const demoToken = 'demo-token';
@@ -30,7 +30,6 @@ const runsLookedAt = 3;
 const sampleEnd = new Date('2026-11-01T12:00:00Z');
 const afternoon = new Date('2026-11-01T18:00:00Z');
 const shownChangesMax = 12;
-const widthWithoutTerminal = 120;
 
 /** `docmirror demo`; its flags stand in the table of commands. */
 export async function demo(command: Command, context: CommandContext): Promise<void> {
@@ -108,11 +107,7 @@ function describeChanges(first: RunSummary, { stdout }: CommandContext): string 
   // The rarer a kind of change, the more it shows.
   const order = ['removal', 'update', 'insert'];
   const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-  return changesText(
-    shown.slice(0, shownChangesMax),
-    changes.length,
-    terminalWidth(stdout, widthWithoutTerminal),
-  );
+  return changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(stdout));
 }
 
 function whatNext({ environment }: CommandContext): string {

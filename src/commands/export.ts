@@ -47,7 +47,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
       folder: flags.out,
       isWanted: resource => flags.resource?.includes(resource) ?? true,
       turns: new Turns(context.signal),
-      onProgress: (done, total) => bar.update(done, total),
+      onProgress: bar.update,
     };
     const parts = flags.changes
       ? exportChanges(task, lastRunLeftOut(flags, reader, context))

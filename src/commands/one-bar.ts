@@ -12,10 +12,10 @@ export class OneBar {
     );
   }
 
-  update(done: number, total: number): void {
+  readonly update = (done: number, total: number): void => {
     if (this.#bar.isActive) this.#bar.update(done);
     else this.#bar.start(total, done);
-  }
+  };
 
   stop(): void {
     this.#bar.stop();

@@ -1,5 +1,8 @@
-/** Makes a function whose answer is given again for a while, so that many who ask cost no more than one. */
-export function remembered<T>(keptMs: number, ask: () => T): () => T {
+/** How long an answer is given again, in milliseconds. */
+const keptMs = 1_000;
+
+/** Makes a function whose answer is given again for a while, so that many who ask how things stand cost no more than one. */
+export function remembered<T>(ask: () => T): () => T {
   let answer: { readonly value: T; readonly askedAtMs: number } | undefined;
   return () => {
     const nowMs = performance.now();

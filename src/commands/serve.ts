@@ -26,8 +26,6 @@ interface ServeFlags {
 
 const portMax = 65_535;
 const tokenBytes = 24;
-/** However often it is asked how things stand, the mirror is looked at no more often than this, in milliseconds. */
-const figuresKeptMs = 1_000;
 
 /** `docmirror serve`; its flags stand in the table of commands. */
 export async function serve(command: Command, context: CommandContext): Promise<void> {
@@ -38,7 +36,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   // Node takes an empty host for all addresses of the machine.
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
   const chosen = await chosenToken(flags);
-  const token = chosen ?? newToken();
+  const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
   const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
@@ -62,7 +60,7 @@ async function whatIsServed(
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { mirrorMetrics } = await import('../serve/metrics.ts');
   const reader = new Reopening(database, () => new ReportReader(database));
-  const figures = remembered(figuresKeptMs, () => reader.current().figures());
+  const figures = remembered(() => reader.current().figures());
   const revision = () => reader.current().revision();
   return {
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
@@ -81,10 +79,6 @@ async function whatIsServed(
 async function chosenToken({ token, tokenFile }: ServeFlags): Promise<string | null> {
   if (token !== undefined) return checkToken('--token', token);
   return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);
-}
-
-function newToken(): string {
-  return randomBytes(tokenBytes).toString('base64url');
 }
 
 /** What a person needs to try it; a token that the user chose is never shown. */

@@ -9,7 +9,7 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { runOnce } from './run-once.ts';
-import { summaryWidth, terminalWidth } from './terminal-width.ts';
+import { changesWidth, summaryWidth } from './terminal-width.ts';
 
 interface SyncFlags {
   readonly resource?: string[];
@@ -22,7 +22,6 @@ interface SyncFlags {
 
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
-const widthWithoutTerminal = 120;
 
 /** `docmirror sync`; its flags stand in the table of commands. */
 export async function sync(command: Command, context: CommandContext): Promise<void> {
@@ -61,6 +60,6 @@ class PlannedChanges {
 
   text({ stdout }: CommandContext): string {
     if (this.#total === 0) return '';
-    return `${changesText(this.#shown, this.#total, terminalWidth(stdout, widthWithoutTerminal))}\n`;
+    return `${changesText(this.#shown, this.#total, changesWidth(stdout))}\n`;
   }
 }

@@ -1,6 +1,13 @@
-/** How wide the terminal is, in characters; `otherwise` where there is none, or it does not say. */
-export function terminalWidth(stream: NodeJS.WriteStream, otherwise = Number.POSITIVE_INFINITY): number {
-  return stream.columns || otherwise;
+/** How wide the terminal is, in characters; without bounds where there is none, or it does not say. */
+export function terminalWidth(stream: NodeJS.WriteStream): number {
+  return stream.columns || Number.POSITIVE_INFINITY;
+}
+
+const widthElsewhere = 120;
+
+/** The same for changes: elsewhere their lines are cut, too, for a record may be long. */
+export function changesWidth(stream: NodeJS.WriteStream): number {
+  return stream.columns || widthElsewhere;
 }
 
 const summaryWidthMax = 76;

@@ -124,7 +124,8 @@ const laterAdvice = 'Try again later, or ask who runs the service.';
 
 function checkAccess(answers: readonly Answer[]): Verdict {
   const [first] = answers.flatMap(({ error }) => error ?? []);
-  if (first === undefined) return ok('access', `the token is accepted for ${namesOf(answers)}`);
+  const names = answers.map(({ list }) => list.resource).join(', ');
+  if (first === undefined) return ok('access', `the token is accepted for ${names}`);
   if (['proxy', 'certificate', 'tls'].includes(first.code))
     return skipped('access', 'the service was not reached');
   const errors = answers.flatMap(({ list, error }) =>
@@ -146,8 +147,4 @@ function checkPages(answers: readonly Answer[]): Verdict {
       `${list.resource}: first page ${page.pageNo}, ${page.pageSize} a page, ${counted(page.totalRecordCount, 'record')}`,
   );
   return ok('pages', words.join('; '));
-}
-
-function namesOf(answers: readonly Answer[]): string {
-  return answers.map(({ list }) => list.resource).join(', ');
 }

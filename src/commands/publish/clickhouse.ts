@@ -44,7 +44,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
       replaceTenant: flags.replaceTenant ?? false,
       clock: () => new Date(),
       signal,
-      onProgress: (done, total) => bar.update(done, total),
+      onProgress: bar.update,
     });
     bar.stop();
     const durationMs = Math.round(performance.now() - startedAtMs);

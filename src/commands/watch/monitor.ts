@@ -20,8 +20,6 @@ export interface MonitorPlan {
 }
 
 const portMax = 65_535;
-/** However often it is asked, the mirror is looked at no more often than this, in milliseconds. */
-const figuresKeptMs = 1_000;
 
 /**
  * Starts to answer. The server and the metrics are loaded only now: a watch that answers nobody does without them.
@@ -62,7 +60,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 /** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
 async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
   const { ReportReader } = await import('../../store/read/report-reader.ts');
-  return remembered(figuresKeptMs, () => {
+  return remembered(() => {
     try {
       using reader = new ReportReader(database);
       return reader.figures();
