@@ -24,7 +24,7 @@ export async function verifyLive(
   const { signal } = context;
   const observer = await showProgress(context, logger);
   const source = await openService(service, config, { ...context, logger, observer });
-  const mirror = LiveMirror.open(config.database, difference => {
+  const mirror = new LiveMirror(config.database, difference => {
     differenceCount++;
     if (differences.length < limit) differences.push(difference);
   });

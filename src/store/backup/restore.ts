@@ -86,16 +86,15 @@ async function copyAny(
     if (shape === 'empty') throw new RefusedFileError(`${copy} is empty. Name a backup of a mirror.`);
   });
   const shape = shapeOf(file.sqlite);
-  if (shape === 'older') assertWhole(file);
+  if (shape === 'older' && !isWhole(file)) throw notRestored(file.path);
   const newest = file.sqlite.prepare('SELECT max(id) FROM sync_runs').pluck().get();
   await copyMirror(file, unfinished, options);
   return { shape, newestRunId: Number(newest ?? 0) };
 }
 
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */
-function assertWhole({ sqlite, path }: MirrorFile): void {
-  const isWhole = damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
-  if (!isWhole) throw notRestored(path);
+function isWhole({ sqlite }: MirrorFile): boolean {
+  return damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
 }
 
 function notRestored(path: string): MirrorFileError {

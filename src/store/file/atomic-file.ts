@@ -27,13 +27,8 @@ export class FileWriteError extends DocmirrorError {
 
   constructor(path: string, cause: unknown) {
     const reason = codeOf(cause) ?? 'no reason given';
-    const isFull = reason === 'ENOSPC';
-    const words = meanings[reason] ?? reason;
-    super(
-      isFull ? 'disk_full' : 'internal',
-      `${path} can't be written: ${words}. Nothing was put in its place.`,
-      { cause },
-    );
+    const words = `${path} can't be written: ${meanings[reason] ?? reason}. Nothing was put in its place.`;
+    super(reason === 'ENOSPC' ? 'disk_full' : 'internal', words, { cause });
     this.reason = reason;
   }
 }

@@ -49,55 +49,33 @@ export function* recordLives<Row extends { readonly id: number }>(
   rows: Iterable<Row>,
   versions: Iterable<StoredVersion>,
 ): Generator<RecordLife<Row>> {
-  const rest = new Peekable(versions);
+  const pasts = pastsOf(versions);
   try {
+    let past = pasts.next().value;
     for (const row of rows) {
-      yield* endedBefore<Row>(rest, row.id);
-      yield { recordId: row.id, versions: rest.takeWhile(version => version.recordId === row.id), row };
+      for (; past !== undefined && past.recordId < row.id; past = pasts.next().value)
+        yield { ...past, row: null };
+      const own = past?.recordId === row.id ? past : undefined;
+      yield { recordId: row.id, versions: own?.versions ?? [], row };
+      if (own !== undefined) past = pasts.next().value;
     }
-    yield* endedBefore<Row>(rest, Number.POSITIVE_INFINITY);
+    for (; past !== undefined; past = pasts.next().value) yield { ...past, row: null };
   } finally {
-    rest.close();
+    // A statement that is left half read would keep its connection from being closed.
+    pasts.return(undefined);
   }
 }
 
-/** The lives that have no row, of records with lesser ids. */
-function* endedBefore<Row>(rest: Peekable, recordId: number): Generator<RecordLife<Row>> {
-  for (let next = rest.peek(); next !== undefined && next.recordId < recordId; next = rest.peek()) {
-    const { recordId: id } = next;
-    yield { recordId: id, versions: rest.takeWhile(version => version.recordId === id), row: null };
-  }
-}
-
-class Peekable {
-  readonly #iterator: Iterator<StoredVersion>;
-  #next: StoredVersion | undefined;
-
-  constructor(versions: Iterable<StoredVersion>) {
-    this.#iterator = versions[Symbol.iterator]();
-    this.#advance();
-  }
-
-  peek(): StoredVersion | undefined {
-    return this.#next;
-  }
-
-  takeWhile(isWanted: (version: StoredVersion) => boolean): StoredVersion[] {
-    const taken: StoredVersion[] = [];
-    while (this.#next !== undefined && isWanted(this.#next)) {
-      taken.push(this.#next);
-      this.#advance();
+/** What ended of each record. */
+function* pastsOf(versions: Iterable<StoredVersion>): Generator<Omit<RecordLife<never>, 'row'>, undefined> {
+  let past: { recordId: number; versions: StoredVersion[] } | undefined;
+  for (const version of versions) {
+    const { recordId } = version;
+    if (past?.recordId === recordId) past.versions.push(version);
+    else {
+      if (past !== undefined) yield past;
+      past = { recordId, versions: [version] };
     }
-    return taken;
   }
-
-  /** A statement that is left half read would keep its connection from being closed. */
-  close(): void {
-    this.#iterator.return?.();
-  }
-
-  #advance(): void {
-    const { value, done } = this.#iterator.next();
-    this.#next = done === true ? undefined : value;
-  }
+  if (past !== undefined) yield past;
 }

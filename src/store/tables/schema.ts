@@ -251,8 +251,7 @@ export const recordHistory = sqliteTable(
       .references(() => syncRuns.id),
     endedBy: text('ended_by').notNull(),
     record: text('record').notNull(),
-    /** Says what the row says, so that an audit finds what others changed. */
-    fingerprint: blob('_fingerprint', { mode: 'buffer' }),
+    fingerprint: fingerprint(),
   },
   table => [
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),

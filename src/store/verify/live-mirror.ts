@@ -19,14 +19,9 @@ export class LiveMirror implements Mirror {
   readonly #report: (difference: LiveDifference) => void;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
-  static open(path: string, report: (difference: LiveDifference) => void): LiveMirror {
-    const file = openForReading(path);
-    file.sqlite.exec('BEGIN');
-    return new LiveMirror(file, report);
-  }
-
-  private constructor(file: MirrorFile, report: (difference: LiveDifference) => void) {
-    this.#file = file;
+  constructor(path: string, report: (difference: LiveDifference) => void) {
+    this.#file = openForReading(path);
+    this.#file.sqlite.exec('BEGIN');
     this.#report = report;
   }
 
