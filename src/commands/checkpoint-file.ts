@@ -81,23 +81,16 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
   return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
 }
 
-/** What the signature on a checkpoint is worth; null where no key is known. */
+/** What the signature on a checkpoint is worth; `publicKey` is null where no key is known. */
 function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObject | null): ShownCheckpoint {
   const { size, origin } = checkpoint;
-  if (publicKey === null) {
-    const words = note.signatures.length === 0 ? 'has no signature' : 'has a signature that was not checked';
-    const advice = 'to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE';
-    return {
-      size,
-      signature: 'unchecked',
-      notes: [`The checkpoint of ${counted(size, 'receipt')} ${words}; ${advice}.`],
-    };
-  }
-  const signature = signatureVerdict(note, { name: origin, publicKey });
+  const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name: origin, publicKey });
+  const unknown = note.signatures.length === 0 ? 'has no signature' : 'has a signature that was not checked';
   const words = {
     verified: 'was signed by the key',
     forged: 'has a false signature',
     absent: 'was not signed by the key',
+    unchecked: `${unknown}; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE`,
   };
   return { size, signature, notes: [`The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`] };
 }

@@ -24,17 +24,10 @@ export interface ShownCheckpoint {
 
 type Shown = Verification & { readonly checkpoint?: ShownCheckpoint };
 
-function prunedNote({ prunedBefore }: Verification): string[] {
-  if (prunedBefore === null) return [];
-  return [
-    `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`,
-  ];
-}
-
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
-  const { path, lists, connectionCount, versionCount, runCount, differences, differenceCount, checkpoint } =
-    verification;
+  const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
+  const { differences, differenceCount, checkpoint } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
@@ -44,12 +37,14 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const columns = ['List', { right: 'Records' }, { right: 'Run' }, 'Checksum'];
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
-  const notes = [...prunedNote(verification), ...(checkpoint?.notes ?? [])];
-  const isAboutCheckpoint = differenceCount === 1 && isRefused(checkpoint);
+  const pruned = `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`;
+  const notes = [...(prunedBefore === null ? [] : [pruned]), ...(checkpoint?.notes ?? [])];
+  // A signature that is false or another key's, or a checkpoint that is none at all, is one of the differences.
+  const isRefused = checkpoint?.signature === 'forged' || checkpoint?.signature === 'absent';
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
-      : isAboutCheckpoint
+      : isRefused && differenceCount === 1
         ? `The checkpoint can't be relied on. It says nothing against ${path}, in which no difference was found: ${rest}.`
         : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
   const lines = [
@@ -58,11 +53,6 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
     ...more(differenceCount, differences.length),
   ];
   return `${table}${lines.join('\n')}\n`;
-}
-
-/** Whether the checkpoint itself is one of the differences: its signature is false or another key's, or it is no checkpoint at all. */
-function isRefused(checkpoint: ShownCheckpoint | undefined): boolean {
-  return checkpoint?.signature === 'forged' || checkpoint?.signature === 'absent';
 }
 
 /** A comparison with the service for people. */

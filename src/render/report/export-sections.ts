@@ -28,17 +28,14 @@ export async function exportSections(data: ReportData): Promise<Html> {
 
 async function overTime(timeline: Timeline, undated: number): Promise<Html> {
   const { unit, buckets, before } = timeline;
-  const busiest = buckets.reduce((most, bucket) => (bucket.count > most.count ? bucket : most), {
-    name: '',
-    count: 0,
-  });
+  const [busiest] = buckets.toSorted((a, b) => b.count - a.count);
   const total = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const asides = [
     ...(before > 0 ? [`${count(before)} ${before === 1 ? 'is' : 'are'} older than what is drawn`] : []),
     ...(undated > 0 ? [`${count(undated)} ${undated === 1 ? 'has' : 'have'} no date`] : []),
   ];
   const summary = [
-    `${counted(total, 'export')} from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest.name || '–'} with ${count(busiest.count)}.`,
+    `${counted(total, 'export')} from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest?.name ?? '–'} with ${count(busiest?.count ?? 0)}.`,
     ...(asides.length > 0 ? [`${asides.join(', ')}.`] : []),
   ].join(' ');
   const bars = buckets.map(bucket => ({
