@@ -3,7 +3,7 @@ import { rawPublicKey } from './keys.ts';
 import { MalformedError } from './malformed-error.ts';
 
 /** One signature line of a note. */
-export interface NoteSignature {
+interface NoteSignature {
   /** The name of the key, as the line has it. */
   readonly name: string;
   /** 4 bytes, which with the name say whose signature it is. */
@@ -18,8 +18,7 @@ export interface Note {
   readonly signatures: readonly NoteSignature[];
 }
 
-/** A public key by the name under which it signs. */
-export interface NamedKey {
+interface NamedKey {
   readonly name: string;
   readonly publicKey: KeyObject;
 }
@@ -28,7 +27,7 @@ export interface NamedKey {
  * What a note's signatures say of one key: `verified`; `forged` where a line that claims to be the key's is not; `absent` where
  * no line claims to be. Lines of other keys count for nothing.
  */
-export type SignatureVerdict = 'verified' | 'forged' | 'absent';
+type SignatureVerdict = 'verified' | 'forged' | 'absent';
 
 const keyIdBytes = 4;
 const ed25519Type = Buffer.from([1]);

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 
 /** How a run, or a list in it, ended; `interrupted`: its process died, and the next run says so. */
-export type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
+type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 
 /** A list whose records a receipt speaks of, in the service's own word. */
 export type ListName = 'document-exports' | 'collections' | 'webhooks';

@@ -35,7 +35,7 @@ export async function verifyWithCheckpoint(
 }
 
 /** Which checkpoint to hold the mirror against, and whose signature counts. */
-export interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
+interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
   /** The checkpoint's file. */
   readonly checkpoint: string;
   /** The file of the public key; undefined where none is named. */

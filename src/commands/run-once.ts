@@ -15,7 +15,7 @@ import type { Progress } from './progress-observer.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
-export interface RunRequest {
+interface RunRequest {
   readonly config: Config;
   readonly service: ServiceConfig;
   readonly lists: readonly ListDefinition[];

@@ -8,8 +8,7 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** Told of what the clock does. */
-export interface TickObserver {
+interface TickObserver {
   /** A tick came while the work of an earlier one was going on, so it was left out. */
   tickSkipped(at: Date): void;
   /** The clock was started or has ticked; null where no other tick will ever come. */

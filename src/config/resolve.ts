@@ -16,7 +16,7 @@ type ServiceSetting = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCo
 export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { actor: string }>;
 
 /** Where the bearer token comes from. */
-export type TokenSetting =
+type TokenSetting =
   | { readonly text: string }
   | { readonly file: string }
   | { readonly command: string; readonly environment: Environment };

@@ -3,7 +3,7 @@ import type { PublishSource } from './source.ts';
 import { changesTable, publishedTables } from './tables.ts';
 
 /** Changes of runs, as they were sent. */
-export interface SentChanges {
+interface SentChanges {
   readonly afterRunId: number;
   readonly count: number;
 }

@@ -6,8 +6,7 @@ import {
   targetTables,
 } from './tables.ts';
 
-/** Where the tables are to be made. */
-export interface DdlOptions {
+interface DdlOptions {
   readonly database: string;
   /** The name of a cluster whose servers share the tables, replicated and distributed by tenant; null for one server. */
   readonly cluster: string | null;

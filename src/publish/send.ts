@@ -10,8 +10,7 @@ const turnRows = 1_000;
 
 type Row = readonly unknown[];
 
-/** How a sending may be ended and followed. */
-export interface SendOptions {
+interface SendOptions {
   readonly signal?: AbortSignal;
   /** Told the number of rows of each batch that has arrived. */
   readonly onSent?: (rowCount: number) => void;

@@ -10,8 +10,7 @@ export const changeFormats = ['table', 'ndjson', 'csv'] as const;
 /** One of the formats that `changes` prints. */
 export type ChangeFormat = (typeof changeFormats)[number];
 
-/** How a stream of changes is to look. */
-export interface FeedOptions {
+interface FeedOptions {
   readonly format: ChangeFormat;
   /** The terminal's. */
   readonly width: number;

@@ -10,8 +10,7 @@ export interface Finding {
   readonly todo: string | null;
 }
 
-/** All that `doctor` found. */
-export interface Diagnosis {
+interface Diagnosis {
   readonly findings: readonly Finding[];
   /** What `sync` would end with, as far as can be told. */
   readonly exitCode: number;

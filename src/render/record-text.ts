@@ -10,8 +10,7 @@ export interface ShownField {
   readonly connections: readonly ShownConnection[];
 }
 
-/** A connection in words. */
-export interface ShownConnection {
+interface ShownConnection {
   readonly id: number;
   readonly text: string;
 }
@@ -26,7 +25,7 @@ export interface ShownDifference {
 }
 
 /** How much of a record is shown. */
-export interface TextBounds {
+interface TextBounds {
   /** Most fields of a record. */
   readonly fieldsMax: number;
   /** Most UTF-16 code units of a field. */

@@ -13,13 +13,12 @@ export interface NextRun {
 }
 
 /** The age that lists may have, in the user's words and in milliseconds. */
-export interface MaxAge {
+interface MaxAge {
   readonly text: string;
   readonly ms: number;
 }
 
-/** What else is said of lists, and how wide. */
-export interface StatusOptions {
+interface StatusOptions {
   readonly watch?: NextRun | null;
   readonly maxAge?: MaxAge | null;
   /** The terminal's. */

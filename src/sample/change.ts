@@ -3,7 +3,7 @@ import { Random } from './random.ts';
 import type { ConnectionRef, DocumentExport, Sample } from './shapes.ts';
 
 /** When a sample is changed, and how one change differs from the next. */
-export interface ChangeOptions {
+interface ChangeOptions {
   /** The moment of the change; the new exports lie between the newest one before and this. */
   readonly now: Date;
   /** Another seed for each change, where one sample is changed several times. */

@@ -4,7 +4,7 @@ import { Random } from './random.ts';
 import type { Collection, ConnectionRef, DocumentExport, Sample, Webhook } from './shapes.ts';
 
 /** How large a sample is; equal options make equal samples. */
-export interface SampleOptions {
+interface SampleOptions {
   /** The moment up to which the sample reaches. */
   readonly now: Date;
   readonly documentExports?: number;

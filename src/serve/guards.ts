@@ -20,7 +20,7 @@ export function checkRequest({ method, raw }: FastifyRequest): void {
 }
 
 /** Lets a request through, or throws an HttpError with status 401. */
-export type TokenCheck = (request: FastifyRequest) => void;
+type TokenCheck = (request: FastifyRequest) => void;
 
 /** Makes the check for programs: the token is the bearer token. */
 export function bearerCheck(token: string): TokenCheck {

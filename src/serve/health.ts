@@ -1,7 +1,7 @@
 import { ageMs, isFresh } from '../freshness.ts';
 
 /** When the last completed run of a list ended; null where none has. */
-export interface ListAge {
+interface ListAge {
   readonly resource: string;
   readonly lastCompletedAt: string | null;
 }

@@ -4,7 +4,7 @@ import { basicOrBearerCheck } from './guards.ts';
 import { HttpError } from './http-error.ts';
 
 /** A page for people, complete in itself. */
-export interface ServedPage {
+interface ServedPage {
   readonly html: string;
   /** Lets the page show itself and nothing else. */
   readonly contentSecurityPolicy: string;

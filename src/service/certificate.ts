@@ -3,8 +3,7 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { type ConnectionOptions, tlsOptions } from './connection.ts';
 
-/** A service's certificate, in words. */
-export interface Certificate {
+interface Certificate {
   readonly subject: string;
   readonly issuer: string;
   readonly validFrom: string;

@@ -11,10 +11,10 @@ import type { Secrets } from './secrets.ts';
 import { meaningOf } from './status.ts';
 
 /** The largest answer that is read, decompressed, in bytes. */
-export const responseBytesMax = 64 * 1024 * 1024;
+const responseBytesMax = 64 * 1024 * 1024;
 
 /** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
-export interface HttpClientOptions extends ConnectionOptions {
+interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
   /** What no error may show. */
   readonly secrets: Secrets;

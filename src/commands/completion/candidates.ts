@@ -4,7 +4,7 @@ import { aloneFlags, envFileFlag } from '../table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from '../table/table.ts';
 
 /** What may stand where the cursor is. */
-export interface Candidates {
+interface Candidates {
   /** What the shell, or the mirror, has to offer besides. */
   readonly offered: 'files' | 'folders' | 'runs' | null;
   readonly values: readonly string[];

@@ -22,7 +22,7 @@ export function exportedAs(format: ExportFormat, columns: readonly ExportColumn[
 }
 
 /** The rows of one file, in both of the ways in which they may be written. */
-export interface RowSource {
+interface RowSource {
   readonly columns: readonly ExportColumn[];
   rows(): Iterable<readonly ExportValue[]>;
   /** The rows as JSON, without line feeds. */

@@ -11,7 +11,7 @@ import { remembered } from '../remembered.ts';
 export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTick'>;
 
 /** Where `watch` answers `/healthz` and `/metrics`, and about what. */
-export interface MonitorPlan {
+interface MonitorPlan {
   readonly host: string;
   readonly port: number;
   readonly config: { readonly database: string };

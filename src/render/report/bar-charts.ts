@@ -2,7 +2,7 @@ import type { Axis, EncodeEntry, Mark, Scale, Spec } from 'vega';
 import { cut } from '../cut.ts';
 
 /** One bar over time: its place on the axis and what it is filled with. */
-export interface TimeBar {
+interface TimeBar {
   readonly key: string;
   /** What stands under the bar, where there is room. */
   readonly label: string;

@@ -2,7 +2,7 @@ import { parse, type Spec, View } from 'vega';
 import { type Html, html } from './html.ts';
 
 /** What a chart shows and how it is told to those who don't see it. */
-export interface Chart {
+interface Chart {
   readonly title: string;
   /** What the chart shows, in a sentence. */
   readonly summary: string;

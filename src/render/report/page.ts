@@ -8,7 +8,7 @@ import { runSection } from './run-section.ts';
 import { concernsOf, type Freshness } from './verdict.ts';
 
 /** What a report says of itself besides the data: the docmirror that made it, and what it takes for too old. */
-export interface ReportOptions extends Freshness {
+interface ReportOptions extends Freshness {
   readonly version: string;
   /** Where the pages of the records are; null where there are none. */
   readonly root: Root;

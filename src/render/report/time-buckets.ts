@@ -1,5 +1,5 @@
 /** So many exports in one stretch of time. */
-export interface Bucket {
+interface Bucket {
   /** How the stretch is called: `2026-11-20`, `2026-11` or `2026`. */
   readonly name: string;
   readonly count: number;

@@ -18,7 +18,7 @@ import type { BackupOptions } from './backup.ts';
 import { copyMirror } from './copy.ts';
 
 /** How a restore ended: the mirror is replaced where the copy is sound, and as it was otherwise. */
-export interface Restored {
+interface Restored {
   readonly path: string;
   readonly bytes: number;
   /** The newest run that the copy knows; 0 where it knows none. */

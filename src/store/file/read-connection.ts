@@ -17,8 +17,7 @@ import { privateFileMode } from './private-file.ts';
 /** What a connection to a mirror keeps in memory of it: with SQLite's own 2 MiB, work takes a third longer. */
 export const cacheKib = 16 * 1024;
 
-/** A connection that is only read. */
-export interface ReadConnection {
+interface ReadConnection {
   readonly sqlite: Database.Database;
   close(): void;
 }

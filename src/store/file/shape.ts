@@ -8,7 +8,7 @@ import { applicationIds } from './file-kind.ts';
 const migrationsFolder = join(packageFolder, 'migrations');
 
 /** One step from a shape to the next, as drizzle-kit generated it. */
-export interface Migration {
+interface Migration {
   /** When it was generated, in milliseconds since 1970. A file that has it has all that are older. */
   readonly when: number;
   readonly statements: readonly string[];
@@ -29,7 +29,7 @@ function readJournal(): Journal {
 }
 
 /** The shape that this docmirror writes, as it stands in a file's `user_version`: how many migrations there are. */
-export function currentShape(): number {
+function currentShape(): number {
   return readJournal().entries.length;
 }
 

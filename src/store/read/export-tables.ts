@@ -18,7 +18,7 @@ export interface ExportColumn {
 export type ExportValue = Scalar | readonly Scalar[];
 
 /** One file of an export: its name without an ending, its columns, and where its rows come from. */
-export interface ExportTable {
+interface ExportTable {
   readonly resource: string;
   readonly name: string;
   readonly columns: readonly ExportColumn[];

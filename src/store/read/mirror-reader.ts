@@ -13,8 +13,7 @@ import { type SearchBounds, type SearchResult, search } from './search.ts';
 
 export type { Change };
 
-/** Which changes to read. */
-export interface ChangeQuery {
+interface ChangeQuery {
   /** Changes of later runs than this, as far as they have ended. */
   readonly sinceRunId: number;
   /** One resource, or null for all. */

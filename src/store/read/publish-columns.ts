@@ -2,7 +2,7 @@ import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } fr
 import type { SourceRow } from '../../publish/source.ts';
 
 /** How a list's rows are selected: its id, its values, then what every row has. */
-export interface SelectedTable {
+interface SelectedTable {
   readonly resource: string;
   readonly table: string;
   readonly columns: readonly string[];

@@ -11,7 +11,7 @@ import { restoredVersions } from '../tables/restored-versions.ts';
 import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
 
 /** What a record of a list says, in 32 hexadecimal digits, by its JSON text in the service's shape. */
-export type ContentOf = (resource: string, recordJson: string) => string;
+type ContentOf = (resource: string, recordJson: string) => string;
 
 // A run that is under way is not known yet, nor is what comes after it.
 const endedRuns = `

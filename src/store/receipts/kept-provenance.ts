@@ -6,7 +6,7 @@ import { hash16, Sum } from '../../contract/sum.ts';
 type Begun = [recordId: number, firstSeenRunId: number, fromRunId: number];
 
 /** Which versions are meant: those that began after one run and up to another, and still stood after a third. */
-export interface VersionRange {
+interface VersionRange {
   readonly beganAfter: number;
   readonly beganThrough: number;
   readonly stoodAfter: number;

@@ -8,7 +8,7 @@ import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 /** What a receipt needs besides the tables of runs. */
-export interface ReceiptSources {
+interface ReceiptSources {
   readonly mirrorId: string;
   /** How many rows stand in a list, or among the connections, after the run, and what they sum up to. */
   readonly stateAfter: (resource: ListState['resource']) => Sum;

@@ -5,7 +5,7 @@ import { ContentSum } from '../tables/content-sums.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 /** Which docmirror changed the file's shape, and when. */
-export interface Upgrade {
+interface Upgrade {
   readonly docmirrorVersion: string;
   readonly fromVersion: string;
   /** UTC in ISO 8601 with milliseconds. */

@@ -15,7 +15,7 @@ import { tryToRead } from './readable.ts';
 import type { StandingConnection } from './standing-record.ts';
 
 /** A connection's row, with what is known of where its name comes from. */
-export interface ConnectionRow extends StandingConnection {
+interface ConnectionRow extends StandingConnection {
   /** How much the list counts that gave the name; see `unclaimed` and `givenUp`. */
   readonly nameRank: number;
   readonly nameTime: string | null;
@@ -30,8 +30,7 @@ const unclaimed = 0;
 /** A list of that rank gave it, and gives it no more: those that count less may, and where none does, it is gone. */
 const givenUpBy = (rank: number) => -rank;
 
-/** What a run has read so far. */
-export interface ReadLists {
+interface ReadLists {
   readonly isWhole: boolean;
   readonly areAllWhole: boolean;
   readonly completeRanks: ReadonlySet<number>;

@@ -9,7 +9,7 @@ import { ListTable } from './list-table.ts';
 import { type StoredVersion, versionColumns } from './record-lives.ts';
 
 /** Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them. */
-export function recomputeContents(table: ListTable): Sum {
+function recomputeContents(table: ListTable): Sum {
   const sum = new Sum();
   for (const id of [...table.ids()]) {
     const { record, content } = table.read(id);

@@ -9,7 +9,7 @@ import type { StandingRecord } from './standing-record.ts';
 const versionsPerPage = 200;
 
 /** A record as a version that ended says it. */
-export interface RestoredVersion extends StandingRecord {
+interface RestoredVersion extends StandingRecord {
   readonly version: StoredVersion;
 }
 

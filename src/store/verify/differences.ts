@@ -2,7 +2,7 @@
  * How bad a difference is: in what the mirror says of records, now or ever (`content`); in what runs say of themselves
  * (`record of runs`); or in what only saves work, and is put right by the next sweep (`shortcut`).
  */
-export type Severity = 'content' | 'record of runs' | 'shortcut';
+type Severity = 'content' | 'record of runs' | 'shortcut';
 
 const severities: Readonly<Record<string, Severity>> = {
   sync_runs: 'record of runs',

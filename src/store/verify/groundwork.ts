@@ -7,7 +7,7 @@ import { keptResources } from '../tables/kept-resources.ts';
 import { type Readable, tryToRead } from '../tables/readable.ts';
 
 /** What one run did to one list, so that it can be taken back. */
-export interface RunWork extends RunChanges {
+interface RunWork extends RunChanges {
   /** The contents of the versions that it ended by an update. */
   readonly updatedAway: Sum;
 }

@@ -9,7 +9,7 @@ export interface FieldDifference {
 }
 
 /** A value of a field as a difference shows it; an array where the field holds several. */
-export type FieldValue = Scalar | readonly Scalar[];
+type FieldValue = Scalar | readonly Scalar[];
 
 /** A record that the mirror and the service don't have alike. */
 export interface LiveDifference {
