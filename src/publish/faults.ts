@@ -41,7 +41,8 @@ export interface Addressee {
 
 /** Says in the user's words why a request failed. Errors of docmirror itself stay as they are. */
 export function faultOf(error: unknown, addressee: Addressee, httpStatus: number | null): Error {
-  if (error instanceof DocmirrorError || !(error instanceof Error)) return toError(error);
+  if (!(error instanceof Error)) return new Error(String(error));
+  if (error instanceof DocmirrorError) return error;
   if (error instanceof ClickHouseError) return serverFault(error, addressee);
   if (httpStatus === 401 || httpStatus === 403) return refusedPassword(addressee);
   const where = `ClickHouse at ${addressee.url}`;
@@ -94,8 +95,4 @@ function words(text: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   return line.length > wordsMax ? `${line.slice(0, wordsMax)}…` : line || 'no reason given';
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -39,7 +39,8 @@ export async function lastPublishedRun(
     );
   const own = published[0];
   if (own === undefined) return 0;
-  if (!source.runs().some(run => isSame(run, own)))
+  const isSame = (run: EndedRun) => run.runId === own.runId && Date.parse(run.startedAt) === own.startedAtMs;
+  if (!source.runs().some(isSame))
     throw refusal(
       tenant,
       `was published up to a run ${own.runId} of ${new Date(own.startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
@@ -51,10 +52,6 @@ export async function lastPublishedRun(
 export async function deleteTenant(target: ClickHouse, tenant: string): Promise<void> {
   for (const { name } of targetTables)
     await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });
-}
-
-function isSame(run: EndedRun, published: PublishedRun): boolean {
-  return run.runId === published.runId && Date.parse(run.startedAt) === published.startedAtMs;
 }
 
 function refusal(tenant: string, why: string): UsageError {

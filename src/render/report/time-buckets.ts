@@ -28,11 +28,15 @@ export function timelineOf(days: readonly Day[]): Timeline {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined) return { unit: 'day', buckets: [], before: 0 };
   const span = (Date.parse(last) - Date.parse(first)) / dayMs + 1;
-  if (span <= daysMax) return filled('day', days, namesOfDays(last, span));
+  if (span <= daysMax) {
+    const nameOf = (at: number) => new Date(Date.parse(last) - at * dayMs).toISOString().slice(0, 10);
+    return filled('day', days, backwards(span, nameOf));
+  }
   const months = monthNumber(last) - monthNumber(first) + 1;
   if (months <= monthsMax) return filled('month', days, namesOfMonths(last, months));
   const years = Number(last.slice(0, 4)) - Number(first.slice(0, 4)) + 1;
-  return filled('year', days, namesOfYears(last, Math.min(years, yearsMax)));
+  const nameOf = (at: number) => padded(Number(last.slice(0, 4)) - at, 4);
+  return filled('year', days, backwards(Math.min(years, yearsMax), nameOf));
 }
 
 function filled(unit: Timeline['unit'], days: readonly Day[], names: readonly string[]): Timeline {
@@ -48,19 +52,11 @@ function filled(unit: Timeline['unit'], days: readonly Day[], names: readonly st
   return { unit, buckets: [...counts].map(([name, count]) => ({ name, count })), before };
 }
 
-function namesOfDays(last: string, count: number): string[] {
-  return backwards(count, at => new Date(Date.parse(last) - at * dayMs).toISOString().slice(0, 10));
-}
-
 function namesOfMonths(last: string, count: number): string[] {
   return backwards(count, at => {
     const number = monthNumber(last) - at;
     return `${padded(Math.floor(number / 12), 4)}-${padded((number % 12) + 1, 2)}`;
   });
-}
-
-function namesOfYears(last: string, count: number): string[] {
-  return backwards(count, at => padded(Number(last.slice(0, 4)) - at, 4));
 }
 
 function backwards(count: number, name: (at: number) => string): string[] {

@@ -7,7 +7,7 @@ interface SelectedTable {
   readonly table: string;
   readonly columns: readonly string[];
   /** Of each value whether it is an array, which comes as JSON text. */
-  readonly values: readonly { readonly isArray: boolean }[];
+  readonly areArrays: readonly boolean[];
 }
 
 const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra', 'lower(hex(_content))'];
@@ -19,7 +19,7 @@ export const selectedTables: readonly SelectedTable[] = [
     resource: 'connections',
     table: 'connections',
     columns: ['id', 'name', ...provenance],
-    values: [{ isArray: false }],
+    areArrays: [false],
   },
 ];
 
@@ -33,7 +33,7 @@ function selectedTable(list: ListDefinition): SelectedTable {
     resource: list.resource,
     table: list.table,
     columns: ['id', ...scalars, ...arrays, ...provenance],
-    values: [...scalars.map(() => ({ isArray: false })), ...arrays.map(() => ({ isArray: true }))],
+    areArrays: [...scalars.map(() => false), ...arrays.map(() => true)],
   };
 }
 
@@ -45,11 +45,11 @@ export function tableOf(resource: string): SelectedTable {
 }
 
 /** A selected row as it is published. */
-export function standingRow(row: readonly Scalar[], kinds: SelectedTable['values']): SourceRow {
-  const [firstSeenRunId, changedRunId, extra, content] = row.slice(1 + kinds.length);
+export function standingRow(row: readonly Scalar[], areArrays: readonly boolean[]): SourceRow {
+  const [firstSeenRunId, changedRunId, extra, content] = row.slice(1 + areArrays.length);
   return {
     id: Number(row[0]),
-    values: kinds.map(({ isArray }, at) =>
+    values: areArrays.map((isArray, at) =>
       isArray ? JSON.parse(String(row[at + 1])) : (row[at + 1] ?? null),
     ),
     firstSeenRunId: Number(firstSeenRunId),

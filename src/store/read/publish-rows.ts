@@ -76,10 +76,10 @@ export class PublishRows implements PublishSource {
   *rows(resource: string, runId: number): Generator<SourceRow> {
     yield* this.#ended(resource, this.#versions(removedInRun, resource, runId), true);
     yield* this.#ended(resource, this.#versions(begunInRun, resource, runId), false);
-    const { table, columns, values } = tableOf(resource);
+    const { table, columns, areArrays } = tableOf(resource);
     const select = `SELECT ${columns.join(', ')} FROM ${table} t WHERE _changed_run_id = ? ORDER BY id`;
     for (const row of this.#sqlite.prepare<[number], Scalar[]>(select).raw().iterate(runId)) {
-      yield standingRow(row, values);
+      yield standingRow(row, areArrays);
     }
   }
 

@@ -80,10 +80,7 @@ export class LiveMirror implements Mirror {
   }
 }
 
-function differencesOf(
-  row: { readonly name: string | null; readonly extra: string | null },
-  claim: StoredConnection,
-): FieldDifference[] {
+function differencesOf(row: StoredConnection, claim: StoredConnection): FieldDifference[] {
   const fields: FieldDifference[] = [
     { field: 'name', mirror: row.name, service: claim.name },
     { field: '_extra', mirror: row.extra, service: claim.extra },

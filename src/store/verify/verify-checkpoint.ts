@@ -1,17 +1,15 @@
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import type { Audit } from './verify-list.ts';
 
-/** The receipts as they stand: how many there are, and the root of as many as a checkpoint counts; null where they are fewer. */
-export interface FoundReceipts {
-  readonly count: number;
-  readonly root: Buffer | null;
-}
-
-/** Holds the receipts as they stand against what a checkpoint pins. */
+/**
+ * Holds the receipts as they stand against what a checkpoint pins.
+ *
+ * @param found how many there are, and the root of as many as the checkpoint counts; null where they are fewer.
+ */
 export function verifyCheckpoint(
   { sqlite, differences }: Audit,
   { origin, size, root }: Checkpoint,
-  found: FoundReceipts,
+  found: { readonly count: number; readonly root: Buffer | null },
 ): void {
   const mirrorId = sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get() ?? '';
   const add = (what: string) => differences.add('sync_receipts', null, what);
