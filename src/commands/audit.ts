@@ -57,16 +57,13 @@ export async function receipts(
 ): Promise<void> {
   const { database } = resolveConfig(command.opts(), environment);
   if (command.opts<{ json?: boolean }>().json) {
-    await streamOut(
-      stdout,
-      receiptsOf(database).map(({ receipt }) => `${receipt}\n`),
-      signal,
-    );
+    const texts = receiptsOf(database).map(({ receipt }) => `${receipt}\n`);
+    await streamOut(stdout, texts, signal);
     return;
   }
-  const rows = receiptsOf(database).map(({ leafIndex, receipt }) => ({
+  const rows = [...receiptsOf(database)].map(({ leafIndex, receipt }) => ({
     leafIndex,
     receipt: readReceipt(receipt),
   }));
-  stdout.write(receiptsText([...rows], terminalWidth(stdout)));
+  stdout.write(receiptsText(rows, terminalWidth(stdout)));
 }

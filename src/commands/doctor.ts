@@ -45,14 +45,10 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   const wrong = [config, service, extraCa, bound].flatMap(each =>
     each instanceof UsageError ? [each.message] : [],
   );
+  const words = [...new Set(wrong)].join(' ');
   yield wrong.length === 0
     ? ok('settings', 'complete and usable')
-    : failed(
-        'settings',
-        [...new Set(wrong)].join(' '),
-        '"docmirror sync --help" explains each.',
-        exitCodes.usage,
-      );
+    : failed('settings', words, '"docmirror sync --help" explains each.', exitCodes.usage);
   const isUsable = !(
     service instanceof UsageError ||
     config instanceof UsageError ||

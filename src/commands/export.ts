@@ -49,12 +49,10 @@ export async function exportMirror(command: Command, context: CommandContext): P
       turns: new Turns(context.signal),
       onProgress: bar.update,
     };
+    const say = (line: string) => context.stderr.write(`${line}\n`);
     const parts = flags.changes
-      ? exportChanges(task, lastRunLeftOut(flags, reader, context))
-      : exportLists(
-          task,
-          asOfRunId(flags, reader, line => context.stderr.write(`${line}\n`)),
-        );
+      ? exportChanges(task, lastRunLeftOut(flags, reader, say))
+      : exportLists(task, asOfRunId(flags, reader, say));
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();
     bar.stop();
@@ -65,10 +63,14 @@ export async function exportMirror(command: Command, context: CommandContext): P
   }
 }
 
-function lastRunLeftOut({ sinceRun = '0' }: ExportFlags, reader: MirrorReader, { stderr }: CommandContext) {
+function lastRunLeftOut(
+  { sinceRun = '0' }: ExportFlags,
+  reader: MirrorReader,
+  say: (line: string) => void,
+): number {
   const runId = runOf('--since-run', sinceRun, reader.endedRuns, 0);
   const note = noteOnPruned(runId, reader.pruned());
-  if (note !== null) stderr.write(`${note}\n`);
+  if (note !== null) say(note);
   return runId;
 }
 

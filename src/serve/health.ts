@@ -34,18 +34,12 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
     return { statusCode: 503, body: { status: 'unreadable' } };
   }
   // A source may know more of its lists than is for everybody.
-  const lists = ages.map(({ resource, lastCompletedAt }) => ({
-    resource,
-    lastCompletedAt,
-    ageSeconds: ageSeconds(lastCompletedAt, nowMs),
-  }));
+  const lists = ages.map(({ resource, lastCompletedAt }) => {
+    const age = ageMs(lastCompletedAt, nowMs);
+    return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };
+  });
   const isStale = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
   return isStale
     ? { statusCode: 503, body: { status: 'stale', lists } }
     : { statusCode: 200, body: { status: 'ok', lists } };
-}
-
-function ageSeconds(lastCompletedAt: string | null, nowMs: number): number | null {
-  const age = ageMs(lastCompletedAt, nowMs);
-  return age === null ? null : age / 1000;
 }

@@ -81,20 +81,14 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     const [first] = audit.differences;
     if (first === undefined) {
       const records = audit.lists.reduce((sum, { recordCount }) => sum + recordCount, 0);
-      return ok(
-        'mirror',
-        `${path} is sound: ${counted(records, 'record')}, ${counted(audit.runCount, 'run')}`,
-      );
+      const holds = `${counted(records, 'record')}, ${counted(audit.runCount, 'run')}`;
+      return ok('mirror', `${path} is sound: ${holds}`);
     }
     const found = `${path} is not as docmirror wrote it: ${first.what}`;
     // A run stumbles over damage, not over a row that someone has changed.
     if (first.table !== null) return warning('mirror', found, '"docmirror verify" names all differences.');
-    return failed(
-      'mirror',
-      found,
-      'Restore it from a backup, or move it away and sync anew.',
-      exitCodes.failed,
-    );
+    const todo = 'Restore it from a backup, or move it away and sync anew.';
+    return failed('mirror', found, todo, exitCodes.failed);
   } catch (error) {
     signal.throwIfAborted();
     return failedBy('mirror', error);
