@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
+import type { Contents } from './records.ts';
 import { type ListName, listNames } from './scenario.ts';
-import type { Contents } from './service-list.ts';
 
 // Reads the mirror's public tables as an analyst would: by plain SQL that knows nothing of the program.
 

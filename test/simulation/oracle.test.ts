@@ -94,6 +94,38 @@ test('a record that was never listed is invented, and one that is stored too oft
   expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
 });
 
+test('what is proven stood so at one instant, though none of it stood throughout', () => {
+  const { world, contents, kinds } = setUp();
+  const [one = '', two = '', three = ''] = contents;
+  const change = (kind: 'remove' | 'return', at: number) => world.change({ list: name, kind, at, to: 0 });
+  change('remove', 0);
+  change('return', 0);
+  change('remove', 1);
+  expect(kinds(contents, [two, three], { ...proven, removed: 1 })).toEqual([]);
+  expect(kinds(contents, [one, three], { ...proven, removed: 1 })).toEqual([]);
+  expect(kinds(contents, [three], { ...proven, removed: 2 })).toEqual(['never-so']);
+});
+
+test('what is proven may have a record that came after another was read that is no more, and not one that left before', () => {
+  const { world, contents, kinds } = setUp();
+  const { entries } = world.lists[name];
+  const now = () => entries.map(entry => contentOf(name, entry) ?? '');
+  world.change({ list: name, kind: 'update', at: 0, to: 0 });
+  world.change({ list: name, kind: 'insert', at: 0, to: 3 });
+  const [changed = '', two = '', three = '', came = ''] = now();
+  expect(kinds(contents, [...contents, came], { ...proven, inserted: 1 })).toEqual([]);
+  expect(kinds(contents, [contents[0] ?? '', changed, two, three, came], { ...proven, inserted: 2 })).toEqual(
+    [],
+  );
+  world.change({ list: name, kind: 'remove', at: 3, to: 0 });
+  world.change({ list: name, kind: 'update', at: 1, to: 0 });
+  const [, later = ''] = now();
+  expect(kinds(contents, [changed, later, three], proven)).toEqual([]);
+  expect(kinds(contents, [contents[0] ?? '', later, three, came], { ...proven, inserted: 1 })).toEqual([
+    'never-so',
+  ]);
+});
+
 test('what is not proven is stored no more often than it was listed or kept', () => {
   const { contents, kinds } = setUp();
   const unproven = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };

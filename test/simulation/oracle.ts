@@ -1,8 +1,8 @@
 import type { MirrorState, RunWords } from './mirror-rows.ts';
-import { contentOf, type Entry } from './records.ts';
+import { type Contents, contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
-import type { Contents, ServiceList } from './service-list.ts';
+import type { ServiceList } from './service-list.ts';
 import type { World } from './world.ts';
 
 /** What a run did wrong; each kind is a promise that was broken. */
@@ -11,6 +11,7 @@ export const findingKinds = [
   'invented',
   'removed-wrongly',
   'unstored',
+  'never-so',
   'dishonest',
   'history',
   'verify',
@@ -67,6 +68,8 @@ function judgeList(
   if (claimsAll) findings.push(...lost(list, after));
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
   findings.push(...tooMany(list, isExact ? new Map() : before, after));
+  // Where another finding says it, this one says no more.
+  if (isExact && findings.length === 0) findings.push(...neverSo(list, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
   return findings;
 }
@@ -84,6 +87,13 @@ function lost(list: ServiceList, after: Contents): Complaint[] {
   const missing = [...list.least].filter(([content, count]) => (after.get(content) ?? 0) < count);
   const what = `${missing.length} listed throughout and not in the mirror: ${missing[0]?.[0]}`;
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
+}
+
+/** What is proven stood so at one instant of the run, but for what came later and was seen, too. */
+function neverSo(list: ServiceList, after: Contents): Complaint[] {
+  const what =
+    'at no instant was all that was listed in the mirror, with nothing besides but what came later';
+  return list.instants.explain(after) ? [] : [{ kind: 'never-so', what }];
 }
 
 /** Where nothing is proven, all that was seen is stored all the same. */

@@ -190,4 +190,4 @@ class Simulation implements Played {
   }
 }
 
-const excusable: ReadonlySet<string> = new Set(['lost', 'invented', 'removed-wrongly']);
+const excusable: ReadonlySet<string> = new Set(['lost', 'invented', 'removed-wrongly', 'never-so']);

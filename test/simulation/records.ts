@@ -11,6 +11,9 @@ export interface Entry {
   readonly isBroken: boolean;
 }
 
+/** Contents, each with how many records have it. */
+export type Contents = ReadonlyMap<string, number>;
+
 /** A record as the service sends it; `nameOf` says what a connection is called now. */
 export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string): object {
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));

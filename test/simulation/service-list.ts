@@ -1,8 +1,6 @@
-import { contentOf, type Entry } from './records.ts';
+import { Instants } from './instants.ts';
+import { type Contents, contentOf, type Entry } from './records.ts';
 import type { ListName } from './scenario.ts';
-
-/** Contents, each with how many records have it. */
-export type Contents = ReadonlyMap<string, number>;
 
 /** One list of the service, and how many records of each content have stood in it and when. */
 export class ServiceList {
@@ -17,6 +15,7 @@ export class ServiceList {
   #now = new Map<string, number>();
   #least = new Map<string, number>();
   #most = new Map<string, number>();
+  #instants = new Instants(new Map());
 
   constructor(name: ListName) {
     this.name = name;
@@ -37,15 +36,21 @@ export class ServiceList {
     return this.#most;
   }
 
-  /** Begins to count `least` and `most` anew. */
+  /** How the list stood since the run began. */
+  get instants(): Instants {
+    return this.#instants;
+  }
+
+  /** Begins to count `least` and `most` anew, and to note the instants. */
   beginRun(): void {
+    this.#instants = new Instants(new Map(this.#now));
     this.#least = new Map(this.#now);
     this.#most = new Map(this.#now);
   }
 
   insert(entry: Entry, at: number): void {
     this.entries.splice(at, 0, entry);
-    this.#enter(entry);
+    this.#instants.note(null, this.#enter(entry));
     this.sizes.push(this.entries.length);
   }
 
@@ -53,7 +58,7 @@ export class ServiceList {
     const [entry] = this.entries.splice(at, 1);
     if (entry === undefined) return;
     this.gone.push(entry);
-    this.#leave(entry);
+    this.#instants.note(this.#leave(entry), null);
     this.sizes.push(this.entries.length);
   }
 
@@ -62,8 +67,7 @@ export class ServiceList {
     const before = this.entries[at];
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;
     this.entries[at] = entry;
-    this.#leave(before);
-    this.#enter(entry);
+    this.#instants.note(this.#leave(before), this.#enter(entry));
     this.sizes.push(this.entries.length);
   }
 
@@ -72,21 +76,23 @@ export class ServiceList {
     this.sizes.push(this.entries.length);
   }
 
-  #enter(entry: Entry): void {
+  #enter(entry: Entry): string | null {
     const content = contentOf(this.name, entry);
-    if (content === null) return;
+    if (content === null) return null;
     const count = (this.#now.get(content) ?? 0) + 1;
     this.#now.set(content, count);
     this.#most.set(content, Math.max(count, this.#most.get(content) ?? 0));
     this.ever.add(content);
+    return content;
   }
 
-  #leave(entry: Entry): void {
+  #leave(entry: Entry): string | null {
     const content = contentOf(this.name, entry);
-    if (content === null) return;
+    if (content === null) return null;
     const count = (this.#now.get(content) ?? 0) - 1;
     if (count === 0) this.#now.delete(content);
     else this.#now.set(content, count);
     this.#least.set(content, Math.min(count, this.#least.get(content) ?? 0));
+    return content;
   }
 }
