@@ -1,6 +1,6 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { RemovalGuard } from '../proof/removal-guard.ts';
-import type { Clock, ListOutcome, Mirror, PageSource } from './ports.ts';
+import type { Clock, ListMirror, ListOutcome, Mirror, PageSource } from './ports.ts';
 
 /** Told how a list's part of a run goes on; for progress bars and logs. */
 export interface ListObserver {
@@ -28,4 +28,9 @@ export interface ListTask {
   readonly removals: RemovalGuard;
   /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
   readonly fullEveryMs: number;
+}
+
+/** One list's part of a run, with the list's mirror open. */
+export interface OpenList extends ListTask {
+  readonly listMirror: ListMirror;
 }

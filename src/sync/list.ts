@@ -6,8 +6,8 @@ import { removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
 import type { Changed } from '../proof/verdict.ts';
 import { describeReading, type Ending, ended, failed, type Progress, trafficSince } from './list-outcome.ts';
-import type { ListTask } from './list-task.ts';
-import type { ApplyOrder, ListMirror, ListOutcome } from './ports.ts';
+import type { ListTask, OpenList } from './list-task.ts';
+import type { ApplyOrder, Completeness, ListOutcome } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
 import { type Proof, type ReadWalk, readList } from './read-list.ts';
 
@@ -34,10 +34,9 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   try {
     const listMirror = await mirror.openList(list, startedAt);
     if (listMirror.doubt !== null) observer.mirrorDoubted(list, listMirror.doubt);
-    progress.incremental = await readEdges(task, listMirror);
-    outcome = await (progress.incremental === null
-      ? sweep(task, listMirror, progress, conclude)
-      : extend(task, listMirror, progress, progress.incremental, conclude));
+    const sync: ListSync = { ...task, listMirror, progress, conclude };
+    progress.incremental = await readEdges(sync);
+    outcome = await (progress.incremental === null ? sweep(sync) : extend(sync, progress.incremental));
   } catch (error) {
     outcome = conclude(failed(error));
     await mirror.recordList(outcome);
@@ -46,27 +45,22 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   return outcome;
 }
 
-type Conclude = (ending: Ending) => ListOutcome;
+/** A list that is being read, what was found out of it, and how its outcome is made of an ending. */
+interface ListSync extends OpenList {
+  readonly progress: Progress;
+  readonly conclude: (ending: Ending) => ListOutcome;
+}
 
 /** Writes what stands at the growing edge; where the rows would not come to that, the list is swept. */
-async function extend(
-  task: ListTask,
-  listMirror: ListMirror,
-  progress: Progress,
-  { envelope, pages, edges }: IncrementalReport,
-  conclude: Conclude,
-): Promise<ListOutcome> {
+async function extend(sync: ListSync, { envelope, pages, edges }: IncrementalReport): Promise<ListOutcome> {
+  const order = { kind: 'edges', firstPageNo: envelope.firstPageNo, pages, edges } as const;
   try {
-    return await listMirror.apply(
-      { kind: 'edges', firstPageNo: envelope.firstPageNo, pages, edges },
-      applied => conclude(ended('incremental', null, applied)),
-      task.signal,
-    );
+    return await write(sync, order, 'incremental');
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
-    progress.incremental = null;
-    await distrust(task, listMirror, error);
-    return sweep(task, listMirror, progress, conclude);
+    sync.progress.incremental = null;
+    await distrust(sync, error);
+    return sweep(sync);
   }
 }
 
@@ -74,49 +68,38 @@ async function extend(
  * Reads the whole list and writes what was found. Where the rows would not come to what was read, every shortcut is dropped and
  * the list is read again without any; where they still would not, it is unproven.
  */
-async function sweep(
-  task: ListTask,
-  listMirror: ListMirror,
-  progress: Progress,
-  conclude: Conclude,
-  isTrusting = true,
-): Promise<ListOutcome> {
-  const sweptAt = task.clock().toISOString();
+async function sweep(sync: ListSync, isTrusting = true): Promise<ListOutcome> {
+  const { progress } = sync;
+  const sweptAt = sync.clock().toISOString();
   const walksBefore = progress.walks.length;
-  const proof = await readList(task, listMirror, progress, isTrusting);
+  const proof = await readList(sync, progress, isTrusting);
   const walks = progress.walks.slice(walksBefore);
-  if (proof.kind !== 'proven') return storeSeen(task, listMirror, walks, proof, conclude);
-  const order = orderOf(task, listMirror, walks, proof.changed, sweptAt);
+  if (proof.kind !== 'proven') return storeSeen(sync, walks, proof);
   try {
-    return await listMirror.apply(order, applied => conclude(ended('proven', null, applied)), task.signal);
+    return await write(sync, orderOf(sync, walks, proof.changed, sweptAt), 'proven');
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
-    if (!isTrusting) {
-      const unproven = { kind: 'unproven', reason: error.message } as const;
-      return storeSeen(task, listMirror, walks.slice(-1), unproven, conclude);
-    }
-    await distrust(task, listMirror, error);
+    if (!isTrusting) return storeSeen(sync, walks.slice(-1), { kind: 'unproven', reason: error.message });
+    await distrust(sync, error);
   }
-  return sweep(task, listMirror, progress, conclude, false);
+  return sweep(sync, false);
 }
 
-async function distrust(task: ListTask, listMirror: ListMirror, error: GateError): Promise<void> {
-  task.observer.walkAgain(task.list, error.message);
+async function distrust({ observer, list, listMirror }: ListSync, error: GateError): Promise<void> {
+  observer.walkAgain(list, error.message);
   await listMirror.distrust();
 }
 
 /** Stores all that was seen of a list that is not proven, and removes nothing. */
 function storeSeen(
-  task: ListTask,
-  listMirror: ListMirror,
+  sync: ListSync,
   walks: readonly ReadWalk[],
   proof: Exclude<Proof, { kind: 'proven' }>,
-  conclude: Conclude,
 ): Promise<ListOutcome> {
   if (proof.kind === 'pagination_ignored') {
     throw new ServiceError(
       'pagination_ignored',
-      `GET ${task.source.baseUrl}${task.list.path}: the service does not heed pageNo: ${proof.reason}`,
+      `GET ${sync.source.baseUrl}${sync.list.path}: the service does not heed pageNo: ${proof.reason}`,
       { retryable: false },
     );
   }
@@ -125,16 +108,22 @@ function storeSeen(
     strip: repeats?.onTwoPages === false ? strip : null,
     pages,
   }));
-  return listMirror.apply(
-    { kind: 'seen', firstPageNo: walks[0]?.account.envelope.firstPageNo ?? 0, walks: seen },
-    applied => conclude(ended('unproven', proof.reason, applied)),
-    task.signal,
-  );
+  const firstPageNo = walks[0]?.account.envelope.firstPageNo ?? 0;
+  return write(sync, { kind: 'seen', firstPageNo, walks: seen }, 'unproven', proof.reason);
+}
+
+/** @throws GateError where the rows would not come to what was read. */
+function write(
+  { listMirror, conclude, signal }: ListSync,
+  order: ApplyOrder,
+  completeness: Completeness,
+  reason: string | null = null,
+): Promise<ListOutcome> {
+  return listMirror.apply(order, applied => conclude(ended(completeness, reason, applied)), signal);
 }
 
 function orderOf(
-  task: ListTask,
-  listMirror: ListMirror,
+  { listMirror, removals }: ListSync,
   walks: readonly ReadWalk[],
   changed: Changed,
   sweptAt: string,
@@ -148,7 +137,7 @@ function orderOf(
     firstPageNo: last.account.envelope.firstPageNo,
     strip,
     changed,
-    removalsMax: removalsAllowed(rejected, listMirror.standing.sum.count, task.removals),
+    removalsMax: removalsAllowed(rejected, listMirror.standing.sum.count, removals),
     edges: knownPages === null || rejected > 0 ? null : edgesOf(last, knownPages, sweptAt),
     knownPages,
   };

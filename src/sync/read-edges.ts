@@ -4,7 +4,7 @@ import type { Answer } from '../proof/answer.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
 import { PagesOfContents } from '../proof/repeats.ts';
 import type { Envelope } from '../proof/walk-account.ts';
-import type { ListTask } from './list-task.ts';
+import type { OpenList } from './list-task.ts';
 import { getFirstPage } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { getOrMissing, type PageRequests } from './walk.ts';
@@ -21,10 +21,10 @@ export interface IncrementalReport {
  * Reads the ends of a list, as far as the plan asks for it. Null where a full sweep is due or needed; what was read is then
  * forgotten.
  */
-export async function readEdges(task: ListTask, listMirror: ListMirror): Promise<IncrementalReport | null> {
+export async function readEdges(task: OpenList): Promise<IncrementalReport | null> {
+  const { list, source, signal, listMirror } = task;
   const edges = listMirror.edges();
-  if (edges === null || isSweepDue(task, listMirror, edges)) return null;
-  const { list, source, signal } = task;
+  if (edges === null || isSweepDue(task, edges)) return null;
   const { page: firstPage, envelope, asked } = await getFirstPage(source, list, edges.pageSize, signal);
   const isKnown = (digest: string) => listMirror.known(digest, true) !== null;
   const { firstPageNo } = envelope;
@@ -50,14 +50,15 @@ export async function readEdges(task: ListTask, listMirror: ListMirror): Promise
   }
 }
 
-function isSweepDue(task: ListTask, { standing }: ListMirror, edges: ListEdges): boolean {
-  const ageMs = task.clock().getTime() - Date.parse(edges.sweptAt);
+function isSweepDue({ clock, fullEveryMs, pageSize, listMirror }: OpenList, edges: ListEdges): boolean {
+  const { isReading, sum } = listMirror.standing;
+  const ageMs = clock().getTime() - Date.parse(edges.sweptAt);
   return (
-    task.fullEveryMs === 0 ||
-    !standing.isReading ||
-    !(ageMs >= 0 && ageMs < task.fullEveryMs) ||
-    edges.totalRecordCount !== standing.sum.count ||
-    (task.pageSize !== null && task.pageSize !== edges.pageSize)
+    fullEveryMs === 0 ||
+    !isReading ||
+    !(ageMs >= 0 && ageMs < fullEveryMs) ||
+    edges.totalRecordCount !== sum.count ||
+    (pageSize !== null && pageSize !== edges.pageSize)
   );
 }
 

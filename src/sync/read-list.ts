@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
-import type { ListTask } from './list-task.ts';
+import type { OpenList } from './list-task.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { type PageRequests, walkPages } from './walk.ts';
@@ -38,12 +38,8 @@ export type Proof = Exclude<Verdict, { readonly kind: 'again' | 'confirm' }>;
  * @param isTrusting whether the first walk may leave pages unread that are known from the last proven sweep.
  * @throws ServiceError when a page can't be had, or the list has more pages than are allowed.
  */
-export async function readList(
-  task: ListTask,
-  listMirror: ListMirror,
-  reading: Reading,
-  isTrusting: boolean,
-): Promise<Proof> {
+export async function readList(task: OpenList, reading: Reading, isTrusting: boolean): Promise<Proof> {
+  const { standing, itemsOf } = task.listMirror;
   const requestsBefore = task.source.traffic.requests;
   const walks: ReadWalk[] = [];
   let next: NextWalk = { isTrusting, pageSize: null };
@@ -52,20 +48,20 @@ export async function readList(
     const first = await firstPageOf(task, walks, next);
     reading.walksBegun++;
     const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
-    const { account, pages, isTakenUp } = await readWalk(task, listMirror, first, next.isTrusting, numbers);
+    const { account, pages, isTakenUp } = await readWalk(task, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
-    const walk = { ...finishWalk(account, manner, walks, listMirror.itemsOf), pages };
+    const walk = { ...finishWalk(account, manner, walks, itemsOf), pages };
     const isOneBefore = (size: number) => walks.some(before => sizeOf(before) === size);
     isSizeFixed ||= next.pageSize !== null && !isOneBefore(next.pageSize) && isOneBefore(sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
     const bounds = { requests: task.source.traffic.requests - requestsBefore, isSizeFixed };
-    let verdict = judge(walks, listMirror.standing, bounds, listMirror.itemsOf);
+    let verdict = judge(walks, standing, bounds, itemsOf);
     if (verdict.kind === 'confirm') {
       if (verdict.growth.places.from === 0) reading.walksBegun++;
-      const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);
+      const isConfirmed = await readGrowthAgain(task, first, verdict.growth);
       if (isConfirmed) return { kind: 'proven', changed: verdict.changed };
-      verdict = judgeRefuted(walks, listMirror.standing, bounds);
+      verdict = judgeRefuted(walks, standing, bounds);
     }
     if (verdict.kind !== 'again') return verdict;
     task.observer.walkAgain(task.list, verdict.reason);
@@ -74,7 +70,7 @@ export async function readList(
 }
 
 function firstPageOf(
-  task: ListTask,
+  task: OpenList,
   walks: readonly FinishedWalk[],
   { pageSize }: NextWalk,
 ): Promise<FirstPage> {
@@ -85,13 +81,12 @@ function firstPageOf(
 
 /** One walk, from its first page to the proof of its end; it has a number among those that may agree, and one in the whole run. */
 async function readWalk(
-  task: ListTask,
-  listMirror: ListMirror,
+  task: OpenList,
   first: FirstPage,
   isTrusting: boolean,
   { number, numberInRun }: { number: number; numberInRun: number },
 ): Promise<{ account: WalkAccount; pages: readonly Answer[]; isTakenUp: boolean }> {
-  const { list, observer, pagesMax } = task;
+  const { list, observer, pagesMax, listMirror } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
   const pages: Answer[] = [];
@@ -109,7 +104,7 @@ async function readWalk(
   if (taken.some(({ index }) => index === 0)) account.skipFirst();
   else enter(askedFirst, first.page);
   const next = () => withinPages(list, account, pagesMax);
-  for await (const { asked, page } of walkPages(requestsOf(task, listMirror, first, isTrusting), next)) {
+  for await (const { asked, page } of walkPages(requestsOf(task, first, isTrusting), next)) {
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
   }
@@ -117,8 +112,7 @@ async function readWalk(
 }
 
 function requestsOf(
-  { source, list, signal }: ListTask,
-  listMirror: ListMirror,
+  { source, list, signal, listMirror }: OpenList,
   { envelope, asked }: FirstPage,
   isTrusting: boolean,
 ): PageRequests {
@@ -166,15 +160,11 @@ function enterPage(
 const growthRequestsMore = 20;
 
 /** Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held against the walk. */
-async function readGrowthAgain(
-  task: ListTask,
-  listMirror: ListMirror,
-  first: FirstPage,
-  growth: Growth,
-): Promise<boolean> {
+async function readGrowthAgain(task: OpenList, first: FirstPage, growth: Growth): Promise<boolean> {
+  const { listMirror } = task;
   const { firstPageNo, pageSize } = first.envelope;
   const answers: Answer[] = [];
-  const requests = requestsOf(task, listMirror, first, true);
+  const requests = requestsOf(task, first, true);
   let newestTotal = growth.strip.covered;
   let requestsLeft = Number.NaN;
   for (;;) {
