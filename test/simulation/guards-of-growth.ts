@@ -115,7 +115,7 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: 'src/store/write/list-mirror.ts',
-        text: 'hasOnlyGrown: hasOnlyGrown(written),',
+        text: 'hasOnlyGrown: sweeps.every(isOnlyGrowth),',
         instead: 'hasOnlyGrown: true,',
       },
     ],

@@ -19,8 +19,6 @@ import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shor
 import { takeUpWalk } from './staged-walk.ts';
 import type { KeptPage } from './staging.ts';
 
-/** Runs that are looked through for the last sweep: more incremental ones in a row don't count. */
-const runsLookedThrough = 10_000;
 /** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
 const sweepsLookedAt = 10;
 /** Pages whose items are kept at hand: a strip asks for the same few again and again. */
@@ -252,13 +250,14 @@ export class SqliteListMirror implements ListMirror {
   #readStanding(): Standing {
     const { records, list, run } = this.#context;
     const { mayRepeat, counting, pageCount } = this.#state;
-    const written = records.written(list.resource, runsLookedThrough);
+    const sweeps = records.sweeps(list.resource, sweepsLookedAt);
+    const written = sweeps[0] === undefined ? [] : records.writtenSince(list.resource, sweeps[0].runId);
     return {
       sum: this.#context.sum.stored(),
       isReading: isReading(written, run),
       mayRepeat: this.#context.list.identity.by === 'content' && mayRepeat,
       counting,
-      hasOnlyGrown: hasOnlyGrown(written),
+      hasOnlyGrown: sweeps.every(isOnlyGrowth),
       pageDigests: digestsInPlace(this.#knownPages, pageCount),
     };
   }
@@ -267,7 +266,7 @@ export class SqliteListMirror implements ListMirror {
 /** Whether the list has as many rows, with the sum, as docmirror wrote. */
 function isAsWritten({ table, sum, records, list }: ListContext): boolean {
   const stored = sum.stored();
-  const last = records.written(list.resource, 1)[0];
+  const last = records.lastWritten(list.resource);
   const isRecorded =
     last === undefined ||
     last.checksum === null ||
@@ -276,22 +275,15 @@ function isAsWritten({ table, sum, records, list }: ListContext): boolean {
 }
 
 /** Whether the mirror as it stands counts as a reading: the last sweep was proven, and only incremental runs came since. */
-function isReading(written: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
-  const last = written.findIndex(({ completeness }) => completeness !== 'incremental');
-  if (written[last]?.completeness !== 'proven') return false;
-  const since = written.slice(0, last + 1);
-  return since.every(
+function isReading(sinceSweep: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
+  if (sinceSweep.at(-1)?.completeness !== 'proven') return false;
+  return sinceSweep.every(
     each => each.baseUrl === baseUrl && each.checksum !== null && each.removalsWithheld === 0,
   );
 }
 
-function hasOnlyGrown(written: readonly WrittenList[]): boolean {
-  const sweeps = written
-    .filter(({ completeness }) => completeness !== 'incremental')
-    .slice(0, sweepsLookedAt);
-  return sweeps.every(
-    ({ completeness, updated, removed }) => completeness === 'proven' && updated + removed === 0,
-  );
+function isOnlyGrowth({ completeness, updated, removed }: WrittenList): boolean {
+  return completeness === 'proven' && updated + removed === 0;
 }
 
 /** The digests of the known pages in the order of their places; null where one of them is missing. */

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, isNotNull } from 'drizzle-orm';
+import { and, desc, eq, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -152,8 +152,24 @@ export class RunRecords {
     this.#noteList(runId, outcome.resource);
   }
 
-  /** The runs that wrote this list, the newest first; as many as are asked for. */
-  written(resource: string, limit: number): WrittenList[] {
+  /** The last run that wrote this list; undefined where none did. */
+  lastWritten(resource: string): WrittenList | undefined {
+    return this.#written(resource).limit(1).get();
+  }
+
+  /** The last full sweeps that wrote this list, the newest first; as many as are asked for. */
+  sweeps(resource: string, limit: number): WrittenList[] {
+    const isSweep = sql`${syncRunResources.completeness} IS NOT 'incremental'`;
+    return this.#written(resource, isSweep).limit(limit).all();
+  }
+
+  /** A run that wrote this list, and those after it, the newest first. */
+  writtenSince(resource: string, runId: number): WrittenList[] {
+    return this.#written(resource, gte(syncRunResources.runId, runId)).all();
+  }
+
+  #written(resource: string, condition?: SQL) {
+    const isWritten = isNotNull(syncRunResources.recordCount);
     return this.#orm
       .select({
         runId: syncRunResources.runId,
@@ -167,10 +183,8 @@ export class RunRecords {
       })
       .from(syncRunResources)
       .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(and(eq(syncRunResources.resource, resource), isNotNull(syncRunResources.recordCount)))
-      .orderBy(desc(syncRunResources.runId))
-      .limit(limit)
-      .all();
+      .where(and(eq(syncRunResources.resource, resource), isWritten, condition))
+      .orderBy(desc(syncRunResources.runId));
   }
 
   /** The run that stands as running; undefined where none does. */

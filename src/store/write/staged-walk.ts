@@ -54,6 +54,6 @@ function isSameList(origin: WalkOrigin, now: Envelope, baseUrl: string): boolean
 }
 
 function isSameMirror(origin: WalkOrigin, { records, list }: ListContext): boolean {
-  const lastWritten = records.written(list.resource, 1)[0]?.runId ?? 0;
+  const lastWritten = records.lastWritten(list.resource)?.runId ?? 0;
   return records.startOf(origin.runId) === origin.runStartedAt && lastWritten < origin.runId;
 }
