@@ -1,8 +1,9 @@
 import { contentText } from '../contract/sum.ts';
 import type { Counting, ItemsOf } from './answer.ts';
 import { type Growth, growthBeyond } from './growth.ts';
+import { allPlaces, partsOf, placesCounted, sumOfPlaces } from './parts.ts';
 import { PagesOfContents } from './repeats.ts';
-import { allPlaces, type Places, partsOf, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
+import type { Places, Strip } from './strip.ts';
 
 /** Whether a later reading says what an earlier one said. */
 export type Agreement =

@@ -1,8 +1,9 @@
 import { contentText } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
+import { partsOf, placesBeside, placesCounted, sumOfPlaces } from './parts.ts';
 import { PagesOfContents } from './repeats.ts';
 import type { Standing } from './standing.ts';
-import { lay, type Places, partsOf, placesBeside, placesCounted, type Strip, sumOfPlaces } from './strip.ts';
+import { lay, type Places, type Strip } from './strip.ts';
 
 /** What a walk has beyond an earlier reading, at the end at which the list grew: it was read once only. */
 export interface Growth {

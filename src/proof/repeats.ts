@@ -1,6 +1,7 @@
 import { contentBytes, contentText } from '../contract/sum.ts';
 import { type Answer, type ItemsOf, rejectedRow } from './answer.ts';
-import { allPlaces, partsOf, type Strip } from './strip.ts';
+import { allPlaces, partsOf } from './parts.ts';
+import type { Strip } from './strip.ts';
 
 /** What stands more than once in a strip. */
 export interface Repeats {

@@ -1,24 +1,12 @@
-import { contentBytes, type Sum } from '../contract/sum.ts';
 import { agree } from './agreement.ts';
-import { type ItemsOf, rejectedRow } from './answer.ts';
+import type { ItemsOf } from './answer.ts';
+import { type Doubt, doubtOfCuts, repeatsReason } from './cuts.ts';
+import { type FinishedWalk, isWithoutRepeats, reasonAgainst, sizeOf, soundStrip } from './finished-walk.ts';
 import { findGrowth, type Growth } from './growth.ts';
-import { findRepeats, type Repeats, rejectionsRepeat } from './repeats.ts';
+import { acceptedSum } from './parts.ts';
+import { rejectionsRepeat } from './repeats.ts';
 import type { Standing } from './standing.ts';
-import { allPlaces, type Places, partsOf, type Strip, sumOfPlaces } from './strip.ts';
-import type { WalkAccount } from './walk-account.ts';
-
-/** A walk that is over, as the verdict sees it. */
-export interface FinishedWalk {
-  readonly account: WalkAccount;
-  /** Null where the walk is contradicted, or its pages were not read where they had to be. */
-  readonly strip: Strip | null;
-  /** Null where not every page was read. */
-  readonly repeats: Repeats | null;
-  /** True where known pages were not read. */
-  readonly isTrusting: boolean;
-  /** True where an interrupted run had read some of its pages: what they say may have changed since. */
-  readonly isTakenUp: boolean;
-}
+import type { Places, Strip } from './strip.ts';
 
 /** What of a proven walk the mirror may not have: nothing, the records at some places, which are all new, or anything. */
 export type Changed = 'nothing' | 'anything' | Places;
@@ -60,33 +48,6 @@ const cheapRequestsMax = 20;
 /** The golden section keeps the cuts of two page sizes apart; the third size is kept apart from both. */
 const otherSizes = [0.618, 0.79, 0.5, 0.4] as const;
 
-/** Closes the account of a walk. */
-export function finishWalk(
-  account: WalkAccount,
-  { isTrusting, isTakenUp }: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
-  earlier: readonly FinishedWalk[],
-  itemsOf: ItemsOf,
-): FinishedWalk {
-  const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
-  const same = strip && earlier.find(walk => walk.strip !== null && isSameStrip(walk.strip, strip));
-  // A second reading mostly brings the very pages of the first one.
-  const repeats = same?.repeats ?? (strip && findRepeats(strip, itemsOf));
-  return { account, strip, repeats, isTrusting, isTakenUp };
-}
-
-function isSameStrip(one: Strip, other: Strip): boolean {
-  return (
-    one.counting === other.counting &&
-    one.segments.length === other.segments.length &&
-    one.segments.every(({ answer, from, to }, at) => {
-      const counterpart = other.segments[at];
-      return (
-        counterpart?.answer.digest === answer.digest && counterpart.from === from && counterpart.to === to
-      );
-    })
-  );
-}
-
 /** Decides what the walks of a run come to; pure. The last walk is the newest. */
 export function judge(
   walks: readonly FinishedWalk[],
@@ -127,13 +88,6 @@ export function judgeRefuted(walks: readonly FinishedWalk[], standing: Standing,
   return again(walks, { reason }, standing, bounds);
 }
 
-/** Why readings that agree are no proof, or why they don't agree. */
-interface Doubt {
-  readonly reason: string;
-  /** The page size of a reading that says otherwise, and should be made again. */
-  readonly pageSize?: number;
-}
-
 /** The mirror counts as the first reading: nothing has changed, or the list has only grown at its learnt end. */
 function judgeByMirror(
   walk: FinishedWalk,
@@ -150,20 +104,6 @@ function judgeByMirror(
   return growth && { kind: 'confirm', growth, changed: growth.bonus };
 }
 
-/** The sum over a walk's records without the rejected ones; null where pages were not read that are needed. */
-export function acceptedSum(strip: Strip, itemsOf: ItemsOf): Sum | null {
-  const sum = sumOfPlaces(strip, allPlaces(strip), itemsOf);
-  for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
-    if (answer.rejected === null) continue;
-    const read = itemsOf(answer.digest);
-    if (read === null) return null;
-    for (let at = items.from; at < items.to; at++) {
-      if (read.rows[at] === rejectedRow) sum?.subtract(read.contents, at * contentBytes);
-    }
-  }
-  return sum;
-}
-
 /** Every page is what it was in the last proven sweep, byte for byte and in its place. */
 function isByteForByte(strip: Strip, { pageDigests, sum }: Standing): boolean {
   return (
@@ -173,70 +113,6 @@ function isByteForByte(strip: Strip, { pageDigests, sum }: Standing): boolean {
     strip.segments.length === pageDigests.length &&
     strip.segments.every(({ answer }) => pageDigests[answer.index] === answer.digest)
   );
-}
-
-/**
- * Where one content stands on two pages in both readings, they must have cut the list in different ways; where it does so on
- * neighbouring pages, a third reading with a third size must agree, too. And the newest reading by any other size must not say
- * otherwise: the pages of some sizes may lie where those of others don't. Null where nothing is in doubt.
- */
-function doubtOfCuts(
-  partner: FinishedWalk,
-  last: FinishedWalk,
-  walks: readonly FinishedWalk[],
-  itemsOf: ItemsOf,
-): Doubt | null {
-  if (isWithoutRepeats(partner) || isWithoutRepeats(last)) return null;
-  const sizes = [sizeOf(partner), sizeOf(last)];
-  if (sizes[0] === sizes[1]) return { reason: repeatsReason };
-  const dissenter = dissenterOf(walks, last, itemsOf);
-  if (dissenter !== undefined) return { reason: dissentReason, pageSize: sizeOf(dissenter) };
-  const isNeighbouring = [partner, last].every(({ repeats }) => repeats?.onNeighbours !== false);
-  if (!isNeighbouring) return null;
-  const isConfirmed = walks.some(walk => {
-    const strip = soundStrip(walk);
-    if (strip === null || sizes.includes(sizeOf(walk))) return false;
-    return agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
-  });
-  return isConfirmed ? null : { reason: repeatsReason };
-}
-
-/** A reading that says otherwise than the last one, and was not made again by the same page size since. */
-function dissenterOf(
-  walks: readonly FinishedWalk[],
-  last: FinishedWalk,
-  itemsOf: ItemsOf,
-): FinishedWalk | undefined {
-  const sound = walks.filter(walk => soundStrip(walk) !== null);
-  const newest = new Map(sound.map(walk => [sizeOf(walk), walk]));
-  const isOther = (walk: FinishedWalk) =>
-    walk !== last && agree(walk.strip as Strip, last.strip as Strip, itemsOf).kind !== 'agrees';
-  return [...newest.values()].find(isOther);
-}
-
-const dissentReason = 'one record stands on two pages, and readings with other page sizes held other records';
-
-const repeatsReason =
-  'one record stands on two pages, which may hide another: only readings with other page sizes could tell';
-
-function isWithoutRepeats({ repeats }: FinishedWalk): boolean {
-  return repeats !== null && !repeats.onTwoPages;
-}
-
-/** How many records a full page of a walk holds. */
-export function sizeOf({ account }: FinishedWalk): number {
-  return account.envelope.pageSize;
-}
-
-/** A walk's strip, if nothing contradicts it. */
-function soundStrip({ strip, repeats }: FinishedWalk): Strip | null {
-  return repeats?.id == null ? strip : null;
-}
-
-function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
-  if (repeats?.id != null) return `id ${repeats.id} stands in the list twice`;
-  if (account.contradictions.length > 0) return account.contradictions.join('; ');
-  return strip === null ? 'the list moved while it was read' : 'the readings differ';
 }
 
 /** What readings come to that don't agree. */

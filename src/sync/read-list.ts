@@ -2,16 +2,9 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
+import { type FinishedWalk, finishWalk, sizeOf } from '../proof/finished-walk.ts';
 import { confirmGrowth, type Growth } from '../proof/growth.ts';
-import {
-  type FinishedWalk,
-  finishWalk,
-  judge,
-  judgeRefuted,
-  type NextWalk,
-  sizeOf,
-  type Verdict,
-} from '../proof/verdict.ts';
+import { judge, judgeRefuted, type NextWalk, type Verdict } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
 import type { OpenList } from './list-task.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';

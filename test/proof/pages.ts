@@ -6,9 +6,10 @@ import {
   type ReadItems,
   rejectedRow,
 } from '../../src/proof/answer.ts';
+import { type FinishedWalk, finishWalk } from '../../src/proof/finished-walk.ts';
+import { allPlaces, partsOf } from '../../src/proof/parts.ts';
 import type { Standing } from '../../src/proof/standing.ts';
-import { allPlaces, type Laid, layStrip, partsOf, type Strip } from '../../src/proof/strip.ts';
-import { type FinishedWalk, finishWalk } from '../../src/proof/verdict.ts';
+import { type Laid, layStrip, type Strip } from '../../src/proof/strip.ts';
 import { WalkAccount } from '../../src/proof/walk-account.ts';
 
 // Lists for the eye: a letter is a record, and a text a page or a list of them.

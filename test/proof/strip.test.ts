@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Counting } from '../../src/proof/answer.ts';
-import { allPlaces, placesBeside, placesCounted, sumOfPlaces } from '../../src/proof/strip.ts';
+import { allPlaces, placesBeside, placesCounted, sumOfPlaces } from '../../src/proof/parts.ts';
 import { cut, Pages, sumOf } from './pages.ts';
 
 describe('answers laid side by side', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { FinishedWalk } from '../../src/proof/finished-walk.ts';
 import type { Standing } from '../../src/proof/standing.ts';
-import { type FinishedWalk, judge } from '../../src/proof/verdict.ts';
+import { judge } from '../../src/proof/verdict.ts';
 import { cut, noStanding, Pages, standing } from './pages.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRST';

@@ -127,7 +127,7 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: 'src/sync/read-list.ts',
-        text: 'const isConfirmed = await readGrowthAgain(task, listMirror, first, verdict.growth);',
+        text: 'const isConfirmed = await readGrowthAgain(task, first, verdict.growth);',
         instead: 'const isConfirmed = true;',
       },
     ],

@@ -71,7 +71,7 @@ export const guardsOfStore: readonly Guard[] = [
     off: [
       {
         file: listMirror,
-        text: "if (written[last]?.completeness !== 'proven') return false;",
+        text: "if (sinceSweep.at(-1)?.completeness !== 'proven') return false;",
         instead: 'if (last < 0) return false;',
       },
     ],

@@ -1,8 +1,8 @@
 import { lists } from '../../contract/lists.ts';
 import type { Counting, ReadItems } from '../../proof/answer.ts';
 import { GateError, passGate } from '../../proof/gate.ts';
-import { allPlaces, type Places, partsOf, type Strip } from '../../proof/strip.ts';
-import { acceptedSum } from '../../proof/verdict.ts';
+import { acceptedSum, allPlaces, partsOf } from '../../proof/parts.ts';
+import type { Places, Strip } from '../../proof/strip.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
 import { Turns } from '../file/turns.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';

@@ -1,6 +1,7 @@
 import type { RecordValues } from '../../contract/content.ts';
 import { scalarFields } from '../../contract/lists.ts';
-import { allPlaces, type Part, partsOf, type Strip } from '../../proof/strip.ts';
+import { allPlaces, type Part, partsOf } from '../../proof/parts.ts';
+import type { Strip } from '../../proof/strip.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import type { AlteredRows } from './altered-rows.ts';
 import { IdSet } from './id-set.ts';

@@ -1,4 +1,4 @@
-import { allPlaces, partsOf } from '../../proof/strip.ts';
+import { allPlaces, partsOf } from '../../proof/parts.ts';
 import type { SeenWalk } from '../../sync/ports.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import { IdSet } from './id-set.ts';

@@ -1,0 +1,56 @@
+import { agree } from './agreement.ts';
+import type { ItemsOf } from './answer.ts';
+import { type FinishedWalk, isWithoutRepeats, sizeOf, soundStrip } from './finished-walk.ts';
+import type { Strip } from './strip.ts';
+
+/** Why readings that agree are no proof, or why they don't agree. */
+export interface Doubt {
+  readonly reason: string;
+  /** The page size of a reading that says otherwise, and should be made again. */
+  readonly pageSize?: number;
+}
+
+/**
+ * Where one content stands on two pages in both readings, they must have cut the list in different ways; where it does so on
+ * neighbouring pages, a third reading with a third size must agree, too. And the newest reading by any other size must not say
+ * otherwise: the pages of some sizes may lie where those of others don't. Null where nothing is in doubt.
+ */
+export function doubtOfCuts(
+  partner: FinishedWalk,
+  last: FinishedWalk,
+  walks: readonly FinishedWalk[],
+  itemsOf: ItemsOf,
+): Doubt | null {
+  if (isWithoutRepeats(partner) || isWithoutRepeats(last)) return null;
+  const sizes = [sizeOf(partner), sizeOf(last)];
+  if (sizes[0] === sizes[1]) return { reason: repeatsReason };
+  const dissenter = dissenterOf(walks, last, itemsOf);
+  if (dissenter !== undefined) return { reason: dissentReason, pageSize: sizeOf(dissenter) };
+  const isNeighbouring = [partner, last].every(({ repeats }) => repeats?.onNeighbours !== false);
+  if (!isNeighbouring) return null;
+  const isConfirmed = walks.some(walk => {
+    const strip = soundStrip(walk);
+    if (strip === null || sizes.includes(sizeOf(walk))) return false;
+    return agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
+  });
+  return isConfirmed ? null : { reason: repeatsReason };
+}
+
+/** A reading that says otherwise than the last one, and was not made again by the same page size since. */
+function dissenterOf(
+  walks: readonly FinishedWalk[],
+  last: FinishedWalk,
+  itemsOf: ItemsOf,
+): FinishedWalk | undefined {
+  const sound = walks.filter(walk => soundStrip(walk) !== null);
+  const newest = new Map(sound.map(walk => [sizeOf(walk), walk]));
+  const isOther = (walk: FinishedWalk) =>
+    walk !== last && agree(walk.strip as Strip, last.strip as Strip, itemsOf).kind !== 'agrees';
+  return [...newest.values()].find(isOther);
+}
+
+const dissentReason = 'one record stands on two pages, and readings with other page sizes held other records';
+
+/** Why readings that cut the list in the same way prove nothing. */
+export const repeatsReason =
+  'one record stands on two pages, which may hide another: only readings with other page sizes could tell';

@@ -1,0 +1,66 @@
+import type { ItemsOf } from './answer.ts';
+import { findRepeats, type Repeats } from './repeats.ts';
+import type { Strip } from './strip.ts';
+import type { WalkAccount } from './walk-account.ts';
+
+/** A walk that is over, as the verdict sees it. */
+export interface FinishedWalk {
+  readonly account: WalkAccount;
+  /** Null where the walk is contradicted, or its pages were not read where they had to be. */
+  readonly strip: Strip | null;
+  /** Null where not every page was read. */
+  readonly repeats: Repeats | null;
+  /** True where known pages were not read. */
+  readonly isTrusting: boolean;
+  /** True where an interrupted run had read some of its pages: what they say may have changed since. */
+  readonly isTakenUp: boolean;
+}
+
+/** Closes the account of a walk. */
+export function finishWalk(
+  account: WalkAccount,
+  { isTrusting, isTakenUp }: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
+  earlier: readonly FinishedWalk[],
+  itemsOf: ItemsOf,
+): FinishedWalk {
+  const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
+  const same = strip && earlier.find(walk => walk.strip !== null && isSameStrip(walk.strip, strip));
+  // A second reading mostly brings the very pages of the first one.
+  const repeats = same?.repeats ?? (strip && findRepeats(strip, itemsOf));
+  return { account, strip, repeats, isTrusting, isTakenUp };
+}
+
+function isSameStrip(one: Strip, other: Strip): boolean {
+  return (
+    one.counting === other.counting &&
+    one.segments.length === other.segments.length &&
+    one.segments.every(({ answer, from, to }, at) => {
+      const counterpart = other.segments[at];
+      return (
+        counterpart?.answer.digest === answer.digest && counterpart.from === from && counterpart.to === to
+      );
+    })
+  );
+}
+
+/** True where it is known that no content stands on two of its pages. */
+export function isWithoutRepeats({ repeats }: FinishedWalk): boolean {
+  return repeats !== null && !repeats.onTwoPages;
+}
+
+/** How many records a full page of a walk holds. */
+export function sizeOf({ account }: FinishedWalk): number {
+  return account.envelope.pageSize;
+}
+
+/** A walk's strip, if nothing contradicts it. */
+export function soundStrip({ strip, repeats }: FinishedWalk): Strip | null {
+  return repeats?.id == null ? strip : null;
+}
+
+/** What contradicts a walk, in words. */
+export function reasonAgainst({ account, repeats, strip }: FinishedWalk): string {
+  if (repeats?.id != null) return `id ${repeats.id} stands in the list twice`;
+  if (account.contradictions.length > 0) return account.contradictions.join('; ');
+  return strip === null ? 'the list moved while it was read' : 'the readings differ';
+}
