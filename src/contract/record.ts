@@ -23,6 +23,7 @@ export interface MirrorRecord extends RecordValues {
 /** What a record says of a connection that it refers to. */
 export interface ConnectionMention {
   readonly id: number;
+  /** As the service gives it: a text that need not have a UTF-8 form. */
   readonly name: string | null;
   /** Compact JSON of its further fields; null when there are none. */
   readonly extra: string | null;
@@ -205,10 +206,9 @@ class ItemReading {
   #connectionId(value: Connection, field: string, path: readonly (string | number)[]): number | null {
     const id = value.id ?? null;
     const name = value.name ?? null;
-    const isNameHeld = name === null || this.#isHeld(name);
-    const isHeld = (member: string) => member === 'id' || (member === 'name' && isNameHeld);
+    const isHeld = (member: string) => member === 'id' || member === 'name';
     const extra = this.#leftover(value, isHeld, path, []);
-    if (id !== null) this.mentions.push({ id, name: isNameHeld ? name : null, extra });
+    if (id !== null) this.mentions.push({ id, name, extra });
     // A connection without an id has no row to stand in, so the field is kept whole beside the null.
     else if (extra !== null || name !== null) this.#keepWhole(field);
     return id;

@@ -2,7 +2,12 @@ import type { Sum } from '../contract/sum.ts';
 
 /** The rows that were about to be committed are not what was read: a shortcut lied, or someone else has written to the file. */
 export class GateError extends Error {
-  override readonly name = 'GateError';
+  override readonly name: string = 'GateError';
+}
+
+/** What only all pages of a list can tell was about to be taken from some of them: the list has to be read as a whole. */
+export class PartialReadError extends GateError {
+  override readonly name = 'PartialReadError';
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
-import { GateError } from '../proof/gate.ts';
+import { GateError, PartialReadError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
 import { removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
@@ -59,8 +59,7 @@ async function extend(sync: ListSync, { envelope, pages, edges }: IncrementalRep
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
     sync.progress.incremental = null;
-    await distrust(sync, error);
-    return sweep(sync);
+    return sweepAgain(sync, error);
   }
 }
 
@@ -80,14 +79,17 @@ async function sweep(sync: ListSync, isTrusting = true): Promise<ListOutcome> {
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
     if (!isTrusting) return storeSeen(sync, walks.slice(-1), { kind: 'unproven', reason: error.message });
-    await distrust(sync, error);
+    return sweepAgain(sync, error);
   }
-  return sweep(sync, false);
 }
 
-async function distrust({ observer, list, listMirror }: ListSync, error: GateError): Promise<void> {
+/** Reads all pages, whatever is known of them. */
+async function sweepAgain(sync: ListSync, error: GateError): Promise<ListOutcome> {
+  const { observer, list, listMirror } = sync;
   observer.walkAgain(list, error.message);
-  await listMirror.distrust();
+  if (error instanceof PartialReadError) listMirror.readAnew();
+  else await listMirror.distrust();
+  return sweep(sync, false);
 }
 
 /** Stores all that was seen of a list that is not proven, and removes nothing. */

@@ -121,6 +121,8 @@ export interface ListMirror {
   beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[];
   /** Remembers a page of the current walk, so that an interrupted run can be taken up. */
   keep(walk: number, answer: Answer): void;
+  /** Forgets what this run has read of the list: the next walk is a first one. */
+  readAnew(): void;
   /** Forgets every shortcut of the list, and takes the mirror's sum from its rows anew. */
   distrust(): Promise<void>;
   /**

@@ -108,14 +108,125 @@ describe.concurrent('a connection', () => {
   });
 });
 
-test('half a surrogate pair in the place of a name is known by the run after it', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  for (const name of ['A', '\ud800', '\ud800']) {
-    scene.service.lists.collections.splice(0, 1, collected(1, { name }) as never);
-    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+describe.concurrent('a name that no column can hold', () => {
+  const odd = '\ud800x';
+  const inExtra = '{"name":"\\ud800x"}';
+
+  test('takes the place of another one at once, in whatever list', async () => {
+    for (const state of [
+      (name: string) => ({ 'document-exports': [exported(1, { name })] }),
+      (name: string) => ({ webhooks: [hooked(1, { name })] }),
+      (name: string) => ({ collections: [collected(1, { name })] }),
+    ])
+      expect(await saidOver(state('A'), state(odd), state(odd), state('B'))).toEqual([
+        ['A', null],
+        [null, inExtra],
+        [null, inExtra],
+        ['B', null],
+      ]);
+  });
+
+  test('counts as much as any name of its list, and takes no further fields away', async () => {
+    const exports = [exported(1, { name: 'A', zone: 1 })];
+    const said = await saidOver(
+      { 'document-exports': exports },
+      { 'document-exports': exports, webhooks: [hooked(1, { name: odd })] },
+      { 'document-exports': exports },
+    );
+    expect(said).toEqual([
+      ['A', '{"zone":1}'],
+      [null, '{"name":"\\ud800x","zone":1}'],
+      ['A', '{"zone":1}'],
+    ]);
+  });
+});
+
+test('nulls among the further fields, and their order, take no name away from the list that counts', async () => {
+  for (const [one, other] of [
+    [{ y: null }, {}],
+    [{}, { y: null }],
+    [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ],
+  ]) {
+    const said = await saidOver(
+      { 'document-exports': [exported(1, { name: 'A', ...one })] },
+      {
+        'document-exports': [exported(1, { name: 'A', ...one })],
+        webhooks: [hooked(1, { name: 'B', ...other })],
+      },
+      {
+        'document-exports': [exported(1, { name: 'C', ...one })],
+        webhooks: [hooked(1, { name: 'B', ...other })],
+      },
+      { 'document-exports': [exported(1, { name: 'C', ...one })] },
+    );
+    expect(
+      said.map(each => (each as [string])[0]),
+      JSON.stringify([one, other]),
+    ).toEqual(['A', 'B', 'B', 'C']);
   }
-  expect(await connectionIn(scene)).toEqual([null, '{"name":"\\ud800"}']);
-  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
+describe.concurrent('in a list of several pages, where one alone says otherwise,', () => {
+  /** What 150 exports in pages of 50 say of connection 9, of which the one at `at` speaks; the others speak of another. */
+  async function saidOnOnePage(at: number, ...sayings: readonly object[]): Promise<unknown[]> {
+    await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
+    const { lists } = scene.service;
+    const said: unknown[] = [];
+    for (const saying of sayings) {
+      lists['document-exports'].splice(at, 1, exported(at, saying) as never);
+      for (let run = 1; run <= 2; run++) {
+        expect(await syncScene(scene)).toMatchObject({ code: 0 });
+        said.push(await connectionIn(scene));
+      }
+    }
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    return said;
+  }
+
+  test('a connection has no name any more, or another one, in the same run', async () => {
+    for (const at of [0, 70, 149]) {
+      const names = ['B', null, 'A', 'C', 'A'];
+      const said = await saidOnOnePage(at, ...names.map(name => ({ name })));
+      expect(said, `at ${at}`).toEqual(
+        names.flatMap(name => [
+          [name, null],
+          [name, null],
+        ]),
+      );
+    }
+  });
+
+  test('a connection has the further fields that are given now', async () => {
+    const said = await saidOnOnePage(70, { name: 'A', zone: 1 }, { name: 'A' }, { name: 'A', zone: 2 });
+    const now = [
+      ['A', '{"zone":1}'],
+      ['A', null],
+      ['A', '{"zone":2}'],
+    ];
+    expect(said).toEqual(now.flatMap(each => [each, each]));
+  });
+
+  test('the name that is left counts, where another record still gives one', async () => {
+    await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
+    const exports = scene.service.lists['document-exports'];
+    const say = (at: number, name: string | null, exportedAt: string) =>
+      exports.splice(at, 1, documentExport(at, { ...refers({ id: 9, name }), exportedAt }) as never);
+    say(10, 'old', '2029-01-01T00:00:00Z');
+    say(120, 'new', '2030-01-01T00:00:00Z');
+    await syncScene(scene);
+    expect(await connectionIn(scene)).toEqual(['new', null]);
+    say(120, null, '2030-01-01T00:00:00Z');
+    await syncScene(scene);
+    expect(await connectionIn(scene)).toEqual(['old', null]);
+    say(120, 'new', '2030-01-01T00:00:00Z');
+    await syncScene(scene);
+    exports.splice(120, 1, documentExport(120, refers({ id: 1, name: 'C' })) as never);
+    await syncScene(scene);
+    expect(await connectionIn(scene)).toEqual(['old', null]);
+  });
 });
 
 test('a connection keeps its name until all lists were asked for it', async () => {

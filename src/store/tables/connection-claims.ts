@@ -1,4 +1,4 @@
-import { parseExact } from '../../contract/exact-json.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionMention } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 
@@ -13,6 +13,8 @@ export interface ConnectionClaim {
   readonly time: string | null;
   /** When the one does that is believed in the further fields. */
   readonly extraTime: string | null;
+  /** When the newest record speaks of it, whatever it says. */
+  readonly lastTime: string | null;
 }
 
 /**
@@ -34,12 +36,23 @@ export class ConnectionClaims {
     return this.#claims.get(id);
   }
 
-  offer({ id, name, extra }: ConnectionMention, time: string | null, extraTime = time): void {
+  /** True where both say the same of the same connections. */
+  equals(other: ConnectionClaims): boolean {
+    return isDeepStrictEqual(this.#claims, other.#claims);
+  }
+
+  offer(
+    { id, name, extra }: ConnectionMention,
+    time: string | null,
+    extraTime = time,
+    lastTime = time,
+  ): void {
     const known = this.#claims.get(id);
     if (known === undefined) {
-      this.#claims.set(id, { id, name, extra, time, extraTime });
+      this.#claims.set(id, { id, name, extra, time, extraTime, lastTime });
       return;
     }
+    if (compareTimes(lastTime, known.lastTime) > 0) known.lastTime = lastTime;
     if (isStronger(name, time, known.name, known.time)) {
       known.name = name;
       known.time = time;
@@ -58,6 +71,7 @@ export class ConnectionClaims {
         this.#claims.set(claim.id, { ...claim });
         continue;
       }
+      if (compareTimes(claim.lastTime, known.lastTime) > 0) known.lastTime = claim.lastTime;
       if (claim.name !== null && compareTimes(claim.time, known.time) >= 0) {
         known.name = claim.name;
         known.time = claim.time;
@@ -79,16 +93,6 @@ function isStronger(
   if (text === null) return false;
   if (knownText === null) return true;
   return (compareTimes(time, knownTime) || (text > knownText ? 1 : 0)) > 0;
-}
-
-/**
- * Further fields as they stand beside a name. Among them stands a name that no column can hold, such as half a surrogate pair; it
- * gives way to one that a column holds, which another record gives.
- */
-export function extraBeside(name: string | null, extra: string | null): string | null {
-  if (name === null || extra === null || !extra.includes('"name"')) return extra;
-  const { name: _name, ...others } = parseExact(extra) as Record<string, unknown>;
-  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }
 
 /** Orders two points in time as the service wrote them; none, or one that can't be read, is the oldest. */

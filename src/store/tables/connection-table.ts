@@ -3,12 +3,8 @@ import { connectionContent } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
-import {
-  type ConnectionClaim,
-  type ConnectionClaims,
-  compareTimes,
-  extraBeside,
-} from './connection-claims.ts';
+import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
+import { columnsOf, type Said, saidIn } from './connection-columns.ts';
 import { ContentSum } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
@@ -85,7 +81,8 @@ export class ConnectionTable {
     this.#givenByNone = sqlite.prepare(
       `SELECT ${rowColumns} FROM connections
        WHERE _name_rank < ${unclaimed} OR _extra_rank < ${unclaimed}
-         OR (_name_rank = ${unclaimed} AND name IS NOT NULL) OR (_extra_rank = ${unclaimed} AND _extra IS NOT NULL)`,
+         OR (_name_rank = ${unclaimed} AND (name IS NOT NULL OR _extra IS NOT NULL))
+         OR (_extra_rank = ${unclaimed} AND _extra IS NOT NULL)`,
     );
     this.#references = referencingColumns().map(([table, column]) =>
       sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} = ? LIMIT 1`),
@@ -101,6 +98,17 @@ export class ConnectionTable {
     yield* this.#sqlite
       .prepare<[], ConnectionRow>(`SELECT ${rowColumns} FROM connections ORDER BY id`)
       .iterate();
+  }
+
+  /**
+   * Whether some pages of a list tell what the list says of the connections that they speak of. They don't where they may hold the
+   * record that gave a row its name, or its further fields, and say something else: what then counts may stand on any other page.
+   */
+  isToldBy(claims: ConnectionClaims, rank: number): boolean {
+    return [...claims].every(claim => {
+      const row = this.read(claim.id);
+      return row === undefined || (isNameTold(claim, row, rank) && isExtraTold(claim, row, rank));
+    });
   }
 
   /**
@@ -165,9 +173,10 @@ export class ConnectionTable {
   ): boolean {
     const hasName = claim.name !== null && isNameBelieved(claim, row, rank, isComplete);
     const hasExtra = claim.extra !== null && rank >= row.extraRank;
-    const name = hasName ? claim.name : row.name;
-    const extra = extraBeside(name, hasExtra ? claim.extra : row.extra);
-    const isChanged = this.#change(row, name, extra, runId);
+    const said = saidIn(row);
+    const name = hasName ? claim.name : said.name;
+    const extra = hasExtra ? claim.extra : said.extra;
+    const isChanged = this.#change(row, { name, extra }, runId);
     this.#noteSource(row, {
       ...(hasName && { nameRank: rank, nameTime: claim.time }),
       ...(hasExtra && { extraRank: rank }),
@@ -177,7 +186,16 @@ export class ConnectionTable {
 
   /** True where something of a connection is given by no known list: every page must then be read to find one that does. */
   hasUnclaimed(): boolean {
-    return this.#givenByNone.get() !== undefined;
+    return this.#unclaimedRows().length > 0;
+  }
+
+  #unclaimedRows(): ConnectionRow[] {
+    return this.#givenByNone.all().filter(row => {
+      const { name, extra } = saidIn(row);
+      const isOpen = (rank: number, said: string | null) =>
+        rank < unclaimed || (rank === unclaimed && said !== null);
+      return isOpen(row.nameRank, name) || isOpen(row.extraRank, extra);
+    });
   }
 
   /**
@@ -237,11 +255,12 @@ export class ConnectionTable {
     return ended;
   }
 
-  #insertClaim({ id, name, time, ...claim }: ConnectionClaim, rank: number, runId: number): void {
-    const extra = extraBeside(name, claim.extra);
+  #insertClaim(claim: ConnectionClaim, rank: number, runId: number): void {
+    const { id } = claim;
+    const { name, extra } = columnsOf(claim);
     const content = connectionContent(id, name, extra);
-    const [nameRank, nameTime] = name === null ? [unclaimed, null] : [rank, time];
-    const extraRank = extra === null ? unclaimed : rank;
+    const [nameRank, nameTime] = claim.name === null ? [unclaimed, null] : [rank, claim.time];
+    const extraRank = claim.extra === null ? unclaimed : rank;
     this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, runId, runId, content);
     this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
@@ -269,9 +288,10 @@ export class ConnectionTable {
     this.#writeSource(row.id, nameRank, nameTime, claim.extra === null ? unclaimed : rank);
   }
 
-  /** Lets a row say something else; true where it did not say so already. */
-  #change(row: ConnectionRow, name: string | null, extra: string | null, runId: number): boolean {
-    if (name === row.name && extra === row.extra) return false;
+  /** Lets a row say something; true where it said something else before. */
+  #change(row: ConnectionRow, said: Said, runId: number): boolean {
+    if (saysTheSame(row, said)) return false;
+    const { name, extra } = columnsOf(said);
     const content = connectionContent(row.id, name, extra);
     this.#update.run(name, extra, runId, content, row.id);
     this.#fingerprintsOfRows.set(row.id);
@@ -282,14 +302,14 @@ export class ConnectionTable {
 
   /** Takes away what is given by no list. */
   #drop(isGone: (source: number) => boolean, runId: number): EndedConnection[] {
-    return this.#givenByNone.all().flatMap(row => {
+    return this.#unclaimedRows().flatMap(row => {
       if (!this.#isReferenced(row.id)) return [];
-      const name = isGone(row.nameRank) ? null : row.name;
-      const extra = isGone(row.extraRank) ? null : row.extra;
-      const isChanged = this.#change(row, name, extra, runId);
+      const said = saidIn(row);
+      const name = isGone(row.nameRank) ? null : said.name;
+      const extra = isGone(row.extraRank) ? null : said.extra;
+      const isChanged = this.#change(row, { name, extra }, runId);
       this.#noteSource(row, {
-        // A name that no column holds gave way to the one that goes: the next run looks for it once.
-        ...(isGone(row.nameRank) && { nameRank: name === row.name ? unclaimed : Math.min(-1, row.nameRank) }),
+        ...(isGone(row.nameRank) && { nameRank: unclaimed }),
         ...(isGone(row.extraRank) && { extraRank: unclaimed }),
       });
       return isChanged ? [{ row, endedBy: 'update' as const }] : [];
@@ -325,19 +345,26 @@ function contentOf({ id, name, extra }: StoredConnection): Buffer {
 }
 
 /**
- * What docmirror wrote of a connection, where a claim tells it and the row does not say it any more; another list may have given
- * the name or the further fields.
+ * What docmirror wrote of a connection, where a claim tells it and another program made the row say something else; another list
+ * may have given the name or the further fields.
  */
-function restoredFrom(row: ConnectionRow, { name, extra }: ConnectionClaim): StoredConnection | undefined {
+function restoredFrom(row: ConnectionRow, claim: ConnectionClaim): StoredConnection | undefined {
   const { id, content } = row;
-  if (name === row.name && extra === row.extra) return undefined;
+  const said = saidIn(row);
+  if (content === null || saysTheSame(row, claim) || content.equals(contentOf(row))) return undefined;
   const candidates = [
-    { id, name, extra },
-    { id, name, extra: row.extra },
-    { id, name: row.name, extra },
-  ].map(each => ({ ...each, extra: extraBeside(each.name, each.extra) }));
-  const others = candidates.filter(each => each.name !== row.name || each.extra !== row.extra);
-  return others.find(each => content?.equals(contentOf(each)) === true);
+    claim,
+    { name: claim.name, extra: said.extra },
+    { name: said.name, extra: claim.extra },
+  ];
+  return candidates.map(each => ({ id, ...columnsOf(each) })).find(each => content.equals(contentOf(each)));
+}
+
+/** Whether a row says just that of its connection: nulls among the further fields, and their order, say nothing. */
+function saysTheSame(row: ConnectionRow, said: Said): boolean {
+  const { name, extra } = columnsOf(said);
+  if (name === row.name && extra === row.extra) return true;
+  return contentOf(row).equals(connectionContent(row.id, name, extra));
 }
 
 function isNameBelieved(
@@ -348,6 +375,16 @@ function isNameBelieved(
 ): boolean {
   if (row.nameRank !== rank) return rank > row.nameRank;
   return isComplete || compareTimes(claim.time, row.nameTime) >= 0;
+}
+
+function isNameTold({ name, time, lastTime }: ConnectionClaim, row: ConnectionRow, rank: number): boolean {
+  if (row.nameRank !== rank || compareTimes(lastTime, row.nameTime) < 0) return true;
+  const age = compareTimes(time, row.nameTime);
+  return name !== null && (age > 0 || (age === 0 && name === saidIn(row).name));
+}
+
+function isExtraTold({ extra }: ConnectionClaim, row: ConnectionRow, rank: number): boolean {
+  return row.extraRank !== rank || saysTheSame(row, { name: saidIn(row).name, extra });
 }
 
 function referencingColumns(): [table: string, column: string][] {

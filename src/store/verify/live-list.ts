@@ -77,6 +77,8 @@ export class LiveList implements ListMirror {
 
   keep(): void {}
 
+  readAnew(): void {}
+
   async distrust(): Promise<void> {}
 
   /** Reports how the last walk and the mirror differ. */

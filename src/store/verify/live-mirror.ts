@@ -1,8 +1,9 @@
+import { connectionContent } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
 import type { ListMirror, Mirror } from '../../sync/ports.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { extraBeside } from '../tables/connection-claims.ts';
+import { columnsOf } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { FieldDifference, LiveDifference } from './live-differences.ts';
 import { LiveList } from './live-list.ts';
@@ -70,8 +71,6 @@ export class LiveMirror implements Mirror {
         believed.set(id, { id, name: name ?? before?.name ?? null, extra: extra ?? before?.extra ?? null });
       }
     }
-    for (const each of believed.values())
-      believed.set(each.id, { ...each, extra: extraBeside(each.name, each.extra) });
     return believed;
   }
 
@@ -80,10 +79,14 @@ export class LiveMirror implements Mirror {
   }
 }
 
+/** Nulls among the further fields, and their order, make no difference. */
 function differencesOf(row: StoredConnection, claim: StoredConnection): FieldDifference[] {
+  const service = columnsOf(claim);
+  const content = connectionContent(row.id, row.name, row.extra);
+  if (content.equals(connectionContent(row.id, service.name, service.extra))) return [];
   const fields: FieldDifference[] = [
-    { field: 'name', mirror: row.name, service: claim.name },
-    { field: '_extra', mirror: row.extra, service: claim.extra },
+    { field: 'name', mirror: row.name, service: service.name },
+    { field: '_extra', mirror: row.extra, service: service.extra },
   ];
   return fields.filter(({ mirror, service }) => mirror !== service);
 }

@@ -1,6 +1,6 @@
 import { lists } from '../../contract/lists.ts';
 import type { Counting, ReadItems } from '../../proof/answer.ts';
-import { GateError, passGate } from '../../proof/gate.ts';
+import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
 import { acceptedSum, allPlaces, partsOf } from '../../proof/parts.ts';
 import type { Places, Strip } from '../../proof/strip.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
@@ -71,7 +71,8 @@ export class ListApplication {
     this.#keepRejections(order);
     this.#giveUpConnections(claims);
     this.#rows.writer.finish();
-    this.#writeShortcuts(order, recordCount);
+    this.#assertNamesAreTold(order);
+    this.#writeShortcuts(order, recordCount, claims);
     const { records, run } = this.#context;
     const applied = this.#summarize(recordCount);
     const ended = outcome(applied);
@@ -189,9 +190,23 @@ export class ListApplication {
       claims.join(ofWalk);
     }
     writer.claimsAreComplete = isComplete;
+    if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))
+      throw this.#partialRead();
     const renamed = connections.takeOver(claims, list.connectionNameRank, isComplete, run.id);
     writer.history.endConnections(renamed);
     return claims;
+  }
+
+  /** Where the record that gave a name is gone, or refers to others, only all pages tell which one counts now. */
+  #assertNamesAreTold(order: ApplyOrder): void {
+    if (order.kind === 'list' && !this.isComplete && this.#rows.connections.hasUnclaimed())
+      throw this.#partialRead();
+  }
+
+  #partialRead(): PartialReadError {
+    return new PartialReadError(
+      `a connection may have another name in ${this.#context.list.resource}, which only all of its pages tell`,
+    );
   }
 
   #giveUpConnections(claims: ConnectionClaims): void {
@@ -223,7 +238,7 @@ export class ListApplication {
     this.#rejections.finish();
   }
 
-  #writeShortcuts(order: ApplyOrder, recordCount: number): void {
+  #writeShortcuts(order: ApplyOrder, recordCount: number, claims: ConnectionClaims): void {
     const { shortcuts, run } = this.#context;
     if (order.kind === 'seen') {
       shortcuts.forget(run.id);
@@ -231,18 +246,32 @@ export class ListApplication {
     }
     const { inserted, updated, removed } = this.#rows.writer.counts;
     const isSure = this.#rejections.count === 0 && this.#removalsWithheld === 0;
-    const edges = isSure ? order.edges : null;
     if (order.kind === 'edges') {
+      const edges = isSure ? order.edges : null;
       shortcuts.writeState(run.id, { ...this.#state, edges, mayRepeat: this.#mayRepeat(inserted > 0) });
       return;
     }
-    const { knownPages } = order;
+    const knownPages = this.#pagesToKnow(order, claims);
+    const edges = isSure && knownPages !== null ? order.edges : null;
     const counting = recordCount === 0 ? order.strip.counting : this.#learn(order.strip);
     const mayRepeat = this.#mayRepeat(inserted + updated + removed > 0);
     if (knownPages === null) shortcuts.forgetPages();
     else shortcuts.writePages(run.id, knownPages);
     const pageCount = isSure ? (knownPages?.length ?? null) : null;
     shortcuts.writeState(run.id, { edges, counting, mayRepeat, pageCount });
+  }
+
+  /** The pages that the next run may know: as it does not read them, they must say of connections what was believed. */
+  #pagesToKnow({ strip, knownPages }: ListOrder, claims: ConnectionClaims): ListOrder['knownPages'] {
+    const read = new Set(strip.segments.map(({ answer }) => answer.digest));
+    if (knownPages === null || knownPages.every(({ digest }) => read.has(digest))) return knownPages;
+    const said = new ConnectionClaims();
+    for (const { digest } of knownPages) {
+      const page = this.#stagedPage(digest);
+      if (page === null) return null;
+      offerStaged(page, said);
+    }
+    return said.equals(claims) ? knownPages : null;
   }
 
   /** At which end the list grows, as the places of new records say; new records elsewhere unlearn it. */

@@ -163,12 +163,16 @@ export class SqliteListMirror implements ListMirror {
     if (walk === 1) this.#context.staging.addPlace(this.#context.list.resource, answer);
   }
 
-  async distrust(): Promise<void> {
-    const { shortcuts, transactions, staging, list, run, table, sum } = this.#context;
+  readAnew(): void {
     this.#giveUp();
     this.#readings.clear();
     this.#atHand.clear();
-    staging.clear(list.resource);
+    this.#context.staging.clear(this.#context.list.resource);
+  }
+
+  async distrust(): Promise<void> {
+    const { shortcuts, transactions, run, table, sum } = this.#context;
+    this.readAnew();
     const transaction = await transactions.begin(run.signal);
     run.prepare(transaction);
     shortcuts.forget(run.id);

@@ -150,20 +150,21 @@ type ClaimTuple = [
   extra: string | null,
   time: string | null,
   extraTime: string | null,
+  lastTime: string | null,
 ];
 
 function claimsJson(claims: ConnectionClaims): string {
   const tuples = [...claims].map((claim): ClaimTuple => {
-    const { id, name, extra, time, extraTime } = claim;
-    return [id, name, extra, time, extraTime];
+    const { id, name, extra, time, extraTime, lastTime } = claim;
+    return [id, name, extra, time, extraTime, lastTime];
   });
   return JSON.stringify(tuples);
 }
 
 /** Adds what a staged page says of connections to the claims of a walk. */
 export function offerStaged({ claims }: KeptPage, target: ConnectionClaims): void {
-  for (const [id, name, extra, time, extraTime] of JSON.parse(claims) as ClaimTuple[]) {
-    target.offer({ id, name, extra }, time, extraTime);
+  for (const [id, name, extra, time, extraTime, lastTime] of JSON.parse(claims) as ClaimTuple[]) {
+    target.offer({ id, name, extra }, time, extraTime, lastTime);
   }
 }
 

@@ -100,6 +100,7 @@ export class RowWriter {
     });
     this.history.endRecord(row, 'update');
     this.#release(row);
+    this.#unclaimNames(row, this.#references.of({ record }));
     this.#table.update(id, record, this.#runId);
     this.#sum.add(record.content);
     if (row.changedRunId !== this.#runId) this.#updated++;
@@ -143,12 +144,14 @@ export class RowWriter {
     for (const id of this.#references.of(row)) this.#released.add(id);
   }
 
-  /** Where not every record was read, the one that goes may have been the one that gave a connection its name. */
-  #unclaimNames(row: StoredRow): void {
+  /** Where not every record was read, the one that goes, or refers to others now, may have given a connection its name. */
+  #unclaimNames(row: StoredRow, kept: readonly number[] = []): void {
     if (this.claimsAreComplete) return;
     const { connectionNameRank } = this.#table.list;
     const time = this.#references.timeOf(row);
-    for (const id of this.#references.of(row)) this.#connections.unclaim(id, connectionNameRank, time);
+    for (const id of this.#references.of(row)) {
+      if (!kept.includes(id)) this.#connections.unclaim(id, connectionNameRank, time);
+    }
   }
 
   #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
@@ -175,7 +178,7 @@ class References {
     this.#timeAt = identity.by === 'id' ? -1 : scalars.findIndex(field => field.name === identity.timeField);
   }
 
-  of({ record }: StoredRow): number[] {
+  of({ record }: Pick<StoredRow, 'record'>): number[] {
     const values: (Scalar | undefined)[] = [
       ...this.#scalarsAt.map(at => record.scalars[at]),
       ...this.#arraysAt.flatMap(at => record.arrays[at] ?? []),

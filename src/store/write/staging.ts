@@ -53,7 +53,7 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 9,
+  version: 10,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
