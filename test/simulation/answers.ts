@@ -30,7 +30,7 @@ export interface Shown {
 /** How a service answers for one list. */
 export interface Manner extends ServiceScenario {
   readonly ties: number;
-  nameOf(connection: number): string;
+  nameOf(connection: number): string | null;
   /** Another number for each answer. */
   readonly answerNo: number;
 }

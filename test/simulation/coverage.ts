@@ -13,6 +13,9 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     'grows-back': all.some(({ growth }) => growth?.end === 'back'),
     moving: runs.some(({ during }) => during.length > 0),
     edited: runs.some(({ before }) => before.length > 0),
+    names: runs.some(({ before, during }) =>
+      [...before, ...during.map(({ change }) => change)].some(({ kind }) => kind === 'reword'),
+    ),
     [`totals-${service.totals.kind}`]: true,
     [`counts-${service.pageCounts}`]: true,
     [`sizes-${service.sizes}`]: true,

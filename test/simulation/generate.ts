@@ -22,6 +22,8 @@ interface Swarm {
   readonly pageSize: number;
   /** True where most changes make records alike, or no longer alike. */
   readonly isTwinning: boolean;
+  /** True where most changes are of what lists say of connections. */
+  readonly isNaming: boolean;
   readonly isMoving: boolean;
   readonly isEdited: boolean;
   readonly isGrowing: boolean;
@@ -50,8 +52,10 @@ export function generate(seed: number): Scenario {
   };
   const service = drawService(swarm);
   const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => drawRun(swarm, at === 0));
-  const synced = random.chance(0.35) ? listNames : [swarm.focus];
-  return { synced, service, lists, runs };
+  const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
+  // Where there are few, most pages speak of all of them.
+  const connections = random.pick([6, 6, 25]);
+  return { connections, synced, service, lists, runs };
 }
 
 function drawSwarm(random: Random): Swarm {
@@ -65,6 +69,7 @@ function drawSwarm(random: Random): Swarm {
     focusSize,
     pageSize: Math.min(60, random.integer(least, isDeep ? least + 2 : least * 3)),
     isTwinning: random.chance(0.25),
+    isNaming: random.chance(0.15),
     isMoving: random.chance(0.5),
     isEdited: random.chance(0.5),
     isGrowing: random.chance(0.25),
@@ -104,8 +109,8 @@ function drawService({ random, pageSize, focusSize, hasOddTotals }: Swarm): Serv
 }
 
 function drawList(swarm: Swarm, name: ListName): ListScenario {
-  const { random, focus, focusSize, hasTies, hasDoubles, isGrowing } = swarm;
-  const size = name === focus ? focusSize : random.chance(0.7) ? 0 : random.integer(1, 6);
+  const { random, focus, focusSize, hasTies, hasDoubles, isGrowing, isNaming } = swarm;
+  const size = name === focus ? focusSize : random.chance(isNaming ? 0.1 : 0.7) ? 0 : random.integer(1, 6);
   const doubles = hasDoubles && name === 'document-exports' ? random.integer(1, 4) : 0;
   const end = random.pick(['front', 'back']);
   return {
@@ -166,13 +171,15 @@ function drawMoment(swarm: Swarm, requests: number): RunScenario['during'] {
   return random.chance(0.4) ? [drawOne(), drawOne()] : [drawOne()];
 }
 
-function drawChange({ random, focus, isTwinning }: Swarm): Change {
-  const list = random.chance(0.9) ? focus : random.pick(listNames);
+function drawChange({ random, focus, isTwinning, isNaming }: Swarm): Change {
+  const list = random.chance(isNaming ? 0.4 : 0.9) ? focus : random.pick(listNames);
   // Edges are where lists grow, and where pages meet their end.
   const place = () => (random.chance(0.3) ? random.pick([0, -1]) : random.integer(0, 250));
   const most = random.pick(['insert', 'remove', 'update', 'move']);
   const alike = random.pick(['twin', 'twin', 'equalize', 'rekey', 'update']);
-  const often = isTwinning && random.chance(0.7) ? alike : most;
+  const naming = random.pick(['reword', 'reword', 'rename', 'relink']);
+  const plain = isTwinning && random.chance(0.7) ? alike : most;
+  const often = isNaming && random.chance(0.7) ? naming : plain;
   return {
     list,
     kind: random.chance(0.6) ? often : random.pick(changeKinds),

@@ -2,6 +2,7 @@ import type { Edit, Guard } from './guard.ts';
 
 const shortcuts = 'src/store/write/shortcuts.ts';
 const listMirror = 'src/store/write/list-mirror.ts';
+const application = 'src/store/write/list-application.ts';
 
 /** The rows need not come to what was read. */
 export const gateOff: Edit = {
@@ -26,6 +27,42 @@ const mendOff: Edit = {
 
 /** The guards of the rooms that write the mirror. */
 export const guardsOfStore: readonly Guard[] = [
+  {
+    name: 'known-pages-say-the-same',
+    holds: 'pages are known only where they say of connections what was believed',
+    off: [
+      {
+        file: application,
+        text: 'return said.equals(claims) ? knownPages : null;',
+        instead: 'return knownPages;',
+      },
+    ],
+    breaks: 'not-healed',
+  },
+  {
+    name: 'names-by-all-pages',
+    holds: 'some pages tell no name that another page may give',
+    off: [
+      {
+        file: application,
+        text: "if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))",
+        instead: 'if (false)',
+      },
+    ],
+    breaks: 'misnamed',
+  },
+  {
+    name: 'names-of-those-that-go',
+    holds: 'where the record that gave a name is gone, all pages are read',
+    off: [
+      {
+        file: application,
+        text: "if (order.kind === 'list' && !this.isComplete && this.#rows.connections.hasUnclaimed())",
+        instead: 'if (false)',
+      },
+    ],
+    breaks: 'misnamed',
+  },
   {
     name: 'commit-gate',
     holds: 'rows that do not come to what was read are not committed, also where a shortcut lies',

@@ -20,6 +20,11 @@ export class Instants {
     if (left !== entered) this.#steps.push({ left, entered });
   }
 
+  /** True where it stood still. */
+  get isOne(): boolean {
+    return this.#steps.length === 0;
+  }
+
   /**
    * True where there was an instant at which all that was listed is in `kept`, and what `kept` has besides came later: a reading
    * takes its time, and may see a new record after one that it has read was changed.

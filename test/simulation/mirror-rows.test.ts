@@ -13,10 +13,14 @@ test('the tables say what the service lists, and rows and history together how i
   using disk = new Disk();
   using place = disk.place();
   const lists = { 'document-exports': list, collections: list, webhooks: list };
-  const world = new World({ synced: listNames, lists });
-  const nameOf = (id: number) => world.nameOf(id);
+  const world = new World({ connections: 6, synced: listNames, lists });
   const ask = async (asked: Ask) =>
-    answerTo(asked, world.lists[asked.list], { ...plainService, ties: 1, nameOf, answerNo: 1 });
+    answerTo(asked, world.lists[asked.list], {
+      ...plainService,
+      ties: 1,
+      nameOf: id => world.nameOf(asked.list, id),
+      answerNo: 1,
+    });
   const run = async () => {
     await runOnce({
       path: place.path,

@@ -8,7 +8,7 @@ import { type ListName, listNames } from './scenario.ts';
 export interface MirrorState {
   readonly lists: Readonly<Record<ListName, Contents>>;
   /** Names of the connections, by id. */
-  readonly connections: ReadonlyMap<number, string>;
+  readonly connections: ReadonlyMap<number, string | null>;
   /** The newest run's id; 0 where there was none. */
   readonly runId: number;
   /** What the newest run's record says of each list. */
@@ -60,7 +60,10 @@ export function readMirror(path: string): MirrorState {
     const words = database.prepare<[number], RunWords>(
       `SELECT resource, status, completeness, inserted, updated, removed FROM sync_run_resources WHERE run_id = ?`,
     );
-    const names = database.prepare<[], [number, string]>('SELECT id, name FROM connections').raw().all();
+    const names = database
+      .prepare<[], [number, string | null]>('SELECT id, name FROM connections')
+      .raw()
+      .all();
     const rowsOf = (name: ListName) =>
       counted(database.prepare<[], string>(`SELECT ${contents[name]} FROM ${tables[name]}`).pluck().all());
     return { lists: eachList(rowsOf), connections: new Map(names), runId, words: words.all(runId) };

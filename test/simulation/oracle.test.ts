@@ -11,6 +11,7 @@ import { World } from './world.ts';
 
 const name = 'document-exports';
 const scenario: Scenario = {
+  connections: 6,
   synced: [name],
   service: plainService,
   lists: { [name]: { ...plainList, size: 3 }, collections: plainList, webhooks: plainList },

@@ -12,6 +12,7 @@ export const findingKinds = [
   'removed-wrongly',
   'unstored',
   'never-so',
+  'misnamed',
   'dishonest',
   'history',
   'verify',
@@ -52,7 +53,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
       complaints.push(...unstored(world.lists[name], shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
-  return [...findings, ...judgeWords(facts)];
+  return [...findings, ...judgeNames(facts), ...judgeWords(facts)];
 }
 
 type Complaint = Pick<Finding, 'kind' | 'what'>;
@@ -174,12 +175,30 @@ export function judgeHealed({ run, world, after, report }: RunFacts, synced: rea
     if (!isSame(after.lists[name], world.lists[name].now))
       add(name, 'the mirror is not what the service lists');
   }
-  const names = world.connectionNames();
-  const isNamed =
-    names.size === after.connections.size &&
-    [...names].every(([id, name]) => after.connections.get(id) === name);
-  if (!isNamed) add(null, 'the connections are not those of the service');
+  const wrong = wrongName(world, after);
+  if (wrong !== null) add(null, wrong);
   return findings;
+}
+
+/** What all lists say of connections is known when all of them are proven, and nobody said otherwise meanwhile. */
+function judgeNames({ run, world, after, report }: RunFacts): Finding[] {
+  const isProven = (words: ListReport | undefined) =>
+    claims.includes(words?.completeness ?? '') && words?.removalsWithheld === 0 && words.rejected === 0;
+  const areProven = listNames.every(name =>
+    isProven(report?.lists.find(({ resource }) => resource === name)),
+  );
+  const what = areProven && world.isStill ? wrongName(world, after) : null;
+  return what === null ? [] : [{ kind: 'misnamed', list: null, run, what }];
+}
+
+/** Which connection is not called what the service calls it, in words; null where none is. */
+function wrongName(world: World, { connections }: MirrorState): string | null {
+  const names = world.connectionNames();
+  const ids = new Set([...names.keys(), ...connections.keys()]);
+  const wrong = [...ids].find(id => names.get(id) !== connections.get(id));
+  return wrong === undefined
+    ? null
+    : `connection ${wrong} is ${connections.get(wrong)}, the service says ${names.get(wrong)}`;
 }
 
 /** Holds what rows and history say of earlier runs against what the mirror said then. */

@@ -163,7 +163,7 @@ class Simulation implements Played {
     for (const { request, change } of run.during) if (request === course.requests) world.change(change);
     const { growth, ties } = this.#scenario.lists[ask.list];
     if (run.lies && growth !== null && course.requests % growth.every === 0) world.grow(ask.list, growth.end);
-    const nameOf = (id: number) => world.nameOf(id);
+    const nameOf = (id: number) => world.nameOf(ask.list, id);
     const manner = { ...service, ties: run.lies ? ties : 1, nameOf, answerNo: ++this.#answerNo };
     const answer = answerTo(ask, list, manner);
     const fault = run.faults.find(({ request }) => request === course.requests);

@@ -15,7 +15,7 @@ export interface Entry {
 export type Contents = ReadonlyMap<string, number>;
 
 /** A record as the service sends it; `nameOf` says what a connection is called now. */
-export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string): object {
+export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string | null): object {
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
   const [sourceConnection = null, destinationConnection = null] = refs;
   const { key, text } = entry;

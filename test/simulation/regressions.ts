@@ -102,6 +102,12 @@ const isFound = new Ajv().compile<Omit<Regression, 'name'>>(
   record({
     about: text,
     kind: oneOf(...caseKinds),
-    scenario: record({ synced: many(oneOf(...listNames)), service, lists, runs: many(run) }),
+    scenario: record({
+      connections: number,
+      synced: many(oneOf(...listNames)),
+      service,
+      lists,
+      runs: many(run),
+    }),
   }),
 );

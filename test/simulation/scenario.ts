@@ -44,6 +44,7 @@ export interface ListScenario {
  * - `equalize`, `rekey`: the record whose content, or whose key alone, it gets
  * - `update`, `relink`: draws another text, or other connections
  * - `rename`: the name of the connection `at`
+ * - `reword`: what the list says of the connection `at`: its name, nothing, or a name of its own, in turn by `to`
  * - `remove`, `break`: of no meaning; a broken record can't be kept by anyone
  */
 export const changeKinds = [
@@ -57,6 +58,7 @@ export const changeKinds = [
   'rekey',
   'relink',
   'rename',
+  'reword',
   'break',
 ] as const;
 
@@ -120,6 +122,8 @@ export interface RunScenario {
 }
 
 export interface Scenario {
+  /** How many connections there are: each record refers to some of them. */
+  readonly connections: number;
   /** The lists that the runs sync; the others are empty, and stay so. */
   readonly synced: readonly ListName[];
   readonly service: ServiceScenario;

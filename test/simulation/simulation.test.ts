@@ -98,6 +98,7 @@ for (const end of ['front', 'back'] as const) {
 /** A plain service of so many exports, in pages of five. */
 function exportsOf(size: number): Scenario {
   return {
+    connections: 6,
     synced: ['document-exports'],
     service: { ...plainService, maxSize: 5, defaultSize: 5 },
     lists: { 'document-exports': { ...plainList, size }, collections: plainList, webhooks: plainList },

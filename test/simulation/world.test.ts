@@ -15,6 +15,7 @@ const synced = ['document-exports', 'collections', 'webhooks'] as const;
 function worldOf(size: number, doubles: { at: number; of: number; text: number }[] = []): World {
   const exports = { ...plainList, size, doubles };
   return new World({
+    connections: 6,
     synced,
     lists: { 'document-exports': exports, collections: { ...plainList, size }, webhooks: plainList },
   });

@@ -9,7 +9,10 @@ import {
 } from './scenario.ts';
 import { ServiceList } from './service-list.ts';
 
-const connectionCount = 6;
+/** The lists in the order in which their word on a connection's name counts. */
+const listsByWeight: readonly ListName[] = ['collections', 'webhooks', 'document-exports'];
+const wordings = ['none', 'own', 'plain'] as const;
+type Wording = (typeof wordings)[number];
 /** The most records that a list grows to: a service that outgrows every reader proves nothing. */
 const sizeMax = 600;
 
@@ -18,12 +21,17 @@ export class World {
   readonly lists: Readonly<Record<ListName, ServiceList>>;
   /** How often each connection was renamed. */
   readonly #renames = new Map<number, number>();
+  /** What a list says of a connection's name, where it does not simply give it. */
+  readonly #wordings = new Map<string, Wording>();
   readonly #synced: readonly ListName[];
+  readonly #connectionCount: number;
+  #isStill = true;
   #nextKey = 10_000;
   #nextUid = 0;
 
-  constructor({ lists, synced }: Pick<Scenario, 'lists' | 'synced'>) {
+  constructor({ lists, synced, connections }: Pick<Scenario, 'lists' | 'synced' | 'connections'>) {
     this.#synced = synced;
+    this.#connectionCount = connections;
     const filled = (name: ListName) =>
       this.#fill(new ServiceList(name), synced.includes(name) ? lists[name] : plainList);
     this.lists = {
@@ -33,18 +41,31 @@ export class World {
     };
   }
 
-  /** What a connection is called now. */
-  nameOf(id: number): string {
-    return `C${id} v${this.#renames.get(id) ?? 0}`;
+  /** What a list calls a connection now; null where it does not say. */
+  nameOf(list: ListName, id: number): string | null {
+    const wording = this.#wordings.get(`${list} ${id}`) ?? 'plain';
+    const name = `C${id} v${this.#renames.get(id) ?? 0}`;
+    if (wording === 'plain') return name;
+    return wording === 'none' ? null : `${name} of ${list}`;
   }
 
-  /** The names of the connections that records refer to now, by id. */
-  connectionNames(): Map<number, string> {
-    const ids = listNames.flatMap(name => this.lists[name].entries).flatMap(entry => entry.connections);
-    return new Map(ids.map(id => [id, this.nameOf(id)]));
+  /** The names of the connections that records refer to now, by id: of the lists that give one, that counts which counts most. */
+  connectionNames(): Map<number, string | null> {
+    const names = new Map<number, string | null>();
+    for (const list of listsByWeight) {
+      const ids = new Set(this.lists[list].entries.flatMap(entry => entry.connections));
+      for (const id of ids) names.set(id, names.get(id) ?? this.nameOf(list, id));
+    }
+    return names;
+  }
+
+  /** True where nothing has changed since the run began. */
+  get isStill(): boolean {
+    return this.#isStill && listNames.every(name => this.lists[name].instants.isOne);
   }
 
   beginRun(): void {
+    this.#isStill = true;
     for (const name of listNames) this.lists[name].beginRun();
   }
 
@@ -66,12 +87,20 @@ export class World {
   /** Does one change; one that has nothing to work on does nothing. */
   change({ list: name, kind, at, to }: Change): void {
     if (!this.#synced.includes(name)) return;
+    this.#isStill &&= kind !== 'rename' && kind !== 'reword';
     const list = this.lists[name];
     const place = modulo(to, list.entries.length + 1);
-    if (kind === 'rename') this.#renames.set(1 + modulo(at, connectionCount), 1 + to);
+    if (kind === 'rename') this.#renames.set(1 + modulo(at, this.#connectionCount), 1 + to);
+    else if (kind === 'reword') this.#reword(name, 1 + modulo(at, this.#connectionCount), to);
     else if (kind === 'insert') list.insert(this.#newEntry(), place);
     else if (kind === 'return') this.#bringBack(list, at, place);
     else if (list.entries.length > 0) this.#changeEntry(list, kind, modulo(at, list.entries.length), to);
+  }
+
+  /** What no list gives can only be known by a run over all of them. */
+  #reword(list: ListName, connection: number, to: number): void {
+    if (this.#synced.length < listNames.length) return;
+    this.#wordings.set(`${list} ${connection}`, wordings[modulo(to, wordings.length)] as Wording);
   }
 
   #changeEntry(list: ServiceList, kind: Change['kind'], at: number, to: number): void {
@@ -81,7 +110,8 @@ export class World {
     if (kind === 'remove') list.remove(at);
     if (kind === 'move') list.move(at, modulo(to, list.entries.length));
     if (kind === 'update') list.replace(at, { ...entry, text: entry.text + 1 + modulo(to, 3) });
-    if (kind === 'relink') list.replace(at, { ...entry, connections: linksOf(to, list.name) });
+    if (kind === 'relink')
+      list.replace(at, { ...entry, connections: linksOf(to, list.name, this.#connectionCount) });
     if (kind === 'break') list.replace(at, { ...entry, isBroken: true });
     // No two records of a list with ids share one, so there all these only make records more alike.
     if (kind === 'equalize')
@@ -105,7 +135,7 @@ export class World {
   }
 
   #entry(key: number): Entry {
-    const connections = [1 + (key % connectionCount), 1 + ((key + 1) % connectionCount)];
+    const connections = [1 + (key % this.#connectionCount), 1 + ((key + 1) % this.#connectionCount)];
     return { uid: this.#nextUid++, key, text: 0, connections, isBroken: false };
   }
 
@@ -121,7 +151,7 @@ export class World {
 }
 
 /** No links for a multiple of 4; only webhooks have more than two. */
-function linksOf(number: number, name: ListName): number[] {
+function linksOf(number: number, name: ListName, connectionCount: number): number[] {
   const count = Math.min(modulo(number, 4), name === 'webhooks' ? 3 : 2);
   return Array.from({ length: count }, (_, at) => 1 + modulo(number + at, connectionCount));
 }
