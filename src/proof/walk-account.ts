@@ -1,3 +1,4 @@
+import type { Sum } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
 import { type Laid, layStrip, type Places } from './strip.ts';
 
@@ -17,6 +18,7 @@ export interface AnswerEnvelope {
   readonly total: number;
   readonly count: number;
   readonly digest: string;
+  readonly sum: Sum;
 }
 
 /** What an answer is, for the walk: a page of the list, at a place that may be another than was asked for; or nothing of it. */
@@ -24,6 +26,7 @@ export type Place =
   | { readonly kind: 'page'; readonly index: number }
   /** Holds records, but the walk is contradicted and can't say where they stand. */
   | { readonly kind: 'stray' }
+  /** No records, or those of a page that has come. */
   | { readonly kind: 'nothing' };
 
 /** A request of a walk that is under way. */
@@ -247,7 +250,7 @@ export class WalkAccount {
     const again = this.#pageSentAgain(answer);
     if (again !== null) {
       this.#proveEnd();
-      return { kind: 'page', index: again };
+      return again;
     }
     this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
     if (this.#digests.has(answer.digest)) {
@@ -263,18 +266,20 @@ export class WalkAccount {
   }
 
   /**
-   * Which page came in the place of one that is not there: the last one, the first one, or the one that the answer says it is.
-   * Null where it is none of the list by the answer's own total.
+   * What came in the place of a page that is not there: the last page, the first one, or the one that the answer says it is, if it
+   * holds what that page held; the same records may come in other bytes, or in another order. Null where it is none of the list by
+   * the answer's own total.
    */
-  #pageSentAgain({ pageNo, total, count, digest }: AnswerEnvelope): number | null {
+  #pageSentAgain({ pageNo, total, count, digest, sum }: AnswerEnvelope): Place | null {
     const last = Math.max(0, Math.ceil(total / this.envelope.pageSize) - 1);
     const said = pageNo - this.envelope.firstPageNo;
-    const isSame = (index: number) => {
-      if (index < 0 || index > last || count !== this.#due(index, total)) return false;
+    for (const index of [last, said, 0]) {
+      if (index < 0 || index > last || count !== this.#due(index, total)) continue;
       const known = this.answers.find(each => each.index === index && each.total === total);
-      return known === undefined ? index === last || index === said : known.digest === digest;
-    };
-    return [last, said, 0].find(isSame) ?? null;
+      if (known === undefined && (index === last || index === said)) return { kind: 'page', index };
+      if (known?.digest === digest || known?.sum.equals(sum)) return { kind: 'nothing' };
+    }
+    return null;
   }
 
   #proveEnd(): void {

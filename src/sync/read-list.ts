@@ -139,10 +139,9 @@ function enterPage(
   }
   const { pageNo, totalRecordCount: total } = page.pagination;
   const known = listMirror.known(page.itemsDigest, isTrusting || page.content === null);
-  const count = known?.count ?? page.content?.items.length ?? 0;
-  const place = account.place(asked, { pageNo, total, count, digest: page.itemsDigest });
-  if (count === 0) return null;
-  const { digest, sum, rejected } = known ?? listMirror.read(page);
+  const { count, digest, sum, rejected } = known ?? listMirror.read(page);
+  const place = account.place(asked, { pageNo, total, count, digest, sum });
+  if (place.kind === 'nothing') return null;
   const index = place.kind === 'page' ? place.index : asked.index;
   const answer: Answer = { index, total, count, digest, sum, rejected };
   if (place.kind === 'page') account.enter(answer);

@@ -141,8 +141,7 @@ export class Pages {
       const answer = unread.includes(asked.index)
         ? this.unread(asked.index, total, labels)
         : this.answer(asked.index, total, labels);
-      const { count, digest } = answer;
-      const place = account.place(asked, { pageNo: asked.index + 1, total, count, digest });
+      const place = account.place(asked, { ...answer, pageNo: asked.index + 1 });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });
       const next = account.next();
       if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, [], this.itemsOf);

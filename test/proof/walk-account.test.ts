@@ -65,6 +65,7 @@ describe('a walk over a list that stands still', () => {
     ['an answer that there is no such page', () => null],
     ['the last page once more, by its own number', () => ({ labels: 'G', total: 7, pageNo: 3 })],
     ['the last page once more, by the number asked for', () => ({ labels: 'G', total: 7 })],
+    ['the first page once more, in another order', () => ({ labels: 'CBA', total: 7, pageNo: 1 })],
     ['the first page once more, by its own number', () => ({ labels: 'ABC', total: 7, pageNo: 1 })],
     ['the first page once more, by the number asked for', () => ({ labels: 'ABC', total: 7 })],
   ])('is over where what follows is %s', (_what, beyond) => {

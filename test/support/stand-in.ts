@@ -29,7 +29,7 @@ export interface StandInOptions {
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'asked' | 'effective';
   /** The answer past the last page; `last` is the last page again, under its own number. */
-  beyond: 'empty' | '404' | 'last';
+  beyond: 'empty' | '404' | 'last' | 'last-otherwise';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
   pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
   gzip: boolean;
@@ -285,7 +285,7 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
   let { servedNo, echoedNo } = turnTo(asked.pageNo, options);
   if (servedNo - options.firstPage > lastIndex) {
     if (options.beyond === '404') return refusal(404, 'no such page');
-    if (options.beyond === 'last') servedNo = echoedNo = lastIndex + options.firstPage;
+    if (options.beyond !== 'empty') servedNo = echoedNo = lastIndex + options.firstPage;
   }
   const offset = (servedNo - options.firstPage) * size;
   const silent = options.clamp === 'silent';
@@ -296,7 +296,9 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
     pageSize: silent ? asked.pageSize : size,
     totalRecordCount: Math.max(0, items.length + options.totalError),
   };
-  const texts = items.slice(offset, offset + size).map(textOf);
+  const served = items.slice(offset, offset + size).map(textOf);
+  const isOtherwise = options.beyond === 'last-otherwise' && servedNo !== asked.pageNo;
+  const texts = isOtherwise ? served.toReversed().map(text => text.replace('{', '{ ')) : served;
   return json(200, `{"items":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`);
 }
 

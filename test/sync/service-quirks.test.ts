@@ -22,6 +22,11 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
   ],
   ['pages past the end are 404', { maxPageSize: 20, extraPageCount: 1, beyond: '404' }, 20],
   ['past the end the last page comes again', { maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, 20],
+  [
+    'past the end the last page comes again, in other bytes and another order',
+    { maxPageSize: 20, beyond: 'last-otherwise' },
+    20,
+  ],
   ['answers are compressed', { gzip: true, maxPageSize: 20 }, 20],
   ['the base address has a path', { basePath: '/api/v9/export', maxPageSize: 20 }, 20],
   ['the order is another one in each walk', { order: 'shuffled-per-walk', maxPageSize: 20 }, 20],
