@@ -37,7 +37,7 @@ export const guardsOfStore: readonly Guard[] = [
         instead: 'return knownPages;',
       },
     ],
-    breaks: 'not-healed',
+    breaks: 'misnamed',
   },
   {
     name: 'names-by-all-pages',
@@ -46,18 +46,6 @@ export const guardsOfStore: readonly Guard[] = [
       {
         file: application,
         text: "if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))",
-        instead: 'if (false)',
-      },
-    ],
-    breaks: 'misnamed',
-  },
-  {
-    name: 'names-of-those-that-go',
-    holds: 'where the record that gave a name is gone, all pages are read',
-    off: [
-      {
-        file: application,
-        text: "if (order.kind === 'list' && !this.isComplete && this.#rows.connections.hasUnclaimed())",
         instead: 'if (false)',
       },
     ],

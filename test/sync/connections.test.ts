@@ -177,25 +177,18 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
     const said: unknown[] = [];
     for (const saying of sayings) {
       lists['document-exports'].splice(at, 1, exported(at, saying) as never);
-      for (let run = 1; run <= 2; run++) {
-        expect(await syncScene(scene)).toMatchObject({ code: 0 });
-        said.push(await connectionIn(scene));
-      }
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      said.push(await connectionIn(scene));
     }
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
     return said;
   }
 
   test('a connection has no name any more, or another one, in the same run', async () => {
-    for (const at of [0, 70, 149]) {
-      const names = ['B', null, 'A', 'C', 'A'];
+    for (const at of [0, 149]) {
+      const names = ['B', null, 'A', 'C'];
       const said = await saidOnOnePage(at, ...names.map(name => ({ name })));
-      expect(said, `at ${at}`).toEqual(
-        names.flatMap(name => [
-          [name, null],
-          [name, null],
-        ]),
-      );
+      expect(said, `at ${at}`).toEqual(names.map(name => [name, null]));
     }
   });
 
@@ -206,7 +199,7 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
       ['A', null],
       ['A', '{"zone":2}'],
     ];
-    expect(said).toEqual(now.flatMap(each => [each, each]));
+    expect(said).toEqual(now);
   });
 
   test('the name that is left counts, where another record still gives one', async () => {

@@ -230,17 +230,6 @@ export class ConnectionTable {
     this.#writeSource(id, unclaimed, null, unclaimed);
   }
 
-  /** Notes that the record which gave a connection its name, or its further fields, may be gone. */
-  unclaim(id: number, rank: number, time: string | null): void {
-    const row = this.read(id);
-    if (row === undefined) return;
-    const isName = row.nameRank === rank && compareTimes(time, row.nameTime) >= 0;
-    this.#noteSource(row, {
-      ...(isName && { nameRank: unclaimed, nameTime: null }),
-      ...(row.extraRank === rank && { extraRank: unclaimed }),
-    });
-  }
-
   /** Removes those of the connections, and of the ones just inserted, that no record refers to, and returns them. */
   removeUnreferenced(ids: Iterable<number>): EndedConnection[] {
     const ended: EndedConnection[] = [];

@@ -36,6 +36,7 @@ export class ListApplication {
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
+  #isComplete = false;
 
   /** @param stagedPage finds a page that was read by its digest; null for one that was known and not read. */
   constructor(
@@ -71,7 +72,6 @@ export class ListApplication {
     this.#keepRejections(order);
     this.#giveUpConnections(claims);
     this.#rows.writer.finish();
-    this.#assertNamesAreTold(order);
     this.#writeShortcuts(order, recordCount, claims);
     const { records, run } = this.#context;
     const applied = this.#summarize(recordCount);
@@ -82,7 +82,7 @@ export class ListApplication {
 
   /** True where all that the list says of connections was read. */
   get isComplete(): boolean {
-    return this.#rows.writer.claimsAreComplete;
+    return this.#isComplete;
   }
 
   /** True where, moreover, its rows are what it lists. */
@@ -189,24 +189,14 @@ export class ListApplication {
       }
       claims.join(ofWalk);
     }
-    writer.claimsAreComplete = isComplete;
+    this.#isComplete = isComplete;
     if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))
-      throw this.#partialRead();
+      throw new PartialReadError(
+        `a connection may have another name in ${list.resource}, which only all of its pages tell`,
+      );
     const renamed = connections.takeOver(claims, list.connectionNameRank, isComplete, run.id);
     writer.history.endConnections(renamed);
     return claims;
-  }
-
-  /** Where the record that gave a name is gone, or refers to others, only all pages tell which one counts now. */
-  #assertNamesAreTold(order: ApplyOrder): void {
-    if (order.kind === 'list' && !this.isComplete && this.#rows.connections.hasUnclaimed())
-      throw this.#partialRead();
-  }
-
-  #partialRead(): PartialReadError {
-    return new PartialReadError(
-      `a connection may have another name in ${this.#context.list.resource}, which only all of its pages tell`,
-    );
   }
 
   #giveUpConnections(claims: ConnectionClaims): void {

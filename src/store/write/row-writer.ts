@@ -37,8 +37,6 @@ export interface RowWriterOptions {
 /** Writes a list's rows with the history of what that ends, and keeps M, the sum over the rows, current with every change. */
 export class RowWriter {
   readonly history: History;
-  /** Whether all that the list says of connections was read; until it is known, it was not. */
-  claimsAreComplete = false;
   readonly #table: ListTable;
   readonly #connections: ConnectionTable;
   readonly #runId: number;
@@ -100,7 +98,6 @@ export class RowWriter {
     });
     this.history.endRecord(row, 'update');
     this.#release(row);
-    this.#unclaimNames(row, this.#references.of({ record }));
     this.#table.update(id, record, this.#runId);
     this.#sum.add(record.content);
     if (row.changedRunId !== this.#runId) this.#updated++;
@@ -124,7 +121,6 @@ export class RowWriter {
     });
     this.history.endRecord(row, 'removal');
     this.#release(row);
-    this.#unclaimNames(row);
     this.#table.remove(id);
     // What stood only within this run was never the mirror's word.
     if (row.firstSeenRunId === this.#runId) this.#inserted--;
@@ -144,29 +140,17 @@ export class RowWriter {
     for (const id of this.#references.of(row)) this.#released.add(id);
   }
 
-  /** Where not every record was read, the one that goes, or refers to others now, may have given a connection its name. */
-  #unclaimNames(row: StoredRow, kept: readonly number[] = []): void {
-    if (this.claimsAreComplete) return;
-    const { connectionNameRank } = this.#table.list;
-    const time = this.#references.timeOf(row);
-    for (const id of this.#references.of(row)) {
-      if (!kept.includes(id)) this.#connections.unclaim(id, connectionNameRank, time);
-    }
-  }
-
   #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
     return { resource: this.#table.list.resource, recordId };
   }
 }
 
-/** Finds the connections that a row refers to, and when it says what it says of them. */
+/** Finds the connections that a row refers to. */
 class References {
   readonly #scalarsAt: readonly number[];
   readonly #arraysAt: readonly number[];
-  readonly #timeAt: number;
 
   constructor(list: ListDefinition) {
-    const { identity } = list;
     const places = <T>(fields: readonly T[], isWanted: (field: T) => boolean) =>
       fields.flatMap((field, at) => (isWanted(field) ? [at] : []));
     const scalars = scalarFields(list);
@@ -175,18 +159,13 @@ class References {
       list.fields.filter(field => 'table' in field),
       ({ kind }) => kind === 'connections',
     );
-    this.#timeAt = identity.by === 'id' ? -1 : scalars.findIndex(field => field.name === identity.timeField);
   }
 
-  of({ record }: Pick<StoredRow, 'record'>): number[] {
+  of({ record }: StoredRow): number[] {
     const values: (Scalar | undefined)[] = [
       ...this.#scalarsAt.map(at => record.scalars[at]),
       ...this.#arraysAt.flatMap(at => record.arrays[at] ?? []),
     ];
     return values.filter(value => typeof value === 'number');
-  }
-
-  timeOf({ record }: StoredRow): string | null {
-    return this.#timeAt < 0 ? null : (record.scalars[this.#timeAt] as string | null);
   }
 }
