@@ -118,6 +118,12 @@ export function scalarFields(list: ListDefinition): ScalarField[] {
   return list.fields.filter((field): field is ScalarField => !('table' in field));
 }
 
+/** Which of a list's scalar fields says when a record was written, by its place; -1 in a list with ids. */
+export function timeIndexOf(list: ListDefinition): number {
+  const { identity } = list;
+  return identity.by === 'id' ? -1 : scalarFields(list).findIndex(({ name }) => name === identity.timeField);
+}
+
 /** The fields of a list that stand in tables of their own, in the order of their definition. */
 export function arrayFields(list: ListDefinition): ArrayField[] {
   return list.fields.filter((field): field is ArrayField => 'table' in field);

@@ -1,5 +1,12 @@
 import type { RecordValues } from '../../contract/content.ts';
-import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  lists,
+  type Scalar,
+  scalarFields,
+  timeIndexOf,
+} from '../../contract/lists.ts';
 import type { MirrorState } from './mirror-state.ts';
 
 /**
@@ -39,10 +46,9 @@ const provenance: readonly ExportColumn[] = [
 export const exportTables: readonly ExportTable[] = [...lists.map(listTable), connectionTable()];
 
 function listTable(list: ListDefinition): ExportTable {
-  const timeField = list.identity.by === 'content' ? list.identity.timeField : null;
-  const scalars = scalarFields(list).map(({ name, kind, column }): ExportColumn => {
+  const scalars = scalarFields(list).map(({ kind, column }, at): ExportColumn => {
     if (kind !== 'text') return { name: column, kind: 'integer' };
-    return { name: column, kind: name === timeField ? 'time' : 'text' };
+    return { name: column, kind: at === timeIndexOf(list) ? 'time' : 'text' };
   });
   const names = arrayFields(list).map(({ name }) => name);
   const arrays = arrayFields(list).map(

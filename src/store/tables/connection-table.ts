@@ -26,11 +26,8 @@ const unclaimed = 0;
 /** A list of that rank gave it, and gives it no more: those that count less may, and where none does, it is gone. */
 const givenUpBy = (rank: number) => -rank;
 
-interface ReadLists {
-  readonly isWhole: boolean;
-  readonly areAllWhole: boolean;
-  readonly completeRanks: ReadonlySet<number>;
-}
+/** The lists of which a run has heard all that they say of connections, by rank, and whether its rows are what they list. */
+export type HeardLists = Map<number, boolean>;
 
 type Source = Pick<ConnectionRow, 'nameRank' | 'nameTime' | 'extraRank'>;
 
@@ -133,20 +130,13 @@ export class ConnectionTable {
    * Frees what a list of that rank gave and gives no more for those that count less, and returns the versions that end because no
    * list gives it; to be called when its rows are written, with all that the list says.
    *
-   * @param isWhole whether the list's rows are what it lists: one that can't be read, or is not removed, may refer to a connection
-   *   that the list does not speak of, which then keeps what it has.
-   * @param areAllWhole whether that is true of all lists in this run: what is given by none of them is given by nobody.
-   * @param completeRanks the lists of which this run has read all that they say, this one among them.
+   * @param heard with this list. Where a list's rows are not what it lists, a record that can't be read, or is not removed, may refer
+   *   to a connection of which the list does not speak: that one keeps what it has.
    */
-  giveUp(
-    claims: ConnectionClaims,
-    rank: number,
-    { isWhole, areAllWhole, completeRanks }: ReadLists,
-    runId: number,
-  ): EndedConnection[] {
+  giveUp(claims: ConnectionClaims, rank: number, heard: HeardLists, runId: number): EndedConnection[] {
     for (const row of this.#claimedBy.all(rank, rank)) {
       const claim = claims.get(row.id);
-      const left = claim !== undefined || isWhole ? givenUpBy(rank) : unclaimed;
+      const left = claim !== undefined || heard.get(rank) === true ? givenUpBy(rank) : unclaimed;
       const isNameless = row.nameRank === rank && (claim?.name ?? null) === null;
       const isPlain = row.extraRank === rank && (claim?.extra ?? null) === null;
       this.#noteSource(row, {
@@ -154,10 +144,12 @@ export class ConnectionTable {
         ...(isPlain && { extraRank: left }),
       });
     }
+    // What no list is known to give is gone where all say nothing of it; what one gave up, where those that count less do, for those
+    // that count more would have it as their own.
     const isGone = (source: number) =>
-      source === unclaimed ? areAllWhole : lists.every(each => isAsked(each.connectionNameRank, source));
-    // Those that count more than the list that gave it would have it as their own.
-    const isAsked = (other: number, source: number) => other >= -source || completeRanks.has(other);
+      lists.every(({ connectionNameRank: other }) =>
+        source === unclaimed ? heard.get(other) === true : other >= -source || heard.has(other),
+      );
     const ended = this.#drop(source => source <= unclaimed && isGone(source), runId);
     this.#saveSums();
     return ended;

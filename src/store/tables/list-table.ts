@@ -6,6 +6,7 @@ import {
   type ListDefinition,
   type Scalar,
   scalarFields,
+  timeIndexOf,
 } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { StandingRecord } from './standing-record.ts';
@@ -65,10 +66,8 @@ export class ListTable {
     this.list = list;
     this.#sqlite = sqlite;
     const { table, identity } = list;
-    const scalars = scalarFields(list);
-    this.#scalarColumns = scalars.map(field => field.column);
-    this.#timeAt =
-      identity.by === 'content' ? scalars.findIndex(({ name }) => name === identity.timeField) : -1;
+    this.#scalarColumns = scalarFields(list).map(field => field.column);
+    this.#timeAt = timeIndexOf(list);
     this.#children = arrayFields(list).map(field => new ChildTable(sqlite, list, field));
     const lead = this.#timeAt < 0 ? 'id = ?' : `${this.#scalarColumns[this.#timeAt]} IS ?`;
     const values = [...this.#scalarColumns, '_extra', '_content', '_changed_run_id'];

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { type ListDefinition, lists, type Scalar, scalarFields, timeIndexOf } from '../../contract/lists.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
 
@@ -70,10 +70,8 @@ function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: str
   }
 }
 
-function timeColumnOf({ identity, fields }: ListDefinition): string {
-  const timeField = identity.by === 'content' ? identity.timeField : null;
-  const field = fields.find(({ name }) => name === timeField);
-  return field === undefined ? 'NULL' : field.column;
+function timeColumnOf(list: ListDefinition): string {
+  return scalarFields(list)[timeIndexOf(list)]?.column ?? 'NULL';
 }
 
 interface Mention {

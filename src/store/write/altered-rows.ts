@@ -2,6 +2,7 @@ import { contentOf, type RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
+import { codeOf } from '../../errors.ts';
 import { Turns } from '../file/turns.ts';
 import type { ListTable, StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
@@ -61,8 +62,7 @@ function writeNormal(table: ListTable, row: StoredRow): string {
     return write(normal);
   } catch (error) {
     // It refers to a connection that is gone: the next sweep brings both back.
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY'))
-      throw error;
+    if (codeOf(error) !== 'SQLITE_CONSTRAINT_FOREIGNKEY') throw error;
     return write(known);
   }
 }

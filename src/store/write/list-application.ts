@@ -1,4 +1,3 @@
-import { lists } from '../../contract/lists.ts';
 import type { Counting, ReadItems } from '../../proof/answer.ts';
 import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
 import { acceptedSum, allPlaces, partsOf } from '../../proof/parts.ts';
@@ -203,12 +202,9 @@ export class ListApplication {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
     if (!this.isComplete) return;
-    const { isWhole } = this;
-    const others = lists.filter(({ resource }) => resource !== list.resource);
-    const areAllWhole = isWhole && others.every(({ resource }) => run.wholeLists.has(resource));
     const rank = list.connectionNameRank;
-    const read = { isWhole, areAllWhole, completeRanks: new Set([...run.completeRanks, rank]) };
-    writer.history.endConnections(connections.giveUp(claims, rank, read, run.id));
+    const heard = new Map(run.heard).set(rank, this.isWhole);
+    writer.history.endConnections(connections.giveUp(claims, rank, heard, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

@@ -1,5 +1,6 @@
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { MirrorFile } from '../file/open.ts';
+import type { HeardLists } from '../tables/connection-table.ts';
 import type { ContentSum } from '../tables/content-sums.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './row-writer.ts';
@@ -17,10 +18,8 @@ export interface CurrentRun {
   readonly signal: AbortSignal;
   /** Makes the rows that others refer to, inside each transaction of a dry run. */
   readonly prepare: (transaction: OpenTransaction) => void;
-  /** The lists that this run has read as a whole and written as they are: what they say of connections is all that they do. */
-  readonly wholeLists: Set<string>;
-  /** The ranks of the lists of which this run has read all that they say of connections. */
-  readonly completeRanks: Set<number>;
+  /** The lists of which this run has heard all that they say of connections. */
+  readonly heard: HeardLists;
 }
 
 /** What reading and writing a list needs; the same for all of a run's walks over it. */

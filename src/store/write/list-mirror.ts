@@ -207,8 +207,7 @@ export class SqliteListMirror implements ListMirror {
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
-      if (application.isWhole) run.wholeLists.add(list.resource);
-      if (application.isComplete) run.completeRanks.add(list.connectionNameRank);
+      if (application.isComplete) run.heard.set(list.connectionNameRank, application.isWhole);
       this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;

@@ -107,8 +107,7 @@ export class SqliteMirror implements Mirror {
       isDry,
       signal: this.#open.signal,
       prepare,
-      wholeLists: new Set(),
-      completeRanks: new Set(),
+      heard: new Map(),
     };
     return isDry ? null : id;
   }

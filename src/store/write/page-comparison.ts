@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { contentOf, type RecordValues } from '../../contract/content.ts';
-import type { ListDefinition } from '../../contract/lists.ts';
-import { type Scalar, scalarFields } from '../../contract/lists.ts';
+import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
 import { type Page, readContent } from '../../contract/page.ts';
 import { type MirrorRecord, pageReader, type Rejection } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
@@ -36,13 +35,9 @@ export class PageComparison {
   readonly #timeAt: number;
 
   constructor(table: ListTable) {
-    const { identity } = table.list;
     this.#table = table;
     this.#list = table.list;
-    this.#timeAt =
-      identity.by === 'id'
-        ? -1
-        : scalarFields(table.list).findIndex(field => field.name === identity.timeField);
+    this.#timeAt = timeIndexOf(table.list);
   }
 
   /**

@@ -1,17 +1,15 @@
-import { lists } from '../../contract/lists.ts';
 import { sumOfBegun, sumOfEnded } from '../receipts/kept-provenance.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { keptResources } from '../tables/kept-resources.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** Versions deleted in one transaction. */
 const versionsPerStep = 5_000;
 /** Pages of the file given back to the disk in one step. */
 const pagesPerStep = 2_000;
-
-const resources = [...lists.map(({ resource }) => resource), 'connections'];
 
 /** What is to be deleted, and under whose watch. */
 export interface PruneOptions {
@@ -50,7 +48,7 @@ function beginPruning({ sqlite }: OpenTransaction, { before, at }: PruneOptions)
   const through = new EndedRuns(sqlite).lastOfAllBy(before);
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
-  for (const resource of resources) moveProvenance(sqlite, resource, pruned.throughRunId, through);
+  for (const resource of keptResources) moveProvenance(sqlite, resource, pruned.throughRunId, through);
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;
@@ -79,8 +77,8 @@ function deleteSome({ sqlite }: OpenTransaction, through: number): number {
        WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?`,
     )
     .all(through, versionsPerStep);
-  const sums = new Map(
-    resources.map(resource => [resource, new ContentSum(sqlite, 'record_history', resource)]),
+  const sums = new Map<string, ContentSum>(
+    keptResources.map(resource => [resource, new ContentSum(sqlite, 'record_history', resource)]),
   );
   const remove = sqlite.prepare('DELETE FROM record_history WHERE id = ?');
   for (const { id, resource, fingerprint } of versions) {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
+import { codeOf } from '../../errors.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
 /** How long writing waits for another program's lock in all, in milliseconds. */
@@ -48,8 +49,7 @@ export class TransactionOwner {
     try {
       this.#sqlite.exec('BEGIN IMMEDIATE');
     } catch (error) {
-      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
-      if (!isBusy || isLastTry) throw explainSqliteError(error, this.#path);
+      if (codeOf(error) !== 'SQLITE_BUSY' || isLastTry) throw explainSqliteError(error, this.#path);
       return null;
     }
     try {
