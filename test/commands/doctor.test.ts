@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import { putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -291,6 +292,74 @@ describe.concurrent('doctor', () => {
     expect(damaged).toMatchObject({ code: 1 });
     expect(damaged.of('mirror')).toMatchObject({ status: 'failed' });
   });
+});
+
+describe.concurrent('doctor ends as sync does', () => {
+  test('before a mirror of 0.1.0 is upgraded, of which it says what sync will do', async () => {
+    await using scene = await setScene();
+    putOldMirror(scene.database, scene.service.url);
+    const found = await doctor(scene);
+    expect(found.of('mirror')).toMatchObject({
+      status: 'warning',
+      found: expect.stringContaining('was made by docmirror 0.1.0'),
+      todo: expect.stringMatching(/copies it, and then brings it up to date/),
+    });
+    expect(found.code).toBe(0);
+    const synced = await scene.run('sync', '--allow-mass-removal');
+    expect(synced, synced.stderr).toMatchObject({ code: 0 });
+    expect(readdirSync(scene.folder)).toContain('mirror.sqlite.before-0.1.0');
+  });
+
+  const spoils: [name: string, sql: string, expected: number][] = [
+    ['has lost its id', 'DELETE FROM _mirror', 1],
+    ['has lost a table', 'DROP TABLE rejected_records', 1],
+  ];
+
+  test.each(spoils)('where the mirror %s', async (_name, sql, expected) => {
+    await using scene = await setScene();
+    await scene.sync();
+    new Database(scene.database).exec(sql).close();
+    expect(await doctor(scene)).toMatchObject({ code: expected });
+    expect(await syncCode(scene)).toBe(expected);
+  });
+
+  test('where a mirror of 0.1.0 can not be upgraded', async () => {
+    await using scene = await setScene();
+    putOldMirror(scene.database, scene.service.url);
+    new Database(scene.database)
+      .exec('PRAGMA foreign_keys = OFF; UPDATE collections SET source_connection_id = 987654')
+      .close();
+    const found = await doctor(scene);
+    expect(found.of('mirror').found).toMatch(/can't be upgraded/);
+    expect(found.code).toBe(1);
+    expect(await syncCode(scene)).toBe(1);
+  });
+
+  test('where the file is a database without tables', async () => {
+    await using scene = await setScene();
+    new Database(scene.database).exec('VACUUM').close();
+    expect(statSync(scene.database).size).toBeGreaterThan(0);
+    expect(await doctor(scene)).toMatchObject({ code: 0 });
+    expect(await syncCode(scene)).toBe(0);
+  });
+
+  test.each([
+    [50, [], '1', 3],
+    [50, [], '3', 0],
+    [1000, [], '1', 0],
+    [1000, ['--page-size', '10'], '12', 3],
+    [2, [], '1', 1],
+  ])(
+    'where a page has at most %i records, with %j and --max-pages %s',
+    async (size, flags, max, expected) => {
+      await using scene = await setScene({ maxPageSize: size, defaultPageSize: Math.min(size, 50) });
+      const args = [...flags, '--max-pages', max];
+      const found = await doctor(scene, ...args);
+      expect(found.code).toBe(expected);
+      if (expected !== 0) expect(found.of('pages')).toMatchObject({ status: 'failed' });
+      expect((await scene.run('sync', ...args)).code).toBe(expected);
+    },
+  );
 });
 
 const isRoot = process.getuid?.() === 0;

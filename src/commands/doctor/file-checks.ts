@@ -4,7 +4,7 @@ import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
-import { auditMirror, isHeld } from './mirror-probes.ts';
+import { isHeld, lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** With less free space than this a run fails, in bytes. */
@@ -76,8 +76,13 @@ function checkLock(path: string): Verdict {
 
 async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> {
   try {
-    const audit = await auditMirror(path, signal);
-    if (audit === null) return ok('mirror', `there is none at ${path} yet; the first run makes it`);
+    const mirror = await lookAtMirror(path, signal);
+    if (mirror === null) return ok('mirror', `there is none at ${path} yet; the first run makes it`);
+    if ('upgradesFrom' in mirror) {
+      const found = `${path} was made by docmirror ${mirror.upgradesFrom}`;
+      return warning('mirror', found, 'The next run copies it, and then brings it up to date.');
+    }
+    const { audit } = mirror;
     const [first] = audit.differences;
     if (first === undefined) {
       const records = audit.lists.reduce((sum, { recordCount }) => sum + recordCount, 0);

@@ -1,8 +1,15 @@
-import { existsSync, statSync } from 'node:fs';
-import { codeOf, MirrorFileError } from '../../errors.ts';
+import { existsSync } from 'node:fs';
+import { codeOf } from '../../errors.ts';
+import { findOut } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
+import { openOfAnyShape } from '../../store/file/open.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
+import { shapeOf, versionOf } from '../../store/file/shape.ts';
+import { explaining } from '../../store/file/sqlite-errors.ts';
 import { assertStagingOrNone, stagingPath } from '../../store/file/staging-file.ts';
+import { assertCanUpgrade } from '../../store/file/upgrade.ts';
+import { assertWhole } from '../../store/file/whole.ts';
+import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
 
 // All that `doctor` asks of the store. Neither makes a file or changes one.
@@ -27,16 +34,36 @@ export function isHeld(database: string): boolean {
   }
 }
 
+/** What lies where the mirror is to be: one that the next run upgrades first, or one of the shape of now and its audit. */
+export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: Verification };
+
 /**
- * Audits the mirror, as `verify` does; null where there is none yet.
+ * Looks at the mirror: whether a run could open it and, as `verify` does, all that it holds; null where there is none yet.
  *
- * @throws MirrorFileError where the file is no mirror of this docmirror.
+ * @throws DocmirrorError as a run does that can't open it.
  */
-export async function auditMirror(database: string, signal: AbortSignal): Promise<Verification | null> {
-  const stat = statSync(database, { throwIfNoEntry: false });
-  if (stat === undefined || stat.size === 0) return null;
-  if (!stat.isFile()) throw new MirrorFileError(`${database} is no file.`);
+export async function lookAtMirror(database: string, signal: AbortSignal): Promise<FoundMirror | null> {
   // What is not ours is refused here, as every command does; an audit would call it damaged.
   mirrorToWrite(database);
-  return verifyMirror(database, { limit: 1, signal });
+  if (['none', 'empty'].includes(findOut(database).kind)) return null;
+  const upgradesFrom = versionToUpgrade(database);
+  return upgradesFrom === null
+    ? { audit: await verifyMirror(database, { limit: 1, signal }) }
+    : { upgradesFrom };
+}
+
+/** The docmirror whose shape the mirror has, where a run would upgrade it. */
+function versionToUpgrade(database: string): string | null {
+  using file = openOfAnyShape(database, () => undefined);
+  return explaining(file.path, () => {
+    const shape = shapeOf(file.sqlite);
+    if (shape === 'older') {
+      assertWhole(file);
+      assertCanUpgrade(file.sqlite, file.path);
+      return versionOf(file.sqlite);
+    }
+    // A run writes it into its receipt.
+    if (shape === 'current') new ReceiptLog(file.sqlite).mirrorId();
+    return null;
+  });
 }

@@ -7,6 +7,8 @@ import type { Pagination } from '../../contract/page.ts';
 import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
+import type { Service } from '../../service/service.ts';
+import { getFirstPage, pageSizeAtFirst } from '../../sync/page-size.ts';
 import type { CommandContext } from '../context.ts';
 import type { Logger } from '../logging.ts';
 import { openService, readExtraCa } from '../run-once.ts';
@@ -17,6 +19,8 @@ interface Answer {
   readonly list: ListDefinition;
   readonly page: Pagination | null;
   readonly error: ServiceError | null;
+  /** How many pages a run would find, where they are more than it may read. */
+  readonly excessPages: number | null;
 }
 
 /** Tries the way to the service, by one request a list. */
@@ -30,7 +34,7 @@ export async function* checkNetwork(
   yield checkProxy(service, answers);
   yield await checkCertificate(service, config, answers);
   yield checkAccess(answers);
-  yield checkPages(answers);
+  yield checkPages(answers, config);
 }
 
 async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
@@ -47,7 +51,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
   }
 }
 
-/** No request is made twice, and what a list's page holds is not looked at. */
+/** One request a list, and another one where it may have too many pages; what a page holds is not looked at. */
 async function askOnce(
   service: ServiceConfig,
   config: Config,
@@ -59,10 +63,11 @@ async function askOnce(
     for (const list of lists) {
       try {
         const { pagination } = await source.getPage(list, { pageNo: null, pageSize: null }, context.signal);
-        answers.push({ list, page: pagination, error: null });
+        const excessPages = await excessOf(pagination, source, list, config, context.signal);
+        answers.push({ list, page: pagination, error: null, excessPages });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        answers.push({ list, page: null, error });
+        answers.push({ list, page: null, error, excessPages: null });
         if (!hasReached(error)) break;
       }
     }
@@ -70,6 +75,21 @@ async function askOnce(
   } finally {
     await source.close();
   }
+}
+
+/** A run finds larger pages where it may, and then fewer: it is asked as a run asks only where the usual size makes too many. */
+async function excessOf(
+  { totalRecordCount, pageSize }: Pagination,
+  source: Service,
+  list: ListDefinition,
+  config: Config,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const size = Math.min(pageSize, config.pageSize ?? pageSize);
+  if (totalRecordCount <= config.maxPages * size) return null;
+  const { envelope } = await getFirstPage(source, list, config.pageSize ?? pageSizeAtFirst, signal);
+  const pages = Math.ceil(envelope.totalRecordCount / envelope.pageSize);
+  return pages > config.maxPages ? pages : null;
 }
 
 /** True where the service itself has answered. */
@@ -131,20 +151,27 @@ function checkAccess(answers: readonly Answer[]): Verdict {
   const errors = answers.flatMap(({ list, error }) =>
     error === null ? [] : [`${list.resource}: ${error.message}`],
   );
-  return failed('access', errors.join('; '), advice[first.code] ?? laterAdvice, accessExitCode(answers));
+  return failed('access', errors.join('; '), advice[first.code] ?? laterAdvice, runExitCode(answers));
 }
 
-function accessExitCode(answers: readonly Answer[]): number {
-  if (answers.some(({ error }) => error === null)) return exitCodes.partial;
+function runExitCode(answers: readonly Answer[]): number {
+  if (answers.some(({ error, excessPages }) => error === null && excessPages === null))
+    return exitCodes.partial;
   return answers.every(({ error }) => error?.refusedToken) ? exitCodes.unauthorized : exitCodes.failed;
 }
 
-function checkPages(answers: readonly Answer[]): Verdict {
+function checkPages(answers: readonly Answer[], { maxPages }: Config): Verdict {
   const pages = answers.flatMap(({ list, page }) => (page === null ? [] : [{ list, page }]));
   if (pages.length === 0) return skipped('pages', 'no page was read');
   const words = pages.map(
     ({ list, page }) =>
       `${list.resource}: first page ${page.pageNo}, ${page.pageSize} a page, ${counted(page.totalRecordCount, 'record')}`,
   );
-  return ok('pages', words.join('; '));
+  const excess = answers.flatMap(({ list, excessPages }) =>
+    excessPages === null ? [] : [`${list.resource} has ${excessPages} pages`],
+  );
+  if (excess.length === 0) return ok('pages', words.join('; '));
+  const found = `${excess.join(', ')}, but no more than ${maxPages} are read; ${words.join('; ')}`;
+  const todo = 'If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.';
+  return failed('pages', found, todo, runExitCode(answers));
 }

@@ -18,7 +18,7 @@ const bytesPerMib = 1024 * 1024;
  * @throws MirrorFileError where there is no room; nothing was written.
  */
 export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): string {
-  assertRoom(sqlite, path);
+  assertRoomToCopy(sqlite, path);
   removeLeftovers(dirname(resolve(path)));
   const copy = freeName(`${path}.before-${/^[\w.+-]+$/.test(version) ? version : 'unknown'}`);
   const unfinished = unfinishedPath(path);
@@ -34,7 +34,8 @@ export function copyBeforeUpgrade(sqlite: Database.Database, path: string, versi
   });
 }
 
-function assertRoom(sqlite: Database.Database, path: string): void {
+/** @throws MirrorFileError where there is no room for the copy, and for the log of the upgrade. */
+export function assertRoomToCopy(sqlite: Database.Database, path: string): void {
   const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
   const needed = Number(sqlite.pragma('page_count', { simple: true })) * pageBytes * sizesNeeded;
   const { bavail, bsize } = statfsSync(dirname(resolve(path)));

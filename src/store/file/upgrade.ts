@@ -7,7 +7,7 @@ import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
 import { createViews, viewNames } from '../tables/views.ts';
 import { isStamped, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
-import { copyBeforeUpgrade } from './upgrade-copy.ts';
+import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
 
 /** Drizzle's own table, with Drizzle's columns. */
 const drizzleTable = `
@@ -44,6 +44,16 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
   } finally {
     sqlite.pragma(`foreign_keys = ${references}`);
   }
+}
+
+/**
+ * Makes sure, and changes nothing, that a mirror of an older shape can be upgraded.
+ *
+ * @throws MirrorFileError as `bringUpToDate` does.
+ */
+export function assertCanUpgrade(sqlite: Database.Database, path: string): void {
+  assertRoomToCopy(sqlite, path);
+  assertReferencesHold(sqlite, path);
 }
 
 /** What to say of a mirror that a later docmirror wrote. */
