@@ -45,6 +45,11 @@ function readProxy(variable: string, text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new UsageError(`${variable}: only proxies at http:// and https:// are understood.`);
   }
+  if (url.pathname !== '/' || /[?#]/.test(url.href)) {
+    throw new UsageError(
+      `${variable}: the address must end with its host and port, before any path, ? or #.`,
+    );
+  }
   if (!canDecode(url.username) || !canDecode(url.password)) {
     throw new UsageError(`${variable}: a % in the user name or password must be written as %25.`);
   }

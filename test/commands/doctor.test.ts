@@ -185,6 +185,12 @@ describe.concurrent('doctor', () => {
       ({ env }) => Object.assign(env, { HTTP_PROXY: 'http://127.0.0.1:9' }),
     ],
     [
+      'a proxy with a path',
+      'settings',
+      /HTTP_PROXY: the address must end/,
+      ({ env }) => Object.assign(env, { HTTP_PROXY: 'http://127.0.0.1:9/path' }),
+    ],
+    [
       'no folder',
       'folder',
       /does not exist/,
