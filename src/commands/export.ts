@@ -1,11 +1,12 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
+import { makeFolders } from '../store/file/folders.ts';
 import { Turns } from '../store/file/turns.ts';
 import { exportTables } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
@@ -79,7 +80,7 @@ function assertFlagsFit({ changes, sinceRun, format, out }: ExportFlags): void {
   if (changes && format === 'csv')
     throw new UsageError('--changes is written as ndjson or parquet, not as csv.');
   if (out === '') throw new UsageError('--out: it is empty');
-  if (statSync(out, { throwIfNoEntry: false })?.isDirectory() === false) {
+  if (existsSync(out) && !statSync(out).isDirectory()) {
     throw new UsageError(`--out: ${out} is a file. Name a folder.`);
   }
 }
@@ -91,7 +92,8 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   let done = 0;
   for (const table of tables) {
     const path = join(task.folder, `${table.name}.${task.format}`);
-    const file = AtomicFile.inNewFolder(path, exportedAs(task.format, table.columns));
+    makeFolders('--out', dirname(path));
+    const file = new AtomicFile(path, exportedAs(task.format, table.columns));
     const source = { columns: table.columns, rows: () => table.rows(state), lines: () => table.wire(state) };
     const written = done;
     const onRows = (rowCount: number) => task.onProgress(written + rowCount, total);

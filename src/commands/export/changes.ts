@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ndjsonLine } from '../../render/change-feed.ts';
 import { AtomicFile } from '../../store/file/atomic-file.ts';
+import { makeFolders } from '../../store/file/folders.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 import type { Change } from '../../store/read/mirror-reader.ts';
 import { exportedAs, writeTable } from './table.ts';
@@ -23,7 +24,8 @@ export async function* exportChanges(task: ExportTask, sinceRunId: number): Asyn
     const changes = () => reader.changesOfRun(runId, null).filter(({ resource }) => isWanted(resource));
     if (!changes().some(() => true)) continue;
     const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
-    const file = AtomicFile.inNewFolder(path, exportedAs(task.format, columns));
+    makeFolders('--out', dirname(path));
+    const file = new AtomicFile(path, exportedAs(task.format, columns));
     const source = {
       columns,
       rows: () => changes().map(rowOf),

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { makeFolders } from '../file/folders.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
-import { privateFolderMode } from '../file/private-file.ts';
 
 const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
 
@@ -17,10 +17,10 @@ export function checkpointBeside(path: string): string {
  * @throws UsageError where there is something else than a folder.
  */
 export function nameInFolder(folder: string, now: Date): string {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
     throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
   }
-  mkdirSync(folder, { recursive: true, mode: privateFolderMode });
+  makeFolders('DEST', folder);
   const stamp = now
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')

@@ -1,10 +1,10 @@
-import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertNotBeside } from './beside.ts';
 import { firstBytes } from './first-bytes.ts';
 import { realPath } from './mirror-path.ts';
-import { privateFileMode, privateFolderMode } from './private-file.ts';
+import { privateFileMode } from './private-file.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
 /** What is written is gathered up to this size, in bytes. */
@@ -73,16 +73,6 @@ export class AtomicFile {
       removeLeftovers(dirname(resolve(this.path)));
       return openSync(this.#unfinishedPath, 'wx', privateFileMode);
     });
-  }
-
-  /** Begins a file, and makes its folder where there is none; only its owner can look into that. */
-  static inNewFolder(path: string, predecessor: Predecessor): AtomicFile {
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: privateFolderMode });
-    } catch (error) {
-      throw new FileWriteError(path, error);
-    }
-    return new AtomicFile(path, predecessor);
   }
 
   /** How much was written so far. */

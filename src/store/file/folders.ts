@@ -1,0 +1,41 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf, UsageError } from '../../errors.ts';
+import { FileWriteError } from './atomic-file.ts';
+import { privateFolderMode } from './private-file.ts';
+
+/**
+ * Makes a folder, and those above it that are missing; only their owner can look into them. Node's own way of doing so never
+ * ends where the system takes no new folder and says that one above it is missing, as /proc does.
+ *
+ * @param name what gave the path, for the error.
+ * @throws UsageError where there can be no such folder.
+ * @throws FileWriteError where the disk fails.
+ */
+export function makeFolders(name: string, folder: string): void {
+  try {
+    makeMissing(folder);
+  } catch (error) {
+    const fault = new FileWriteError(folder, error);
+    if (!fault.isOfPath) throw fault;
+    throw new UsageError(`${name}: the folder ${folder} can't be made (${fault.reason}). Name another one.`, {
+      cause: error,
+    });
+  }
+}
+
+function makeMissing(folder: string): void {
+  if (isFolder(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeMissing(above);
+  try {
+    mkdirSync(folder, { mode: privateFolderMode });
+  } catch (error) {
+    // Another process may have made it just now.
+    if (codeOf(error) !== 'EEXIST' || !isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
