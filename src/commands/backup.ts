@@ -8,7 +8,8 @@ import { verificationText } from '../render/verification.ts';
 import { type Backup, type BackupOptions, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
-import { fileBehind } from '../store/file/mirror-path.ts';
+import { assertNameFits, fileBehind } from '../store/file/mirror-path.ts';
+import { unfinishedEnding } from '../store/file/unfinished.ts';
 import { type Verification, verifyMirror } from '../store/verify/verify.ts';
 import {
   assertCanSign,
@@ -47,6 +48,8 @@ export async function backup(command: Command, context: CommandContext): Promise
     throw new UsageError('Name the file to write: docmirror backup DEST');
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
   const path = keep === null ? destination : nameInFolder(destination, new Date());
+  const ending = config.signingKeyFile === null ? '' : checkpointBeside('');
+  assertNameFits('DEST', path, `${ending}${unfinishedEnding}`);
   if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(path), config.signingKeyFile);
   const made = await withBar('copying', context, options => backUp(config.database, path, options));
   if (made.verification.differenceCount > 0) {

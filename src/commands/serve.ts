@@ -5,6 +5,7 @@ import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/re
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
+import { fileBehind } from '../store/file/mirror-path.ts';
 import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
@@ -31,6 +32,7 @@ const tokenBytes = 24;
 export async function serve(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ServeFlags>();
   const config = resolveConfig(command.opts(), context.environment);
+  fileBehind(config.database);
   const port = wholeNumber('--port', flags.port, 0, portMax);
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   // Node takes an empty host for all addresses of the machine.

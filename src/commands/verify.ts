@@ -3,6 +3,7 @@ import { resolveConfig, resolveService, wholeNumber } from '../config/resolve.ts
 import { exitCodes, UsageError } from '../errors.ts';
 import { printableJson } from '../printable.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
+import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -30,7 +31,8 @@ export async function verify(command: Command, context: CommandContext): Promise
     throw new UsageError('--public-key goes with --checkpoint.');
   const service = flags.live ? resolveService(command.opts(), environment) : null;
   const { checkpoint, publicKey } = flags;
-  const { database, signingKeyFile } = config;
+  const { signingKeyFile } = config;
+  const database = fileBehind(config.database);
   const verification =
     checkpoint === undefined
       ? await verifyMirror(database, { limit, signal })

@@ -4,13 +4,13 @@ import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { namesBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
-import { mirrorToWrite } from '../file/mirror-path.ts';
+import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
-import { putInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
 import { laterShape } from '../file/upgrade.ts';
 import { damageOf } from '../file/whole.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
@@ -44,6 +44,7 @@ export async function restore(copy: string, target: string, options: BackupOptio
   if (fileKey(copy) !== null && fileKey(copy) === fileKey(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
   assertSameMirror(copy, path);
+  assertNameFits('DOCMIRROR_DATABASE', path, unfinishedEnding);
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {

@@ -26,15 +26,42 @@ export function fileBehind(path: string, name: string = setting): string {
   if (text !== path)
     throw new UsageError(`${name}: "${path}" begins or ends with a space. Name another file.`);
   const folder = dirname(resolve(path));
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (usable(name, path, () => statSync(folder, { throwIfNoEntry: false }))?.isDirectory() !== true) {
     throw new UsageError(`${name}: the folder ${folder} does not exist. Make it, or name another file.`);
   }
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  assertNameFits(name, path, longestEnding);
+  const stat = usable(name, path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
-  if (stat?.isDirectory()) throw new UsageError(`${name}: ${path} is a folder. Name a file in it.`);
+  if (stat?.isDirectory() || namesFolder.test(path))
+    throw new UsageError(`${name}: ${path} is a folder. Name a file in it.`);
   if (stat !== undefined && !stat.isFile())
     throw new UsageError(`${name}: ${path} is no regular file. Name another one.`);
   return path;
+}
+
+const namesFolder = /(?:^|[/\\])\.{0,2}$/;
+
+/** The longest name that has to lie beside a mirror while it is written is the mirror's with this ending. */
+const longestEnding = '.staging-journal';
+
+/**
+ * Makes sure that the file system takes a file's name with an ending, for what has to lie beside the file.
+ *
+ * @param name what gave the path, for the error.
+ * @throws UsageError where the two are too long.
+ */
+export function assertNameFits(name: string, path: string, ending: string): void {
+  usable(name, path, () => lstatSync(`${resolve(path)}${ending}`, { throwIfNoEntry: false }));
+}
+
+/** Looks at what a setting names; what is wrong with the path itself is said of the setting. */
+function usable<T>(name: string, path: string, look: () => T): T {
+  try {
+    return explaining(path, look);
+  } catch (error) {
+    if (!(error instanceof MirrorFileError && error.code === 'settings')) throw error;
+    throw new UsageError(`${name}: ${error.message}`, { cause: error });
+  }
 }
 
 /**

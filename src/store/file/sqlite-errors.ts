@@ -30,7 +30,17 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
     path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
   ],
   [/^EROFS/, path => `${path} is on a read-only file system.`],
-  [/^ELOOP/, path => `The way to ${path} leads through symbolic links that end nowhere. Name another file.`],
+  [
+    /^ELOOP/,
+    path => `The way to ${path} leads through symbolic links that end nowhere. Name another file.`,
+    'settings',
+  ],
+  [/^ENOTDIR/, path => `The way to ${path} leads through a file. Name another one.`, 'settings'],
+  [
+    /^ENAMETOOLONG/,
+    path => `${path} is too long a name, with what has to lie beside it. Name a shorter one.`,
+    'settings',
+  ],
   [
     /^(ERR_FS_EISDIR|EISDIR)/,
     path => `A folder lies where ${path}, or a file beside it, has to be. Move it away.`,

@@ -11,6 +11,9 @@ export function unfinishedPath(path: string): string {
   return `${path}.${randomBytes(4).toString('hex')}${ending}`;
 }
 
+/** What is put behind a file's name while it is written, at its longest: by this, and by SQLite. */
+export const unfinishedEnding = `${unfinishedPath('')}-journal`;
+
 /** Gives a file that is whole its name, in one step that also a power cut can't halve. */
 export function putInPlace(unfinished: string, path: string): void {
   flush(unfinished);

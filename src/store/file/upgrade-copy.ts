@@ -2,9 +2,16 @@ import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
+import { assertNameFits } from './mirror-path.ts';
 import { makePrivateFile } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
-import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
+import {
+  putInPlace,
+  removeLeftovers,
+  removeUnfinished,
+  unfinishedEnding,
+  unfinishedPath,
+} from './unfinished.ts';
 
 /** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
 const sizesNeeded = 2;
@@ -34,8 +41,9 @@ export function copyBeforeUpgrade(sqlite: Database.Database, path: string, versi
   });
 }
 
-/** @throws MirrorFileError where there is no room for the copy, and for the log of the upgrade. */
+/** @throws UsageError, MirrorFileError where there is no room for the copy and its name, and for the log of the upgrade. */
 export function assertRoomToCopy(sqlite: Database.Database, path: string): void {
+  assertNameFits('DOCMIRROR_DATABASE', path, unfinishedEnding);
   const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
   const needed = Number(sqlite.pragma('page_count', { simple: true })) * pageBytes * sizesNeeded;
   const { bavail, bsize } = statfsSync(dirname(resolve(path)));

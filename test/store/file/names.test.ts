@@ -1,6 +1,31 @@
-import { expect, test } from 'vitest';
-import { type CliResult, runCli } from '../../support/run-cli.ts';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type CliResult, runCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
+
+const publish = 'publish clickhouse --url http://127.0.0.1:9 --tenant acme --retries 0';
+const commands = [
+  'sync',
+  'sync --dry-run',
+  'status',
+  'runs',
+  'changes',
+  'show webhooks 1',
+  'verify',
+  'verify --live',
+  'doctor',
+  'serve --port 0',
+  'report --out report.html',
+  'export --out lists',
+  'backup copy.sqlite',
+  'audit receipts',
+  'audit checkpoint --unsigned',
+  publish,
+];
+
+/** In bytes; what nearly every file system takes. */
+const nameBytesMax = 255;
 
 /** One line that names the setting and the path, and exit code 2; doctor says it among its checks. */
 function expectRefused({ code, stdout, stderr }: CliResult, setting: string, path: string, words: string) {
@@ -15,6 +40,93 @@ function expectRefused({ code, stdout, stderr }: CliResult, setting: string, pat
   expect(said, words).toContain(`${setting}: `);
   expect(said, words).toContain(path);
 }
+
+describe.concurrent("a name that can't be a mirror's", () => {
+  const names: [what: string, nameIn: (folder: string) => string][] = [
+    ['longer than the file system takes', folder => join(folder, 'm'.repeat(300))],
+    ['too long for what lies beside it', folder => join(folder, 'm'.repeat(nameBytesMax - 10))],
+    ["a folder's that is not there", folder => `${join(folder, 'newdir')}/`],
+    ["a mirror's, as if it were a folder", folder => `${join(folder, 'mirror.sqlite')}/`],
+    ["below a mirror's", folder => join(folder, 'mirror.sqlite', 'other.sqlite')],
+    ['a link to itself', folder => join(folder, 'loop')],
+    ['below a link to itself', folder => join(folder, 'loop', 'other.sqlite')],
+  ];
+
+  test.each(names)('(%s) is refused by every command', async (_what, nameIn) => {
+    await using scene = await setScene();
+    await scene.sync();
+    symlinkSync('loop', join(scene.folder, 'loop'));
+    const before = readdirSync(scene.folder);
+    const path = nameIn(scene.folder);
+    const named = path.replace(/(mirror\.sqlite)\/other.*/, '$1');
+    scene.env.DOCMIRROR_DATABASE = path;
+    for (const words of commands)
+      expectRefused(await scene.run(...words.split(' ')), 'DOCMIRROR_DATABASE', named, words);
+    expect(readdirSync(scene.folder)).toEqual(before);
+  });
+});
+
+describe.concurrent("a name that can't be written to", () => {
+  const long = 'x'.repeat(300);
+  const inFolder: [words: string, setting: string, name: string][] = [
+    ['export --out', '--out', long],
+    ['export --out', '--out', `${long}/below`],
+    ['export --changes --out', '--out', long],
+    ['export --out', '--out', 'loop/below'],
+    ['export --out', '--out', 'mirror.sqlite/below'],
+    ['report --out', '--out', long],
+    ['backup', 'DEST', long],
+    ['backup', 'DEST', 'x'.repeat(230)],
+    ['backup', 'DEST', 'loop'],
+    ['backup', 'DEST', 'mirror.sqlite/copy.sqlite'],
+    ['backup --keep 2', 'DEST', long],
+    ['backup --keep 2', 'DEST', 'mirror.sqlite/below'],
+    ['backup --restore', '--restore', long],
+    ['backup --check', '--check', long],
+  ];
+
+  test.each(inFolder)('%s is refused, and named by %s: %s', async (words, setting, name) => {
+    await using scene = await setScene();
+    await scene.sync();
+    symlinkSync('loop', join(scene.folder, 'loop'));
+    const path = join(scene.folder, name);
+    expectRefused(await scene.run(...words.split(' '), path), setting, path, words);
+  });
+
+  test('is refused where a backup is signed, too', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const key = join(scene.folder, 'key.pem');
+    await scene.run('audit', 'keygen', key);
+    for (const length of [300, 216]) {
+      const path = join(scene.folder, 'x'.repeat(length));
+      expectRefused(await scene.run('backup', path, '--signing-key-file', key), 'DEST', path, 'backup');
+    }
+  });
+
+  test('is that of a mirror into which no backup can be put back', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const backup = join(scene.folder, 'backup.sqlite');
+    await scene.run('backup', backup);
+    const path = join(scene.folder, 'm'.repeat(235));
+    const { code, stderr } = await scene.run('backup', '--restore', backup, '--database', path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^docmirror: [^\n]+\n$/) });
+    expect(stderr).toContain(path);
+  });
+});
+
+test('a mirror whose name is as long as can be is kept, read and backed up', async () => {
+  await using folder = temporaryFolder();
+  await using scene = await setScene();
+  mkdirSync(join(folder.path, 'backups'));
+  const path = join(folder.path, 'm'.repeat(nameBytesMax - '.staging-journal'.length));
+  scene.env.DOCMIRROR_DATABASE = path;
+  for (const words of ['sync', 'status', 'verify', 'doctor', `backup ${folder.path}/backups/copy.sqlite`]) {
+    const { code, stderr } = await scene.run(...words.split(' '));
+    expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+  }
+});
 
 test.each(['export --out', 'export --changes --out', 'backup --keep 2'])(
   '%s ends in words where the system takes no folder and says that one is missing',
