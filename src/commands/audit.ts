@@ -6,6 +6,7 @@ import { readReceipt } from '../audit/read-receipt.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { codeOf, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
+import { assertNotBeside } from '../store/file/beside.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -20,6 +21,7 @@ interface CheckpointFlags {
 /** `docmirror audit keygen`; its flags stand in the table of commands. */
 export function keygen(command: Command, { stdout }: CommandContext): void {
   const [path = ''] = command.args;
+  assertNotBeside(path, true);
   const { privatePem, publicPem } = generateKey();
   try {
     writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });

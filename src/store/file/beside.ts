@@ -10,11 +10,13 @@ const ofDatabase = /(?:\.staging)?-(?:wal|shm|journal)$|\.staging$/;
 /**
  * Makes sure that a name does not belong to what lies, or may come to lie, beside a database.
  *
+ * @param isForLong true where the file is to stay while databases come and go: then none need be there yet.
  * @throws RefusedFileError where it does: SQLite would delete such a file, or take it for part of the database.
  */
-export function assertNotBeside(path: string): void {
+export function assertNotBeside(path: string, isForLong = false): void {
   const database = path.replace(ofDatabase, '');
-  if (database === path || statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (database === path) return;
+  if (!isForLong && statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return;
   throw new RefusedFileError(
     `${path} is a name for what SQLite or docmirror keeps beside ${database}. Name another file.`,
   );

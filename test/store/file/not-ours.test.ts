@@ -322,8 +322,12 @@ describe.concurrent('a name that belongs to what lies beside a mirror', () => {
         ['backup', path],
         ['report', '--out', path],
         ['audit', 'checkpoint', '--unsigned', '--out', path],
+        ['audit', 'keygen', path],
       ])
         expectRefused(await scene.run(...command), path);
+      // No mirror need be there yet: a key stays where it is for long.
+      const later = join(scene.folder, `later.sqlite${ending}`);
+      expectRefused(await scene.run('audit', 'keygen', later), later);
       expect(contents(scene.folder)).toEqual(before);
     },
   );
