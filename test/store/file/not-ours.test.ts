@@ -102,7 +102,15 @@ describe.concurrent('a file where the mirror is to be', () => {
 
   test('(an empty one) becomes the mirror', async () => {
     await using scene = await setScene();
-    writeFileSync(scene.database, '');
+    for (const make of [
+      () => writeFileSync(scene.database, ''),
+      () => new Database(scene.database).exec('VACUUM').close(),
+    ]) {
+      make();
+      const before = contents(scene.folder);
+      expect(await scene.sync('--dry-run')).toMatchObject({ code: 0, status: 'completed' });
+      expect(contents(scene.folder)).toEqual(before);
+    }
     expect(await scene.sync()).toMatchObject({ code: 0 });
   });
 
