@@ -39,8 +39,11 @@ export class ClickHouse {
 
   constructor(options: ClickHouseOptions) {
     this.#options = options;
+    const { origin, pathname } = new URL(options.url);
     this.#client = createClient({
-      url: options.url,
+      url: origin,
+      // In the address, the client would take it for the name of a database.
+      pathname,
       username: options.user,
       password: options.password,
       database: options.database,
