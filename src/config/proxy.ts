@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { isLoopback } from './parse.ts';
 
 /** The proxy through which the service is reached. */
 export interface ProxySetting {
@@ -27,6 +28,25 @@ export function proxyFor(address: URL, variables: Variables): ProxySetting | nul
   if (text === '' || isExcepted(address, find('NO_PROXY', variables)[1])) return null;
   const url = readProxy(variable, text);
   return { variable, url: url.href, shown: `${url.protocol}//${url.host}` };
+}
+
+/**
+ * The proxy for an address that a secret is sent to, where plain http is for this machine alone unless that is allowed.
+ *
+ * @param carried what the proxy would see in the clear: a secret, and the setting that holds the address.
+ * @throws UsageError as `proxyFor` does, and where the proxy would carry the secret through the network.
+ */
+export function safeProxyFor(
+  address: URL,
+  variables: Variables,
+  { allowHttp, carried }: { readonly allowHttp: boolean; readonly carried: string },
+): ProxySetting | null {
+  const proxy = proxyFor(address, variables);
+  if (proxy === null || address.protocol !== 'http:' || allowHttp) return proxy;
+  if (isLoopback(new URL(proxy.url).hostname)) return proxy;
+  throw new UsageError(
+    `${proxy.variable}: it would carry ${carried} through the network in the clear. Name the host in NO_PROXY, use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
+  );
 }
 
 function find(name: string, variables: Variables): [variable: string, text: string] {

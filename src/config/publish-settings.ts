@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from './parse.ts';
+import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type Environment, type Flags, resolveAll } from './resolve.ts';
 
 /** Where to publish to, and for whom. */
@@ -10,6 +11,7 @@ export interface PublishConfig {
   readonly password: { readonly text: string } | { readonly file: string };
   readonly database: string;
   readonly tenant: string;
+  readonly proxy: ProxySetting | null;
 }
 
 /**
@@ -34,6 +36,10 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
     password: file === null || isPasswordFlag ? { text: password ?? '' } : { file },
     database: values.clickhouseDatabase ?? '',
     tenant,
+    proxy: safeProxyFor(url, environment, {
+      allowHttp: values.allowHttp,
+      carried: 'the password for DOCMIRROR_CLICKHOUSE_URL',
+    }),
   });
 }
 

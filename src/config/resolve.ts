@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../errors.ts';
 import { isLoopback, parseInteger, parseTime, parseToken } from './parse.ts';
-import { type ProxySetting, proxyFor } from './proxy.ts';
+import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 
 /** The flags that the command line gave, as text; a flag without a value is `true`. */
@@ -55,17 +55,8 @@ export function resolveService(flags: Flags, environment: Environment): ServiceC
       'DOCMIRROR_BASE_URL: http is for loopback addresses only, for it shows the token to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
     );
   }
-  const proxy = proxyFor(baseUrl, environment);
-  if (
-    baseUrl.protocol === 'http:' &&
-    !allowHttp &&
-    proxy !== null &&
-    !isLoopback(new URL(proxy.url).hostname)
-  ) {
-    throw new UsageError(
-      `${proxy.variable}: it would carry the token for DOCMIRROR_BASE_URL through the network in the clear. Name the host in NO_PROXY, use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
-    );
-  }
+  const carried = 'the token for DOCMIRROR_BASE_URL';
+  const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
     baseUrl: `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`,
     token: tokenSetting(flags, environment),

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import pRetry from 'p-retry';
 import { type Addressee, ClickHouseFault, faultOf } from './faults.ts';
@@ -7,6 +10,8 @@ import type { TargetTable } from './tables.ts';
 /** Where to publish to, complete and checked. */
 export interface ClickHouseOptions extends Addressee {
   readonly password: string;
+  /** Its `url` has user name and password, too. From Node.js 24.5 on: an older one would go around it. */
+  readonly proxy: { readonly url: string; readonly shown: string } | null;
   /** One request, from start to last byte. */
   readonly timeoutMs: number;
   /** Tries after the first, per request: each of them can be sent twice. */
@@ -36,10 +41,13 @@ const safeSettings = {
 export class ClickHouse {
   readonly #options: ClickHouseOptions;
   readonly #client: ClickHouseClient;
+  /** Undefined where the server is reached directly. */
+  readonly #agent: Agent | undefined;
 
   constructor(options: ClickHouseOptions) {
     this.#options = options;
     const { origin, pathname } = new URL(options.url);
+    this.#agent = agentFor(options);
     this.#client = createClient({
       url: origin,
       // In the address, the client would take it for the name of a database.
@@ -52,6 +60,7 @@ export class ClickHouse {
       clickhouse_settings: safeSettings,
       // What it would log on standard error is said once, by the fault.
       log: { level: ClickHouseLogLevel.OFF },
+      ...(this.#agent && { http_agent: this.#agent }),
     });
   }
 
@@ -131,19 +140,30 @@ export class ClickHouse {
   async #httpStatus(): Promise<number | null> {
     const { url, user, password, timeoutMs, signal } = this.#options;
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const send = url.startsWith('https:') ? tlsRequest : request;
+    const asked = send(`${url}/?query=SELECT%201`, {
+      agent: this.#agent,
+      headers: { authorization },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
     try {
-      const answer = await fetch(`${url}/?query=SELECT%201`, {
-        headers: { authorization },
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      await answer.body?.cancel();
-      return answer.status;
+      const [answer] = await once(asked.end(), 'response');
+      return answer.statusCode;
     } catch {
       // It does not answer at all, which is what the first error says.
       return null;
+    } finally {
+      asked.on('error', () => undefined).destroy();
     }
   }
+}
+
+/** What connects through the proxy and never around it; undefined where there is none. */
+function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefined {
+  if (proxy === null) return undefined;
+  const proxyEnv = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+  const options = { keepAlive: true, timeout: timeoutMs, proxyEnv };
+  return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
 
 /** True of the errors that the client makes of an answer it can't read. When time is up there is no answer to ask for again. */

@@ -37,6 +37,8 @@ export interface Addressee {
   readonly url: string;
   readonly user: string;
   readonly database: string;
+  /** The proxy on the way to it; null where there is none. */
+  readonly proxy: { readonly shown: string } | null;
 }
 
 /** Says in the user's words why a request failed. Errors of docmirror itself stay as they are. */
@@ -45,8 +47,10 @@ export function faultOf(error: unknown, addressee: Addressee, httpStatus: number
   if (error instanceof DocmirrorError) return error;
   if (error instanceof ClickHouseError) return serverFault(error, addressee);
   if (httpStatus === 401 || httpStatus === 403) return refusedPassword(addressee);
-  const where = `ClickHouse at ${addressee.url}`;
-  const reason = codeOf(error) ?? words(error.message);
+  const where = placeOf(addressee);
+  const code = codeOf(error);
+  // Of a proxy that opens no way, the message says why.
+  const reason = code === undefined || code === 'ERR_PROXY_TUNNEL' ? words(error.message) : code;
   if (certificateFault.test(reason))
     return new ClickHouseFault(
       'network',
@@ -83,9 +87,13 @@ function serverFault({ code, type, message }: ClickHouseError, addressee: Addres
   );
 }
 
-function refusedPassword({ url, user }: Addressee): Error {
+function placeOf({ url, proxy }: Addressee): string {
+  return `ClickHouse at ${url}${proxy === null ? '' : ` through the proxy ${proxy.shown}`}`;
+}
+
+function refusedPassword(addressee: Addressee): Error {
   return new UsageError(
-    `ClickHouse at ${url} refused the user ${user} or the password. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE.`,
+    `${placeOf(addressee)} refused the user ${addressee.user} or the password. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE.`,
   );
 }
 

@@ -69,6 +69,7 @@ export class Engine implements AsyncDisposable {
       database,
       timeoutMs: 20_000,
       retries: 0,
+      proxy: null,
       signal: new AbortController().signal,
       ...options,
     });

@@ -13,6 +13,7 @@ const target = new ClickHouse({
   password: '',
   timeoutMs: 20_000,
   retries: 0,
+  proxy: null,
   signal,
 });
 const mirror = randomMirror(Number(seed), Number(runs), Number(rows));

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeAuthority } from '../service/certificates.ts';
+import { startProxy, startTls } from '../service/servers.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -74,5 +77,100 @@ describe.concurrent('publish clickhouse', () => {
       expect(first?.searchParams.get('database')).toBe('docmirror');
       expect(second?.searchParams.get('database')).toBe('other');
     }
+  });
+
+  test.each(['HTTP_PROXY', 'http_proxy'])('goes through the proxy that %s names', async variable => {
+    await using server = await startServer();
+    await using proxy = await startProxy({ account: 'me:right-password' });
+    const named = (password: string) => ({ [variable]: `http://me:${password}@127.0.0.1:${proxy.port}` });
+    const url = `${server.url}/ch`;
+    expectAsked(await publish(url, named('right-password')), url);
+    expect(server.asked).toHaveLength(1);
+    expect(proxy.asked).toEqual([expect.stringMatching(`^(GET|POST) ${url}\\?`)]);
+    const refused = await publish(url, named('wrong-password'));
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('407') });
+    expect(refused.stderr).not.toContain('wrong-password');
+    expect(server.asked).toHaveLength(1);
+  });
+
+  test.each(['HTTPS_PROXY', 'https_proxy'])(
+    'goes through a tunnel of the proxy that %s names',
+    async variable => {
+      await using server = await startServer();
+      await using authority = makeAuthority();
+      await using front = await startTls(server.port, authority.issue('IP:127.0.0.1'));
+      await using proxy = await startProxy({ account: 'me:right-password' });
+      const url = `https://127.0.0.1:${front.port}`;
+      const named = (password: string) => ({
+        [variable]: `http://me:${password}@127.0.0.1:${proxy.port}`,
+        NODE_EXTRA_CA_CERTS: authority.file,
+      });
+      expectAsked(await publish(url, named('right-password')), url);
+      expect(proxy.asked).toEqual([`CONNECT 127.0.0.1:${front.port}`]);
+      const refused = await publish(url, named('wrong-password'));
+      expect(refused).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^docmirror: .*proxy.*\n$/),
+      });
+      expect(refused.stderr).not.toContain('wrong-password');
+      expect(server.asked).toHaveLength(1);
+    },
+  );
+
+  test.each(['NO_PROXY', 'no_proxy'])('goes around a proxy where %s excepts the server', async variable => {
+    await using server = await startServer();
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', [variable]: '127.0.0.1' };
+    expectAsked(await publish(server.url, env), server.url);
+    expectAsked(await publish(server.url, { HTTP_PROXY: '' }), server.url);
+  });
+
+  test.each(['http', 'https'])('never goes around a proxy that is down, of a server at %s', async scheme => {
+    await using server = await startServer();
+    const url = server.url.replace('http', scheme);
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', HTTPS_PROXY: 'http://127.0.0.1:9' };
+    const { code, stderr } = await publish(url, env);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^docmirror: .*through the proxy http:\/\/127\.0\.0\.1:9 .*ECONNREFUSED.*\n$/,
+      ),
+    });
+    expect(server.asked).toEqual([]);
+  });
+
+  test.each(['http', 'https'])(
+    'does not wait for ever for a proxy that says nothing, of a server at %s',
+    async scheme => {
+      await using silent = createServer();
+      const tunnels: Duplex[] = [];
+      silent.on('connect', (_request, socket) => tunnels.push(socket));
+      silent.on('request', () => undefined).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const way = `http://127.0.0.1:${port}`;
+      const env = { HTTP_PROXY: way, HTTPS_PROXY: way };
+      const { code, stderr } = await publish(`${scheme}://127.0.0.1:9`, env, '--timeout-ms', '1000');
+      silent.closeAllConnections();
+      for (const tunnel of tunnels) tunnel.destroy();
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^docmirror: .*through the proxy .*did not answer.*\n$/),
+      });
+    },
+  );
+
+  test.each([
+    ['HTTP_PROXY', 'http://127.0.0.1:9/path'],
+    ['HTTP_PROXY', 'http://proxy.example:3128'],
+    ['http_proxy', 'ftp://127.0.0.1'],
+  ])('refuses %s of %s before anything is sent', async (variable, value) => {
+    await using server = await startServer();
+    const { code, stderr } = await publish(server.url, { [variable]: value });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(`^docmirror: ${variable}: [^\n]+\n$`),
+    });
+    expect(server.asked).toEqual([]);
   });
 });

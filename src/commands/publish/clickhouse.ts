@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
+import type { ProxySetting } from '../../config/proxy.ts';
 import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { readSmallFile } from '../../config/small-file.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
+import { UsageError } from '../../errors.ts';
 import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
 import { counted } from '../../render/numbers.ts';
+import type { Secrets } from '../../service/secrets.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
 import type { CommandContext } from '../context.ts';
 import { OneBar } from '../one-bar.ts';
@@ -28,6 +31,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const { password, ...where } = resolvePublish(command.opts(), environment);
   const { tenant, ...addressee } = where;
   const { timeoutMs, retries } = config;
+  if (where.proxy !== null) assertProxyCanBeUsed(where.proxy, context.secrets);
   const target = new ClickHouse({
     ...addressee,
     password: await textOf(password),
@@ -57,6 +61,16 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     bar.stop();
     await target.close();
   }
+}
+
+/** @throws UsageError where this Node.js would go around the proxy: its own connections know none before 24.5. */
+function assertProxyCanBeUsed({ variable, url }: ProxySetting, secrets: Secrets): void {
+  secrets.add(decodeURIComponent(new URL(url).password));
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 24 || minor >= 5) return;
+  throw new UsageError(
+    `${variable}: to publish through a proxy takes Node.js 24.5 or newer, but this is ${process.version}.`,
+  );
 }
 
 /** Far more than a password takes, in bytes. */
