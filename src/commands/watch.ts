@@ -11,11 +11,13 @@ import {
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Secrets } from '../service/secrets.ts';
+import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, type Logger } from './logging.ts';
 import { LogObserver } from './progress.ts';
-import { runOnce } from './run-once.ts';
+import { assertIsMirrorOf, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
+import { readToken } from './token.ts';
 import { type Monitor, parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
 
@@ -42,6 +44,7 @@ const dayMs = 86_400_000;
 /** `docmirror watch`; its flags stand in the table of commands. */
 export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
+  await assertCanBegin(plan, context.signal);
   const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
   if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
@@ -69,6 +72,19 @@ function planOf(command: Command, { environment }: CommandContext): WatchPlan {
     http: flags.http === undefined ? null : parseEndpoint('--http', flags.http),
     maxAgeMs: flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge),
   };
+}
+
+/**
+ * Looks once, before the wait for the first tick, at what the settings name: it would be wrong at each of them.
+ *
+ * @throws DocmirrorError as a run does.
+ */
+async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSignal): Promise<void> {
+  mirrorToWrite(config.database);
+  assertIsMirrorOf(config.database, service.baseUrl);
+  await readExtraCa(service);
+  // A command may ask for what is not up yet; each run asks it anew.
+  if ('file' in service.token) await readToken(service.token, signal);
 }
 
 interface WatchWorld {

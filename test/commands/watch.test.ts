@@ -1,0 +1,72 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+describe.concurrent('a watch that could never run ends at once', () => {
+  const cases: [what: string, said: RegExp, prepare: (scene: Scene) => unknown][] = [
+    [
+      'a folder for its mirror',
+      /^DOCMIRROR_DATABASE: .* is a folder/,
+      ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: folder }),
+    ],
+    [
+      'a folder that is not there',
+      /^DOCMIRROR_DATABASE: .* does not exist/,
+      ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: join(folder, 'no', 'mirror.sqlite') }),
+    ],
+    [
+      "another program's database",
+      /is an SQLite database of another program/,
+      ({ database }) => new Database(database).exec('CREATE TABLE t (a)').close(),
+    ],
+    [
+      'a link to itself',
+      /^DOCMIRROR_DATABASE: .* is a symbolic link/,
+      ({ database }) => symlinkSync(database, database),
+    ],
+    [
+      'no token file',
+      /^DOCMIRROR_TOKEN_FILE: .* can't be read \(ENOENT\)/,
+      ({ env, folder }) => Object.assign(env, { DOCMIRROR_TOKEN_FILE: join(folder, 'token') }),
+    ],
+    [
+      'an empty token file',
+      /^DOCMIRROR_TOKEN_FILE: .* the token is empty/,
+      ({ env, folder }) => {
+        env.DOCMIRROR_TOKEN_FILE = join(folder, 'token');
+        writeFileSync(env.DOCMIRROR_TOKEN_FILE, '');
+      },
+    ],
+    [
+      'no file of certificate authorities',
+      /NODE_EXTRA_CA_CERTS: \/nowhere can't be read/,
+      ({ env }) => Object.assign(env, { NODE_EXTRA_CA_CERTS: '/nowhere' }),
+    ],
+    [
+      'the mirror of another service',
+      /is the mirror of http:\/\/127/,
+      async scene => {
+        await scene.sync();
+        scene.env.DOCMIRROR_BASE_URL = 'http://127.0.0.1:9';
+      },
+    ],
+  ];
+
+  test.each(cases)('with %s, in one line and with 2', async (_what, said, prepare) => {
+    await using scene = await setScene();
+    await prepare(scene);
+    const requests = scene.service.requests.length;
+    for (const flags of [[], ['--run-now']]) {
+      const args = ['watch', '--schedule', '0 0 1 1 *', ...flags];
+      const { code, stdout, stderr } = await runCli(args, { env: scene.env, timeoutMs: 15_000 });
+      expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines.filter(line => line.startsWith('docmirror: '))).toHaveLength(1);
+      expect(lines.at(-1)?.replace('docmirror: ', '')).toMatch(said);
+    }
+    expect(scene.service.requests).toHaveLength(requests);
+  });
+});
