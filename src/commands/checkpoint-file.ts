@@ -71,8 +71,12 @@ export async function assertCanSign(path: string, signingKeyFile: string): Promi
   await readSigningKey(signingKeyFile);
 }
 
-/** @throws UsageError where the setting names no usable key. */
-function readSigningKey(path: string): Promise<KeyObject> {
+/**
+ * The key that signs.
+ *
+ * @throws UsageError where the setting names no usable key.
+ */
+export function readSigningKey(path: string): Promise<KeyObject> {
   return reading(path, bytes => readPrivateKey(bytes.toString()), 'DOCMIRROR_SIGNING_KEY_FILE: ');
 }
 

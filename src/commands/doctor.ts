@@ -3,10 +3,11 @@ import { type Config, resolveConfig, resolveService, type ServiceConfig } from '
 import { exitCodes, UsageError } from '../errors.ts';
 import { printableJson } from '../printable.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
+import { readSigningKey } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
-import { failed, ok, skipped, type Verdict } from './doctor/verdict.ts';
+import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
 import { readToken } from './token.ts';
@@ -47,7 +48,7 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   );
   const words = [...new Set(wrong)].join(' ');
   yield wrong.length === 0
-    ? ok('settings', 'complete and usable')
+    ? await checkKey(config)
     : failed('settings', words, '"docmirror sync --help" explains each.', exitCodes.usage);
   const isUsable = !(
     service instanceof UsageError ||
@@ -58,6 +59,15 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   yield* isUsable ? checkService(service, config, context) : skippedChecks(['token', ...networkChecks]);
   if (config instanceof UsageError) yield* skippedChecks(fileChecks);
   else yield* checkFiles(config.database, context.signal);
+}
+
+/** No run needs the key that signs: where it can't be used, others end with it. */
+async function checkKey(config: Config | UsageError): Promise<Verdict> {
+  const path = config instanceof UsageError ? null : config.signingKeyFile;
+  const key = await attempt(async () => path !== null && (await readSigningKey(path)));
+  if (!(key instanceof UsageError)) return ok('settings', 'complete and usable');
+  const todo = 'Runs do without it; "docmirror backup" and "docmirror audit checkpoint" would exit with 2.';
+  return warning('settings', key.message, todo);
 }
 
 /**

@@ -17,6 +17,8 @@ interface VerifyFlags {
   readonly limit: string;
   readonly checkpoint?: string;
   readonly publicKey?: string;
+  /** The setting's flag; its variable may stand there for other commands. */
+  readonly signingKeyFile?: string;
 }
 
 const limitMax = 1_000_000;
@@ -29,6 +31,8 @@ export async function verify(command: Command, context: CommandContext): Promise
   const limit = wholeNumber('--limit', flags.limit, 1, limitMax);
   if (flags.publicKey !== undefined && flags.checkpoint === undefined)
     throw new UsageError('--public-key goes with --checkpoint.');
+  if (flags.signingKeyFile !== undefined && flags.checkpoint === undefined)
+    throw new UsageError('--signing-key-file goes with --checkpoint.');
   const service = flags.live ? resolveService(command.opts(), environment) : null;
   const { checkpoint, publicKey } = flags;
   const { signingKeyFile } = config;

@@ -77,6 +77,20 @@ describe('audit', () => {
     expect(logVerdict(checkpoint, hashes)).toBe('holds');
   });
 
+  test('only commands that sign or look at a signature take a key', async () => {
+    const key = ['--signing-key-file', file('key.pem')];
+    for (const command of ['sync', 'watch']) {
+      const { code, stderr } = await scene.run(command, ...key);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--signing-key-file') });
+      expect((await scene.run(command, '--help')).stdout).not.toContain('DOCMIRROR_SIGNING_KEY_FILE');
+    }
+    const { code, stderr } = await scene.run('verify', ...key);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'docmirror: --signing-key-file goes with --checkpoint.\n',
+    });
+  });
+
   test('without a key a checkpoint is printed only where it is asked for unsigned', async () => {
     expect(await scene.run('audit', 'checkpoint')).toMatchObject({ code: 2, stdout: '' });
     const { stdout } = await scene.run('audit', 'checkpoint', '--unsigned');

@@ -316,6 +316,25 @@ describe.concurrent('doctor ends as sync does', () => {
     expect(readdirSync(scene.folder)).toContain('mirror.sqlite.before-0.1.0');
   });
 
+  test.each(['/nonexistent', '/etc/hostname'])(
+    'where %s is to be the signing key: no run needs it, so that is a warning',
+    async path => {
+      await using scene = await setScene();
+      scene.env.DOCMIRROR_SIGNING_KEY_FILE = path;
+      const found = await doctor(scene);
+      expect(found.of('settings')).toMatchObject({
+        status: 'warning',
+        found: expect.stringMatching(`^DOCMIRROR_SIGNING_KEY_FILE: ${path}`),
+        todo: expect.stringContaining('backup'),
+      });
+      expect(found.code).toBe(0);
+      expect(await syncCode(scene)).toBe(0);
+      const key = join(scene.folder, 'key.pem');
+      await scene.run('audit', 'keygen', key);
+      expect((await doctor(scene, '--signing-key-file', key)).of('settings').status).toBe('ok');
+    },
+  );
+
   const spoils: [name: string, sql: string, expected: number][] = [
     ['has lost its id', 'DELETE FROM _mirror', 1],
     ['has lost a table', 'DROP TABLE rejected_records', 1],

@@ -66,7 +66,7 @@ export const runCommands = [
     name: 'doctor',
     description: 'Try everything that a run needs, in order, and say what was found and what to do.',
     flags: [{ flag: '--json', help: 'print it as one JSON object' }],
-    settings: [...runFlags, ...mirrorFlags],
+    settings: [...runFlags, 'signingKeyFile', ...mirrorFlags],
     examples: [
       { line: 'docmirror doctor', meaning: 'a line a check: what was tried, what was found, what to do' },
       { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },

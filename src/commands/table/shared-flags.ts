@@ -72,5 +72,4 @@ export const runFlags: readonly SettingName[] = [
   'maxRemovals',
   'keepHistoryMs',
   'actor',
-  'signingKeyFile',
 ];
