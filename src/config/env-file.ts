@@ -8,7 +8,7 @@ const bytesMax = 256 * 1024;
 
 /**
  * The environment with the lines `NAME=value` of a file below it: what the environment says goes before what the file says, and
- * an empty variable says nothing. Comments and quotes are understood as Node's own `--env-file` does.
+ * an empty variable says nothing. Quotes are understood as Node's own `--env-file` does.
  *
  * @throws UsageError that names the file where it can't be read.
  */
@@ -32,7 +32,10 @@ const alternatives = [
   ['DOCMIRROR_CLICKHOUSE_PASSWORD', 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE'],
 ];
 
-/** Node's own reader leaves out what it does not understand, and ends a value at a #: a setting or half a token would be missed. */
+/**
+ * Node's own reader leaves out what it does not understand, and ends a value at a #, which to systemd and to Docker is a part of it: a
+ * setting or half a token would be missed, or another file be used.
+ */
 function assertLines(path: string, text: string): void {
   const lines = text.split(/\r?\n/);
   for (let at = 0; at < lines.length; at++) {
@@ -42,17 +45,28 @@ function assertLines(path: string, text: string): void {
     const value = /^(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/.exec(line)?.[1];
     if (value === undefined) throw new UsageError(`${where} is not of the form NAME=value.`);
     const quote = /^["'`]/.exec(value)?.[0];
-    if (quote !== undefined) at = lineOfEnd(lines, at, quote);
-    else if (/^[^#]*[^\s#]#/.test(value)) {
-      throw new UsageError(`${where} has a # in its value, which would end it. Put the value in quotes.`);
+    const end = quote === undefined ? null : endOfQuotes(lines, at, quote);
+    if (end === null && value.includes('#')) {
+      throw new UsageError(
+        `${where} has a # in its value, which would end it. Put the value in quotes, and a comment on a line of its own.`,
+      );
     }
+    if (end !== null && !/^\s*(#|$)/.test(end.rest))
+      throw new UsageError(`${where} has something behind its quotes, which would be left out.`);
+    at = end?.at ?? at;
   }
 }
 
-/** The line on which a value in quotes ends: it may go over several. */
-function lineOfEnd(lines: readonly string[], from: number, quote: string): number {
-  const isClosed = (line: string | undefined, opened: number) => (line ?? '').split(quote).length > opened;
-  if (isClosed(lines[from], 2)) return from;
-  const end = lines.findIndex((line, at) => at > from && isClosed(line, 1));
-  return end < 0 ? from : end;
+/** Where a value in quotes ends, which may go over several lines, and what stands behind it; null where it never does. */
+function endOfQuotes(
+  lines: readonly string[],
+  from: number,
+  quote: string,
+): { readonly at: number; readonly rest: string } | null {
+  const opened = (lines[from] ?? '').indexOf(quote) + 1;
+  for (const [at, line] of lines.entries()) {
+    const closed = at < from ? -1 : line.indexOf(quote, at === from ? opened : 0);
+    if (closed >= 0) return { at, rest: line.slice(closed + 1) };
+  }
+  return null;
 }

@@ -116,7 +116,24 @@ describe.concurrent('--env-file', () => {
     [
       'has a # in a value',
       'DOCMIRROR_TOKEN=to#ken\n',
-      /line 1 of .*one\.env has a # in its value.*quotes\.\n$/,
+      /line 1 of .*one\.env has a # in its value.*quotes.*\n$/,
+    ],
+    [
+      'has a # behind a space in a value',
+      'DOCMIRROR_PAGE_SIZE=7\nDOCMIRROR_DATABASE=/x/my #1.sqlite\n',
+      /line 2 of .*one\.env has a # in its value.*quotes.*\n$/,
+    ],
+    [
+      'has a comment behind a bare value',
+      'DOCMIRROR_CONCURRENCY=2 # two\n',
+      /a comment on a line of its own/,
+    ],
+    ['has a # for a value', 'DOCMIRROR_TOKEN=#1\n', /line 1 of .*one\.env has a #/],
+    ['has a comment for a value', 'DOCMIRROR_TOKEN= # later\n', /line 1 of .*one\.env has a #/],
+    [
+      'has something behind the quotes of a value',
+      'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n',
+      /line 1 of .*one\.env has something behind its quotes/,
     ],
   ])('that %s is one line and exit code 2', async (_name, content, said) => {
     await using scene = await setScene();
@@ -134,7 +151,7 @@ describe.concurrent('--env-file', () => {
     const file = join(scene.folder, 'one.env');
     writeFileSync(
       file,
-      `\n # DOCMIRROR_X\nexport DOCMIRROR_ACTOR="a # b" # one\nDOCMIRROR_CONCURRENCY=2 # two # three\n`,
+      `\n # DOCMIRROR_X\nexport DOCMIRROR_ACTOR="a # b" # one\nDOCMIRROR_CONCURRENCY='2' # two # three\n`,
     );
     expect(await scene.run('sync', '--env-file', file)).toMatchObject({ code: 0 });
     expect(sqlite(scene.database, 'SELECT _actor FROM sync_runs')).toEqual([{ _actor: 'a # b' }]);
