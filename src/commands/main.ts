@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
-import type { Environment } from '../config/resolve.ts';
+import type { Environment, Flags } from '../config/resolve.ts';
 import { CancelledError, DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
@@ -13,6 +13,7 @@ import { purpose } from './table/table.ts';
 /** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
   let environment: Environment = process.env;
+  let flags: Flags = {};
   const context: CommandContext = {
     get environment() {
       return environment;
@@ -26,18 +27,21 @@ export async function main(words: readonly string[]): Promise<void> {
     },
   };
   try {
-    const program = makeProgram(async file => {
-      environment = await withEnvFile(file, process.env);
+    const program = makeProgram(async given => {
+      flags = given;
+      const { envFile } = given;
+      if (typeof envFile === 'string') environment = await withEnvFile(envFile, process.env);
     });
     if (isAlone(words)) registerAlone(program, context);
     else registerCommands(program, context, words);
     await program.parseAsync(named(words), { from: 'user' });
   } catch (error) {
-    process.exitCode = report(error, context.secrets);
+    process.exitCode = report(await traced(error, flags, environment), context.secrets);
   }
 }
 
-function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
+/** @param begin told of the flags, before a command does anything. */
+function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
   return new Command('docmirror')
     .description(purpose)
     .addHelpText(
@@ -51,10 +55,7 @@ function makeProgram(readEnvFile: (file: string) => Promise<void>): Command {
     })
     .configureHelp({ subcommandTerm: command => command.name() })
     .exitOverride()
-    .hook('preAction', async (_program, command) => {
-      const { envFile } = command.opts<{ envFile?: string }>();
-      if (envFile !== undefined) await readEnvFile(envFile);
-    });
+    .hook('preAction', (_program, command) => begin(command.opts()));
 }
 
 /** The words without a wish for help on a command that there is not: of that, the parser says so. */
@@ -80,6 +81,13 @@ function stopSignal(): AbortSignal {
 /** What the argument parser says of a flag that it does not know, without its value: `--tokn=…` may hold a token. */
 function withoutValues(text: string): string {
   return text.replace(/(--[\w-]+)=[^'\n]*/g, '$1=…');
+}
+
+/** The error itself, or that of the mirror behind it, where nobody foresaw the one and there is the other. */
+async function traced(error: unknown, flags: Flags, environment: Environment): Promise<unknown> {
+  if (error instanceof CommanderError || foreseen(error) !== null) return error;
+  const { faultOfMirror } = await import('./spoilt-mirror.ts');
+  return faultOfMirror(flags, environment) ?? error;
 }
 
 /** Says what went wrong, where commander has not said it already, and returns the exit code. */

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
+import { misfitsIn } from './misfits.ts';
 import { type MirrorFile, openInMemory } from './open.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
@@ -17,9 +18,24 @@ export function assertWhole({ path, sqlite }: MirrorFile): void {
   );
 }
 
-/** Looks for each table that docmirror makes; SQLite's own error names one that is missing. */
-export function assertComplete({ sqlite }: MirrorFile): void {
+/** In words the first value of another type than docmirror writes, and what to do; null where there is none. */
+export function misfitOf({ path, sqlite }: MirrorFile): string | null {
+  for (const { table, id, what } of misfitsIn(sqlite)) {
+    const row = id === null ? '' : `${id}: `;
+    return `${path} holds a value that docmirror did not write (${table} ${row}${what}). "docmirror verify" names each. Restore it from a backup, or move it away and sync anew.`;
+  }
+  return null;
+}
+
+/**
+ * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, and at the types of all values.
+ *
+ * @throws MirrorFileError where a value is of another type than docmirror writes.
+ */
+export function assertComplete(file: MirrorFile): void {
   using made = openInMemory();
   const tables = made.sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
-  for (const table of tables.pluck().all()) sqlite.prepare(`SELECT 1 FROM "${table}"`);
+  for (const table of tables.pluck().all()) file.sqlite.prepare(`SELECT 1 FROM "${table}"`);
+  const misfit = misfitOf(file);
+  if (misfit !== null) throw new MirrorFileError(misfit);
 }

@@ -48,7 +48,8 @@ function readFresh() {
 /** Which migrations a file lists, as a text; null where it has no list of them. */
 function migrationsOf(sqlite: Database.Database): string | null {
   if (!partsOf(sqlite).some(({ name }) => name === '__drizzle_migrations')) return null;
-  const migrations = 'SELECT id, hash, created_at FROM __drizzle_migrations ORDER BY created_at, hash';
+  const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
+    ORDER BY created_at, hash`;
   return JSON.stringify(sqlite.prepare(migrations).raw().all());
 }
 

@@ -14,9 +14,10 @@ import { verifyBooks } from './verify-books.ts';
 import { verifyCheckpoint } from './verify-checkpoint.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { verifyPruned } from './verify-pruned.ts';
-import { type VerifiedReceipts, verifyReceipts } from './verify-receipts.ts';
+import { verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { verifyShape } from './verify-shape.ts';
+import { verifyTypes } from './verify-types.ts';
 
 export type { Difference, VerifiedList };
 
@@ -102,21 +103,21 @@ async function openAndAudit(
     beginReading(sqlite);
     const early = thread === null ? layGroundwork(sqlite) : null;
     const late = async () => early ?? (await thread?.found()) ?? layGroundwork(sqlite);
-    let content: CheckedContent;
+    let failure: unknown = null;
     try {
       checkFile(file, differences);
       verifyShape(sqlite, differences);
       await turns.next();
-      content = await checkContent(sqlite, differences, turns, state, checkpoint?.checkpoint ?? null);
+      const against = { checkpoint: checkpoint?.checkpoint ?? null, late };
+      await checkContent(sqlite, differences, turns, state, against);
     } catch (error) {
-      // Where the file is too damaged to be read, SQLite's own check says how.
-      if (!signal.aborted) addFaults(await late(), differences);
-      throw error;
+      signal.throwIfAborted();
+      failure = error;
     }
-    const groundwork = await late();
-    addFaults(groundwork, differences);
-    const { audit, sums, receipts } = content;
-    await verifyRuns(audit, sums, receipts, groundwork.work);
+    // Where the file is too damaged to be read, SQLite's own check says how.
+    addFaults(await late(), differences);
+    // What holds such values can't be held against anything.
+    if (verifyTypes(sqlite, differences, failure) > 0) state.lists = [];
   } finally {
     await thread?.end();
     file.close();
@@ -151,21 +152,13 @@ function checkFile({ path, sqlite }: MirrorFile, differences: Differences): void
   }
 }
 
-/** What the runs are held against. */
-interface CheckedContent {
-  readonly audit: Audit;
-  /** Of the connections and of each list, recomputed from their rows. */
-  readonly sums: ReadonlyMap<string, Sum>;
-  readonly receipts: VerifiedReceipts;
-}
-
 async function checkContent(
   sqlite: MirrorFile['sqlite'],
   differences: Differences,
   turns: Turns,
   state: AuditState,
-  checkpoint: Checkpoint | null,
-): Promise<CheckedContent> {
+  { checkpoint, late }: { checkpoint: Checkpoint | null; late: () => Promise<Groundwork> },
+): Promise<void> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
   const pruned = readPruned(sqlite);
@@ -189,7 +182,7 @@ async function checkContent(
   });
   if (checkpoint !== null) verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
   state.receiptCount = receipts.count;
-  return { audit, sums, receipts };
+  await verifyRuns(audit, sums, receipts, (await late()).work);
 }
 
 /** What an error says of damage to the file; null where it is no damage. */
