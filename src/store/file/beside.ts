@@ -1,5 +1,5 @@
 import { lstatSync, statSync } from 'node:fs';
-import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { RefusedFileError } from '../../errors.ts';
 import { firstBytes } from './first-bytes.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
@@ -65,12 +65,12 @@ export function assertOwnBeside(path: string): void {
  * Makes sure that SQLite will not roll a journal back into a file: it asks only for the journal's name, not whose it is, and
  * docmirror leaves none beside a file that it has made.
  *
- * @throws MirrorFileError that names the journal; both are left as they are.
+ * @throws RefusedFileError that names the journal; both are left as they are.
  */
 export function assertNoJournal(path: string): void {
   const journal = `${path}-journal`;
   if (!isHot(journal)) return;
-  throw new MirrorFileError(
+  throw new RefusedFileError(
     `${journal} lies there, which docmirror did not make: SQLite would undo with it what ${path} holds. Move it away; only where another program was stopped while it wrote to this very file, let it end that with: sqlite3 ${path} "PRAGMA schema_version"`,
   );
 }

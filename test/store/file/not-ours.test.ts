@@ -197,7 +197,7 @@ describe.concurrent('a file of the name of what SQLite keeps beside a mirror', (
       expect(await scene.run('sync')).toMatchObject({ code: 0 });
       writeFileSync(path, 'mine\n');
       const { code, stderr } = await scene.run('sync');
-      expect({ code: code === 0, stderr }).toEqual({ code: false, stderr: expect.stringContaining(path) });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
       expect(readFileSync(path, 'utf8')).toBe('mine\n');
     },
   );
@@ -303,7 +303,7 @@ describe.concurrent('a journal beside a file, which SQLite would roll back into 
       const words = command.replace('FILE', file).split(' ');
       const database = words.includes('--database') || words.includes('--check') ? [] : ['--database', file];
       const { code, stderr } = await scene.run(...words, ...database);
-      expect(code, command).toBe(1);
+      expect(code, command).toBe(2);
       expect(stderr, command).toContain(`${file}-journal`);
       expect(readFileSync(file).equals(before), command).toBe(true);
     }
