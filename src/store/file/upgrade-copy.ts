@@ -15,7 +15,9 @@ import {
 
 /** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
 const sizesNeeded = 2;
-const bytesPerMib = 1024 * 1024;
+const bytesPerKib = 1024;
+/** From this need on it is told in MiB, in bytes. */
+const bytesInMibMin = 10 * bytesPerKib * bytesPerKib;
 
 /**
  * Copies a mirror to `<mirror>.before-<version>`, or the first such name with a number that is free: a whole database in
@@ -47,10 +49,13 @@ export function assertRoomToCopy(sqlite: Database.Database, path: string): void 
   const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
   const needed = Number(sqlite.pragma('page_count', { simple: true })) * pageBytes * sizesNeeded;
   const { bavail, bsize } = statfsSync(dirname(resolve(path)));
-  if (bavail * bsize >= needed) return;
-  const mib = (bytes: number) => Math.ceil(bytes / bytesPerMib);
+  const free = bavail * bsize;
+  if (free >= needed) return;
+  const [unit, unitBytes] = needed < bytesInMibMin ? ['KiB', bytesPerKib] : ['MiB', bytesPerKib ** 2];
+  // The one is rounded up and the other down, so the figures differ as the sizes do.
+  const [takes, are] = [Math.ceil(needed / unitBytes), Math.floor(free / unitBytes)];
   throw new MirrorFileError(
-    `${path} is to be upgraded, which takes ${mib(needed)} MiB beside it for a copy and a log; ${mib(bavail * bsize)} are free. ` +
+    `${path} is to be upgraded, which takes ${takes} ${unit} beside it for a copy and a log; ${are} ${unit} are free. ` +
       'Nothing was changed; free some room and run again.',
     { code: 'disk_full' },
   );
