@@ -22,8 +22,11 @@ function reason(): string | null {
 }
 
 /** Runs docmirror in a process that may write only what the rights of files and folders say. */
-export function runBound(args: readonly string[]): SpawnSyncReturns<string> {
-  return spawn(['--', programPath, ...args]);
+export function runBound(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
+  return spawn(['--', programPath, ...args], env);
 }
 
 /** Whether such a child may write a file; a test that relies on its being bound asks. */
@@ -35,11 +38,14 @@ function access(path: string, right: 'R_OK' | 'W_OK'): SpawnSyncReturns<string> 
   return spawn(['-e', `fs.accessSync(${JSON.stringify(path)}, fs.constants.${right})`]);
 }
 
-function spawn(args: readonly string[]): SpawnSyncReturns<string> {
+function spawn(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
   const [program = '', ...before] = bound;
   return spawnSync(program, [...before, ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...env },
     timeout: 30_000,
   });
 }

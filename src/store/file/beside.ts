@@ -1,5 +1,6 @@
-import { lstatSync, statSync } from 'node:fs';
-import { RefusedFileError } from '../../errors.ts';
+import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { firstBytes } from './first-bytes.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
@@ -58,6 +59,30 @@ export function assertOwnBeside(path: string): void {
     throw new RefusedFileError(
       `${file} lies there, which SQLite did not make, and it would write over it. It was left as it is; move it away, or name another file.`,
     );
+  }
+}
+
+/**
+ * Makes sure that what SQLite keeps beside a database while somebody writes to it can be read with it.
+ *
+ * @throws MirrorFileError that names what can't, and says what to do.
+ */
+export function assertReadableBeside(path: string): void {
+  const closed = ['-wal', '-shm']
+    .map(name => `${path}${name}`)
+    .find(file => existsSync(file) && !canRead(file));
+  if (closed === undefined) return;
+  throw new MirrorFileError(
+    `${closed} can't be read by this user, and is a part of ${path} while a run goes, or after one that was killed. Try again when a run has ended. Where a group is to read at any time, let it own new files there: chmod g+s ${dirname(resolve(path))}`,
+  );
+}
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
-import { assertNoJournal, assertOwnBeside } from './beside.ts';
+import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
@@ -89,6 +89,7 @@ export function openForReading(path: string): MirrorFile {
 export function openOfAnyShape(path: string, check: (sqlite: Database.Database) => void): MirrorFile {
   const { file, usesLog } = mirrorToRead(path);
   return explaining(file, () => {
+    assertReadableBeside(file);
     assertNoJournal(file);
     assertOwnBeside(file);
     const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10);

@@ -11,11 +11,16 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { MirrorFileError } from '../../errors.ts';
 import { noteConnection } from './connections.ts';
+import { markOf } from './file-mark.ts';
 import { privateFileMode } from './private-file.ts';
 
 /** What a connection to a mirror keeps in memory of it: with SQLite's own 2 MiB, work takes a third longer. */
 export const cacheKib = 16 * 1024;
+
+/** Copies that are begun before a mirror counts as one that is written all the time. */
+const copyTriesMax = 5;
 
 interface ReadConnection {
   readonly sqlite: Database.Database;
@@ -24,10 +29,12 @@ interface ReadConnection {
 
 /**
  * Connects to a file to read it, wherever it lies. A file that is written through a log can be read only where the log can be
- * made beside it; in a place that can't be written, a private copy is read instead, which no one else sees.
+ * made beside it; who may not write both the file and its folder reads a private copy instead, which no one else sees: what they
+ * made there, those that run the mirror could not open.
  *
  * @param path a file that is known to be docmirror's.
  * @param timeoutMs how long a statement waits for another program's lock.
+ * @throws MirrorFileError where it can't be read safely now; it says what to do.
  */
 export function connectToRead(path: string, usesLog: boolean, timeoutMs: number): ReadConnection {
   if (canWrite(path) && canWrite(dirname(resolve(path)))) {
@@ -49,17 +56,18 @@ function opened(path: string, usesLog: boolean, sqlite: Database.Database): Read
   return { sqlite, close: () => sqlite.close() };
 }
 
-/** Connects to a private copy of a database and of its log. */
-export function openCopy(path: string): ReadConnection {
-  const folder = mkdtempSync(join(tmpdir(), 'docmirror-'));
+/**
+ * Connects to a private copy of a database and of its log.
+ *
+ * @param copyFile copies one file to where there is none.
+ * @throws MirrorFileError where somebody writes to it all the time, or there is no place for a copy.
+ */
+export function openCopy(path: string, copyFile = cloneFile): ReadConnection {
+  const folder = makeTemporaryFolder(path);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, 'copy.sqlite');
-    for (const beside of ['', '-wal']) {
-      if (!existsSync(`${path}${beside}`)) continue;
-      copyFileSync(`${path}${beside}`, `${copy}${beside}`, constants.COPYFILE_FICLONE);
-      chmodSync(`${copy}${beside}`, privateFileMode);
-    }
+    copyOneState(path, copy, copyFile);
     const sqlite = new Database(copy, { fileMustExist: true });
     // Takes over what stands in the log, and does without one from here on.
     sqlite.pragma('journal_mode = DELETE');
@@ -85,6 +93,36 @@ function removeNow(remove: () => void): void {
   } catch {
     // Elsewhere it is removed when it is closed.
   }
+}
+
+/** Copies file and log as they were at one moment: anew, where somebody wrote to them meanwhile. */
+function copyOneState(path: string, copy: string, copyFile: typeof cloneFile): void {
+  for (let tries = 0; tries < copyTriesMax; tries++) {
+    const before = markOf(path);
+    for (const beside of ['', '-wal']) {
+      rmSync(`${copy}${beside}`, { force: true });
+      // A log of no length says as little as none.
+      if ((statSync(`${path}${beside}`, { throwIfNoEntry: false })?.size ?? 0) === 0) continue;
+      copyFile(`${path}${beside}`, `${copy}${beside}`);
+      chmodSync(`${copy}${beside}`, privateFileMode);
+    }
+    if (markOf(path) === before) return;
+  }
+  throw new MirrorFileError(`${path} was written to while it was read. Try again in a moment.`);
+}
+
+function cloneFile(from: string, to: string): void {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+}
+
+/** A folder for this user alone; the place that the environment names may be another user's. */
+function makeTemporaryFolder(path: string): string {
+  for (const place of [tmpdir(), '/tmp', '/var/tmp']) {
+    if (canWrite(place)) return mkdtempSync(join(place, 'docmirror-'));
+  }
+  throw new MirrorFileError(
+    `${path} lies where this user can't write, so a private copy of it is read, and ${tmpdir()} can't be written, either. Name a folder that can be by TMPDIR.`,
+  );
 }
 
 function canWrite(path: string): boolean {
