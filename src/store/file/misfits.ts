@@ -14,6 +14,8 @@ interface Column {
   readonly type: string;
   readonly isNeeded: 0 | 1;
   readonly isKey: 0 | 1;
+  /** Of its table. */
+  readonly isStrict: 0 | 1;
 }
 
 const inWords: Readonly<Record<string, string>> = {
@@ -24,15 +26,21 @@ const inWords: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Looks at the type of every value, in tables as they are in a mirror that is made fresh; nothing is parsed. */
-export function* misfitsIn(sqlite: Database.Database): Generator<Misfit> {
+/**
+ * Looks at the type of every value, in tables as they are in a mirror that is made fresh; nothing is parsed.
+ *
+ * @param isChecked true where SQLite's own check found nothing: it has looked at the values of each table that still is STRICT.
+ */
+export function* misfitsIn(sqlite: Database.Database, isChecked = false): Generator<Misfit> {
   using made = openInMemory();
   const strict = made.sqlite.prepare<[], string>(
     "SELECT name FROM pragma_table_list WHERE strict AND schema = 'main'",
   );
   for (const table of strict.pluck().all()) {
-    const here = new Set(columnsOf(sqlite, table).map(({ name }) => name));
-    const columns = columnsOf(made.sqlite, table).filter(({ name }) => here.has(name));
+    const [there, should] = [columnsOf(sqlite, table), columnsOf(made.sqlite, table)];
+    if (isChecked && JSON.stringify(there) === JSON.stringify(should)) continue;
+    const names = new Set(there.map(({ name }) => name));
+    const columns = should.filter(({ name }) => names.has(name));
     if (columns.length > 0) yield* misfitsOf(sqlite, table, columns);
   }
 }
@@ -40,7 +48,8 @@ export function* misfitsIn(sqlite: Database.Database): Generator<Misfit> {
 function columnsOf(sqlite: Database.Database, table: string): Column[] {
   return sqlite
     .prepare<[string], Column>(
-      'SELECT name, lower(type) AS type, "notnull" AS isNeeded, pk > 0 AS isKey FROM pragma_table_info(?)',
+      `SELECT c.name, lower(c.type) AS type, c."notnull" AS isNeeded, c.pk > 0 AS isKey, t.strict AS isStrict
+       FROM pragma_table_list(?) t JOIN pragma_table_info(t.name) c WHERE t.schema = 'main'`,
     )
     .all(table);
 }
