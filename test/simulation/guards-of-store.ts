@@ -97,7 +97,7 @@ export const guardsOfStore: readonly Guard[] = [
       {
         file: listMirror,
         text: "if (sinceSweep.at(-1)?.completeness !== 'proven') return false;",
-        instead: 'if (last < 0) return false;',
+        instead: 'if (sinceSweep.length === 0) return false;',
       },
     ],
     breaks: 'lost',
