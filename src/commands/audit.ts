@@ -2,9 +2,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
-import { readReceipt } from '../audit/read-receipt.ts';
+import { receiptOrNull } from '../audit/read-receipt.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { codeOf, UsageError } from '../errors.ts';
+import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
 import { assertNotBeside } from '../store/file/beside.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
@@ -63,9 +63,12 @@ export async function receipts(
     await streamOut(stdout, texts, signal);
     return;
   }
-  const rows = [...receiptsOf(database)].map(({ leafIndex, receipt }) => ({
-    leafIndex,
-    receipt: readReceipt(receipt),
-  }));
+  const rows = [...receiptsOf(database)].map(({ leafIndex, receipt: text }) => {
+    const receipt = receiptOrNull(text);
+    if (receipt !== null) return { leafIndex, receipt };
+    throw new MirrorFileError(
+      `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" tells what was changed; --json prints the texts as they are.`,
+    );
+  });
   stdout.write(receiptsText(rows, terminalWidth(stdout)));
 }

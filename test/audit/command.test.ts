@@ -56,6 +56,23 @@ describe('audit', () => {
     expect((await scene.run('audit', 'receipts')).stdout).toMatch(/run 1, completed/);
   });
 
+  test('a receipt that somebody spoilt is named in words, and printed as it is by --json', async () => {
+    const spoilt = file('spoilt.sqlite');
+    copyFileSync(scene.database, spoilt);
+    const database = new Database(spoilt);
+    database.exec(
+      "DROP TRIGGER sync_receipts_stay; UPDATE sync_receipts SET receipt = '{}' WHERE leaf_index = 0",
+    );
+    database.close();
+    const { code, stderr } = await scene.run('audit', 'receipts', '--database', spoilt);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^docmirror: Receipt 0 in .* is not as docmirror writes one\..*\n$/),
+    });
+    const printed = await scene.run('audit', 'receipts', '--json', '--database', spoilt);
+    expect(printed.stdout.split('\n')[0]).toBe('{}');
+  });
+
   test('sync says where its receipt stands and what the log comes to', () => {
     const leaves = sqlite(scene.database, 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index LIMIT 1');
     const hashes = leaves.map(row => Buffer.from(String(row.leaf_hash), 'hex'));

@@ -32,5 +32,8 @@ function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: n
     .get(table);
   if (given !== undefined && given >= least && given < Number.MAX_SAFE_INTEGER) return;
   sqlite.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table);
-  if (least > 0) sqlite.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(table, least);
+  if (least > 0)
+    sqlite
+      .prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))')
+      .run(table, least);
 }
