@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { mayAccess } from './access.ts';
 import { firstBytes } from './first-bytes.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
@@ -70,20 +71,11 @@ export function assertOwnBeside(path: string): void {
 export function assertReadableBeside(path: string): void {
   const closed = ['-wal', '-shm']
     .map(name => `${path}${name}`)
-    .find(file => existsSync(file) && !canRead(file));
+    .find(file => existsSync(file) && !mayAccess(file, constants.R_OK));
   if (closed === undefined) return;
   throw new MirrorFileError(
     `${closed} can't be read by this user, and is a part of ${path} while a run goes, or after one that was killed. Try again when a run has ended. Where a group is to read at any time, let it own new files there: chmod g+s ${dirname(resolve(path))}`,
   );
-}
-
-function canRead(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,17 +1,9 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
+import { mayAccess } from './access.ts';
 import { noteConnection } from './connections.ts';
 import { markOf } from './file-mark.ts';
 import { privateFileMode } from './private-file.ts';
@@ -126,10 +118,5 @@ function makeTemporaryFolder(path: string): string {
 }
 
 function canWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return mayAccess(path, constants.W_OK);
 }

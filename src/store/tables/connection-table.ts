@@ -3,28 +3,21 @@ import { connectionContent } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import type { StoredConnection } from '../../contract/wire.ts';
-import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
+import type { ConnectionClaim, ConnectionClaims } from './connection-claims.ts';
 import { columnsOf, type Said, saidIn } from './connection-columns.ts';
+import {
+  type ConnectionRow,
+  contentOf,
+  givenUpBy,
+  isNameBelieved,
+  isTold,
+  restoredFrom,
+  saysTheSame,
+  unclaimed,
+} from './connection-rules.ts';
 import { ContentSum } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
-import type { StandingConnection } from './standing-record.ts';
-
-/** A connection's row, with what is known of where its name comes from. */
-interface ConnectionRow extends StandingConnection {
-  /** How much the list counts that gave the name; see `unclaimed` and `givenUp`. */
-  readonly nameRank: number;
-  readonly nameTime: string | null;
-  /** The same of the further fields. */
-  readonly extraRank: number;
-  /** 16 bytes, as they stand in the row; null where another program took them away. */
-  readonly content: Buffer | null;
-}
-
-/** Nobody knows which list gives it. */
-const unclaimed = 0;
-/** A list of that rank gave it, and gives it no more: those that count less may, and where none does, it is gone. */
-const givenUpBy = (rank: number) => -rank;
 
 /** The lists of which a run has heard all that they say of connections, by rank, and whether its rows are what they list. */
 export type HeardLists = Map<number, boolean>;
@@ -41,7 +34,7 @@ const rowColumns = `id, name, _extra AS extra, _first_seen_run_id AS firstSeenRu
   _changed_run_id AS changedRunId, _name_rank AS nameRank, _name_time AS nameTime,
   _extra_rank AS extraRank, _content AS content`;
 
-/** The connections by prepared statements, and the rule whose word on a name counts. */
+/** The connections by prepared statements. */
 export class ConnectionTable {
   readonly #sqlite: Database.Database;
   readonly #read: Database.Statement<[number], ConnectionRow>;
@@ -97,14 +90,11 @@ export class ConnectionTable {
       .iterate();
   }
 
-  /**
-   * Whether some pages of a list tell what the list says of the connections that they speak of. They don't where they may hold the
-   * record that gave a row its name, or its further fields, and say something else: what then counts may stand on any other page.
-   */
+  /** Whether some pages of a list tell what the list says of the connections that they speak of. */
   isToldBy(claims: ConnectionClaims, rank: number): boolean {
     return [...claims].every(claim => {
       const row = this.read(claim.id);
-      return row === undefined || (isNameTold(claim, row, rank) && isExtraTold(claim, row, rank));
+      return row === undefined || isTold(claim, row, rank);
     });
   }
 
@@ -319,53 +309,6 @@ export class ConnectionTable {
     this.#fingerprints ??= new Fingerprints(this.#sqlite, 'connections');
     return this.#fingerprints;
   }
-}
-
-function contentOf({ id, name, extra }: StoredConnection): Buffer {
-  return connectionContent(id, name, extra);
-}
-
-/**
- * What docmirror wrote of a connection, where a claim tells it and another program made the row say something else; another list
- * may have given the name or the further fields.
- */
-function restoredFrom(row: ConnectionRow, claim: ConnectionClaim): StoredConnection | undefined {
-  const { id, content } = row;
-  const said = saidIn(row);
-  if (content === null || saysTheSame(row, claim) || content.equals(contentOf(row))) return undefined;
-  const candidates = [
-    claim,
-    { name: claim.name, extra: said.extra },
-    { name: said.name, extra: claim.extra },
-  ];
-  return candidates.map(each => ({ id, ...columnsOf(each) })).find(each => content.equals(contentOf(each)));
-}
-
-/** Whether a row says just that of its connection: nulls among the further fields, and their order, say nothing. */
-function saysTheSame(row: ConnectionRow, said: Said): boolean {
-  const { name, extra } = columnsOf(said);
-  if (name === row.name && extra === row.extra) return true;
-  return contentOf(row).equals(connectionContent(row.id, name, extra));
-}
-
-function isNameBelieved(
-  claim: ConnectionClaim,
-  row: ConnectionRow,
-  rank: number,
-  isComplete: boolean,
-): boolean {
-  if (row.nameRank !== rank) return rank > row.nameRank;
-  return isComplete || compareTimes(claim.time, row.nameTime) >= 0;
-}
-
-function isNameTold({ name, time, lastTime }: ConnectionClaim, row: ConnectionRow, rank: number): boolean {
-  if (row.nameRank !== rank || compareTimes(lastTime, row.nameTime) < 0) return true;
-  const age = compareTimes(time, row.nameTime);
-  return name !== null && (age > 0 || (age === 0 && name === saidIn(row).name));
-}
-
-function isExtraTold({ extra }: ConnectionClaim, row: ConnectionRow, rank: number): boolean {
-  return row.extraRank !== rank || saysTheSame(row, { name: saidIn(row).name, extra });
 }
 
 function referencingColumns(): [table: string, column: string][] {
