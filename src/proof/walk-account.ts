@@ -273,7 +273,9 @@ export class WalkAccount {
   #pageSentAgain({ pageNo, total, count, digest, sum }: AnswerEnvelope): Place | null {
     const last = Math.max(0, Math.ceil(total / this.envelope.pageSize) - 1);
     const said = pageNo - this.envelope.firstPageNo;
-    for (const index of [last, said, 0]) {
+    // One record alone may as well be a duplicate of the first one, beyond a total that is wrong.
+    const first = count > 1 ? 0 : said;
+    for (const index of [last, said, first]) {
       if (index < 0 || index > last || count !== this.#due(index, total)) continue;
       const known = this.answers.find(each => each.index === index && each.total === total);
       if (known === undefined && (index === last || index === said)) return { kind: 'page', index };
