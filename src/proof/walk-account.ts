@@ -274,8 +274,8 @@ export class WalkAccount {
     const last = Math.max(0, Math.ceil(total / this.envelope.pageSize) - 1);
     const said = pageNo - this.envelope.firstPageNo;
     // One record alone may as well be a duplicate of the first one, beyond a total that is wrong.
-    const first = count > 1 ? 0 : said;
-    for (const index of [last, said, first]) {
+    const candidates = count > 1 ? [last, said, 0] : [last, said];
+    for (const index of candidates) {
       if (index < 0 || index > last || count !== this.#due(index, total)) continue;
       const known = this.answers.find(each => each.index === index && each.total === total);
       if (known === undefined && (index === last || index === said)) return { kind: 'page', index };

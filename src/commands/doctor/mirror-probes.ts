@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { codeOf } from '../../errors.ts';
-import { findOut } from '../../store/file/file-kind.ts';
+import { isYetToMake } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { openOfAnyShape } from '../../store/file/open.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
@@ -45,7 +45,7 @@ export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: 
 export async function lookAtMirror(database: string, signal: AbortSignal): Promise<FoundMirror | null> {
   // What is not ours is refused here, as every command does; an audit would call it damaged.
   mirrorToWrite(database);
-  if (['none', 'empty'].includes(findOut(database).kind)) return null;
+  if (isYetToMake(database)) return null;
   const upgradesFrom = versionToUpgrade(database);
   return upgradesFrom === null
     ? { audit: await verifyMirror(database, { limit: 1, signal }) }

@@ -34,6 +34,11 @@ export function findOut(path: string): FoundFile {
   return { kind: kindBy(header, path), usesLog: header[readVersionAt] === readVersionOfLog };
 }
 
+/** True where no tables were made yet: there is no file, or an empty one. */
+export function isYetToMake(path: string): boolean {
+  return ['none', 'empty'].includes(findOut(path).kind);
+}
+
 function kindBy(header: Buffer, path: string): FileKind {
   const id = header.readUInt32BE(applicationIdAt);
   if (id === applicationIds.staging) return 'staging';

@@ -12,7 +12,6 @@ import { type AlteredRows, areRowsAsWritten, noAlteredRows, takeRowsAsTheyAre } 
 import { ListApplication } from './list-application.ts';
 import type { CurrentRun, ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
-
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
 import type { WrittenList } from './run-records.ts';
 import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
@@ -141,9 +140,7 @@ export class SqliteListMirror implements ListMirror {
       return [];
     }
     const { staging, list, run } = this.#context;
-    this.#giveUp();
-    this.#readings.clear();
-    this.#atHand.clear();
+    this.#forgetReadings();
     const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
     if (taken.length > 0) {
       for (const { digest, count, sum, rejected } of taken) {
@@ -164,9 +161,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   readAnew(): void {
-    this.#giveUp();
-    this.#readings.clear();
-    this.#atHand.clear();
+    this.#forgetReadings();
     this.#context.staging.clear(this.#context.list.resource);
   }
 
@@ -229,6 +224,12 @@ export class SqliteListMirror implements ListMirror {
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
     transaction.sqlite.pragma('defer_foreign_keys = ON');
     this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
+  }
+
+  #forgetReadings(): void {
+    this.#giveUp();
+    this.#readings.clear();
+    this.#atHand.clear();
   }
 
   /** Takes back what was written and not committed; what was written as it arrived is then known by its pages alone. */

@@ -10,7 +10,7 @@ import type {
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
-import { findOut } from '../file/file-kind.ts';
+import { isYetToMake } from '../file/file-kind.ts';
 import { markOf } from '../file/file-mark.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
@@ -63,7 +63,7 @@ export class SqliteMirror implements Mirror {
   ): SqliteMirror {
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
-    if (['none', 'empty'].includes(findOut(file).kind)) {
+    if (isYetToMake(file)) {
       return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, []);
     }
     openForReading(file).close();
