@@ -15,6 +15,7 @@ import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import { putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
+import { definitionsOf, redefine, withoutTypes } from '../store/verify/schema-editing.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 interface Diagnosed {
@@ -346,6 +347,18 @@ describe.concurrent('doctor ends as sync does', () => {
     new Database(scene.database).exec(sql).close();
     expect(await doctor(scene)).toMatchObject({ code: expected });
     expect(await syncCode(scene)).toBe(expected);
+  });
+
+  test('where the mirror holds a value of another type', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const sql = definitionsOf(scene.database).get('document_exports') ?? '';
+    redefine(scene.database, new Map([['document_exports', withoutTypes(sql)]]));
+    new Database(scene.database).exec("UPDATE document_exports SET source_document_title = x'00'").close();
+    const { code, of } = await doctor(scene);
+    expect(code).toBe(1);
+    expect(of('mirror')).toMatchObject({ status: 'failed', found: expect.stringContaining('is a blob') });
+    expect(await syncCode(scene)).toBe(1);
   });
 
   test('where a mirror of 0.1.0 can not be upgraded', async () => {

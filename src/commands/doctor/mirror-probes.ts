@@ -8,7 +8,7 @@ import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
 import { assertStagingOrNone, stagingPath } from '../../store/file/staging-file.ts';
 import { assertCanUpgrade } from '../../store/file/upgrade.ts';
-import { assertWhole } from '../../store/file/whole.ts';
+import { assertComplete, assertWhole } from '../../store/file/whole.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
 
@@ -62,8 +62,11 @@ function versionToUpgrade(database: string): string | null {
       assertCanUpgrade(file.sqlite, file.path);
       return versionOf(file.sqlite);
     }
-    // A run writes it into its receipt.
-    if (shape === 'current') new ReceiptLog(file.sqlite).mirrorId();
+    if (shape === 'current') {
+      assertComplete(file);
+      // A run writes it into its receipt.
+      new ReceiptLog(file.sqlite).mirrorId();
+    }
     return null;
   });
 }
