@@ -1,8 +1,7 @@
-import { lists } from '../contract/lists.ts';
+import { keptResources, lists } from '../contract/lists.ts';
 import type { ServedPages, ServedReport } from '../serve/pages.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { inTurns } from './in-turns.ts';
-import { changingResources } from './table/shared-flags.ts';
 
 interface Sources {
   readonly report: ServedReport;
@@ -27,7 +26,7 @@ export async function servedPages(
     searchTextMax,
     async record(resource, id) {
       const { noRecordPage, recordPage } = await import('../render/report/record-page.ts');
-      const isKnown = changingResources.includes(resource) && /^-?\d+$/.test(id);
+      const isKnown = keptResources.some(each => each === resource) && /^-?\d+$/.test(id);
       const recordId = isKnown ? Number(id) : Number.NaN;
       const story = Number.isSafeInteger(recordId) ? reader().story(resource, recordId, versionsMax) : null;
       if (story === null) return { ...noRecordPage(), isFound: false };

@@ -97,6 +97,9 @@ export const lists: readonly ListDefinition[] = [documentExports, collections, w
 /** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
 
+/** Everything of which versions are kept: the lists in that order, then the connections. */
+export const keptResources: readonly (ResourceName | 'connections')[] = [...resourceNames, 'connections'];
+
 /** The list of that name. Throws where there is none: names are checked at the edge. */
 export function listOf(resource: string): ListDefinition {
   const list = lists.find(candidate => candidate.resource === resource);

@@ -1,6 +1,7 @@
 import {
   itemSchema,
   type JsonSchema,
+  keptResources,
   type ListDefinition,
   lists,
   paginationSchema,
@@ -104,7 +105,7 @@ const pageParameters = (searchTextMax: number) => ({
     name: 'resource',
     in: 'path',
     required: true,
-    schema: { enum: [...lists.map(list => list.resource), 'connections'] },
+    schema: { enum: keptResources },
   },
   id: { name: 'id', in: 'path', required: true, schema: { type: 'integer' } },
   q: {

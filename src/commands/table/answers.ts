@@ -1,12 +1,6 @@
+import { keptResources } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import {
-  changingResources,
-  fileFlag,
-  maxAgeFlag,
-  mirrorFlags,
-  resourceFlag,
-  spreadsheetFlag,
-} from './shared-flags.ts';
+import { fileFlag, maxAgeFlag, mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -83,7 +77,7 @@ export const answerCommands = [
     name: 'show',
     description: 'Show one record: what it says now, and each version it ever had, with the runs between.',
     arguments: [
-      { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: changingResources },
+      { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: keptResources },
       { name: 'ID', help: 'its id; for document-exports also its sourceDocumentReference', isRequired: true },
     ],
     flags: [{ flag: '--json', help: 'print it as one JSON object, all values whole' }],

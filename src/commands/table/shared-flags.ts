@@ -1,9 +1,6 @@
 import { type SettingName, settings } from '../../config/settings.ts';
-import { resourceNames } from '../../contract/lists.ts';
+import { keptResources, resourceNames } from '../../contract/lists.ts';
 import type { FlagEntry } from './entry.ts';
-
-/** Everything whose changes are kept: the lists and the connections. */
-export const changingResources: readonly string[] = [...resourceNames, 'connections'];
 
 /** A flag that names a file. */
 export function fileFlag(flag: FlagEntry['flag'], help: string): FlagEntry {
@@ -37,8 +34,8 @@ export const listFlag: FlagEntry = {
 export const resourceFlag: FlagEntry = {
   flag: '--resource',
   valueName: 'NAME',
-  help: `only this; repeat it for more (${changingResources.join(', ')})`,
-  choices: changingResources,
+  help: `only this; repeat it for more (${keptResources.join(', ')})`,
+  choices: keptResources,
   isRepeatable: true,
 };
 

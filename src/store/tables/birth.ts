@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import { Fingerprints, fingerprintedTables, fingerprintSum } from './fingerprints.ts';
-import { keptResources } from './kept-resources.ts';
 import { createTriggers } from './triggers.ts';
 
 /** Every sum that a mirror keeps of its tables, from its birth on: by table, and by what of it. */

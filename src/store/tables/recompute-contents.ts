@@ -1,10 +1,9 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, contentOf } from '../../contract/content.ts';
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { ContentSum, versionFingerprint, versionFingerprintBefore } from './content-sums.ts';
-import { keptResources } from './kept-resources.ts';
 import { ListTable } from './list-table.ts';
 import { type StoredVersion, versionColumns } from './record-lives.ts';
 

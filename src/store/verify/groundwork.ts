@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { ChangesHash } from '../../audit/changes-hash.ts';
+import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { readPruned } from '../receipts/pruned.ts';
-import { keptResources } from '../tables/kept-resources.ts';
 import { type Readable, tryToRead } from '../tables/readable.ts';
 
 /** What one run did to one list, so that it can be taken back. */

@@ -1,4 +1,4 @@
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import { keptSums } from '../tables/birth.ts';
 import {
   type FingerprintedTable,
@@ -7,7 +7,6 @@ import {
   fingerprintSum,
 } from '../tables/fingerprints.ts';
 import { greatestGiven } from '../tables/given-numbers.ts';
-import { keptResources } from '../tables/kept-resources.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';

@@ -1,6 +1,6 @@
+import { keptResources } from '../../contract/lists.ts';
 import { sumOfBegun } from '../receipts/kept-provenance.ts';
 import { ContentSum } from '../tables/content-sums.ts';
-import { keptResources } from '../tables/kept-resources.ts';
 import type { Audit } from './verify-list.ts';
 
 /** Checks which runs wrote what is kept of the time whose ended versions were deleted. */

@@ -1,8 +1,8 @@
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ListState } from '../../audit/receipt.ts';
+import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { keptResources } from '../tables/kept-resources.ts';
 import type { WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';

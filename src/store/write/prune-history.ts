@@ -1,9 +1,9 @@
+import { keptResources } from '../../contract/lists.ts';
 import { sumOfBegun, sumOfEnded } from '../receipts/kept-provenance.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { keptResources } from '../tables/kept-resources.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** Versions deleted in one transaction. */
