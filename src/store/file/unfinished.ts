@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 const ending = '.docmirror-unfinished';
 /** An unfinished file this old was left by a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;
+/** Names of files that this process has begun: a clock that is set while it runs makes none of them a leftover. */
+const begun = new Set<string>();
 
 /** Where a file is written until it is whole: beside its own name, so that it can be renamed, and like no other. */
 export function unfinishedPath(path: string): string {
-  return `${path}.${randomBytes(4).toString('hex')}${ending}`;
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}${ending}`;
+  begun.add(basename(unfinished));
+  return unfinished;
 }
 
 /** What is put behind a file's name while it is written, at its longest: by this, and by SQLite. */
@@ -28,7 +32,7 @@ export function removeUnfinished(path: string): void {
 
 /** Removes what processes that were killed have left in a folder. */
 export function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter(each => each.endsWith(ending))) {
+  for (const name of readdirSync(folder).filter(each => each.endsWith(ending) && !begun.has(each))) {
     const path = join(folder, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > leftoverAgeMs) removeUnfinished(path);

@@ -10,10 +10,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AtomicFile } from '../../../src/store/file/atomic-file.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
 // What docmirror writes beside a mirror takes the place of nothing but an earlier one of its kind.
@@ -134,6 +136,21 @@ test('tables that somebody else wrote are no earlier export', async () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(name) });
     expect(readFileSync(join(out, name), 'utf8')).toBe(text);
   }
+});
+
+test('a file that is being written is no leftover of a killed process, whatever the clock says meanwhile', async () => {
+  await using scene = await setScene();
+  const path = join(scene.folder, 'one.ndjson');
+  const predecessor = { what: 'an export', beginning: /^\{/ };
+  const one = new AtomicFile(path, predecessor);
+  const leftover = join(scene.folder, 'other.ndjson.01234567.docmirror-unfinished');
+  writeFileSync(leftover, '{');
+  for (const name of readdirSync(scene.folder).filter(each => each.endsWith('-unfinished')))
+    utimesSync(join(scene.folder, name), 1, 1);
+  new AtomicFile(join(scene.folder, 'two.ndjson'), predecessor).discard();
+  one.finish();
+  one.putInPlace();
+  expect([existsSync(path), existsSync(leftover)]).toEqual([true, false]);
 });
 
 describe.concurrent('backups that are rotated', () => {
