@@ -1,5 +1,5 @@
-/** A shorter text is no secret: looking for it would find it in ordinary words. */
-const secretLengthMin = 8;
+/** A shorter one is looked for as the header says it: by itself it would be found in ordinary words. */
+const lengthMin = 8;
 
 const mark = '[secret]';
 
@@ -20,9 +20,14 @@ export class Secrets {
   readonly #forms: Form[] = [];
 
   add(secret: string): void {
-    if (secret.length < secretLengthMin || this.#known.has(secret)) return;
+    if (secret === '' || this.#known.has(secret)) return;
     this.#known.add(secret);
-    this.#forms.push(...formsOf(secret));
+    this.#forms.push(...formsOf(secret.length < lengthMin ? `Bearer ${secret}` : secret));
+  }
+
+  /** True where an answer holds a secret, or what may be one by itself. */
+  mayBeIn(bytes: Buffer): boolean {
+    return this.areIn(bytes) || [...this.#known].some(secret => bytes.includes(secret));
   }
 
   /** True where an answer holds a secret. */

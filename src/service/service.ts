@@ -143,7 +143,7 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
       // A quotation may be cut in the middle of a secret.
-      const isSafe = !this.#secrets.areIn(bytes);
+      const isSafe = !this.#secrets.mayBeIn(bytes);
       const why = isSafe ? error.message : 'what came is not shown, for it holds the token';
       const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${printable(why)}`;
       throw new ServiceError('invalid_response', message, { retryable: true, cause: error });

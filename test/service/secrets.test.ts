@@ -96,9 +96,14 @@ describe('a secret', () => {
     expect(holding().redact(text)).toBe(text);
   });
 
-  test('of a few characters is none', () => {
-    expect(holding('short').areIn(bytes('a short text'))).toBe(false);
-    expect(holding('short').redact('a short text')).toBe('a short text');
+  test('of a few characters is none, but behind its word', () => {
+    const secrets = holding('short');
+    expect(secrets.areIn(bytes('a short text'))).toBe(false);
+    expect(secrets.redact('a short text')).toBe('a short text');
+    const echo = '{"authorization":"Bearer short"}';
+    expect(secrets.areIn(bytes(echo))).toBe(true);
+    expect(secrets.redact(echo)).toBe('{"authorization":"[secret]"}');
+    expect(['a short text', 'a long text'].map(text => secrets.mayBeIn(bytes(text)))).toEqual([true, false]);
   });
 
   test('costs little to look for', () => {
