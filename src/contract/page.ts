@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { elementTexts, memberText } from './exact-json.ts';
+import { memberText } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
 import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
@@ -16,15 +16,15 @@ export interface Pagination {
 /** An answer of the service, checked in its envelope; the items are still unknown. */
 export interface Page {
   readonly pagination: Pagination;
-  /** The answer's bytes, as received and decompressed. */
-  readonly bytes: Buffer;
-  /** 32 hexadecimal digits over the items' bytes; nothing that surrounds them is in it. */
+  /** The bytes of `items` as received, decompressed; what surrounds them, such as an echo of the request, is never kept. */
+  readonly items: Buffer;
+  /** 32 hexadecimal digits over the items' bytes. */
   readonly itemsDigest: string;
-  /** The answer's text and its items; null where the digest was known, so that nothing needed to be parsed. */
+  /** What the items say; null where the digest was known, so that nothing needed to be parsed. */
   readonly content: PageContent | null;
 }
 
-/** What a page says: the exact text of its `items` as received, by which pages are compared, and the records in it. */
+/** What a page says: the exact text of its `items` as received, and the records in it. */
 export interface PageContent {
   readonly text: string;
   readonly items: readonly unknown[];
@@ -46,23 +46,44 @@ const isPage = compile<{ items: unknown[]; pagination: Pagination }>(pageSchema)
  */
 export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolean = () => false): Page {
   const parts = splitParts(bytes);
-  if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, bytes, content: null };
-  const { pagination, content } = parseWhole(bytes);
-  const itemsDigest = parts?.itemsDigest ?? hash16Hex(itemsText(content.text));
-  return { pagination, bytes, itemsDigest, content };
-}
-
-/** Reads a page that was read before, and is known to be one. */
-export function readContent(bytes: Buffer): PageContent {
-  return parseWhole(bytes).content;
-}
-
-function parseWhole(bytes: Buffer): { pagination: Pagination; content: PageContent } {
+  if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, content: null };
   if (!isUtf8(bytes)) throw new PageError('the body is not valid UTF-8');
+  if (parts !== null) {
+    const content = contentOrNull(parts.items);
+    if (content !== null) return { ...parts, content };
+  }
+  return readWhole(bytes);
+}
+
+/**
+ * Reads the items of a page that was read before.
+ *
+ * @throws SyntaxError where they are no JSON.
+ */
+export function readContent(items: Buffer): PageContent {
+  const text = items.toString('utf8');
+  return { text, items: JSON.parse(text) };
+}
+
+function contentOrNull(items: Buffer): PageContent | null {
+  try {
+    return readContent(items);
+  } catch {
+    return null;
+  }
+}
+
+function readWhole(bytes: Buffer): Page {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
   if (!isPage(body)) throw new PageError(explain());
-  return { pagination: body.pagination, content: { text, items: body.items } };
+  const items = Buffer.from(memberText(text, 'items')?.trim() ?? '[]');
+  return {
+    pagination: body.pagination,
+    items,
+    itemsDigest: hash16Hex(items),
+    content: { text: items.toString(), items: body.items },
+  };
 }
 
 function parse(text: string): unknown {
@@ -95,7 +116,7 @@ const itemsName = /"items"\s*:\s*\[/;
  * Takes an answer apart without parsing its items; null where that is not as simple as it mostly is. The digest is of the items
  * alone: a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
  */
-function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: string } | null {
+function splitParts(bytes: Buffer): Omit<Page, 'content'> | null {
   const head = bytes.toString('latin1', 0, headBytesMax).replace(/^\u00ef\u00bb\u00bf/, '   ');
   const match = itemsName.exec(head);
   const before = match === null ? null : members(`${head.slice(0, match.index)}"":0}`);
@@ -108,7 +129,8 @@ function splitParts(bytes: Buffer): { pagination: Pagination; itemsDigest: strin
     if (after !== null && !('items' in after)) {
       const pagination = after.pagination ?? before.pagination;
       if (isPagination(pagination)) {
-        return { pagination, itemsDigest: hash16Hex(bytes.subarray(start, end + 1)) };
+        const items = bytes.subarray(start, end + 1);
+        return { pagination, items, itemsDigest: hash16Hex(items) };
       }
     }
     end = bytes.lastIndexOf(']', end - 1);
@@ -123,8 +145,4 @@ function members(text: string): { readonly [name: string]: unknown } | null {
   } catch {
     return null;
   }
-}
-
-function itemsText(text: string): string {
-  return `[${elementTexts(memberText(text, 'items') ?? '[]').join(',')}]`;
 }

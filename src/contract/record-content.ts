@@ -55,6 +55,5 @@ function readAlone(list: ListDefinition, name: string, values: Readonly<Record<s
 }
 
 function readItem(list: ListDefinition, json: string): MirrorRecord | undefined {
-  const page = { text: `{"items":[${json}]}`, items: [JSON.parse(json)] };
-  return pageReader(list).read(page).records[0];
+  return pageReader(list).read({ text: `[${json}]`, items: [JSON.parse(json)] }).records[0];
 }

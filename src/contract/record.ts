@@ -1,5 +1,5 @@
 import { type ContentWriter, contentWriter, type RecordValues } from './content.ts';
-import { elementTexts, hasUncertainNumbers, memberText, parseExact } from './exact-json.ts';
+import { elementTexts, hasUncertainNumbers, parseExact } from './exact-json.ts';
 import {
   type ArrayField,
   arrayFields,
@@ -137,7 +137,7 @@ function readItem(
   return { id, scalars, arrays, extra, content, mentions: reading.mentions };
 }
 
-/** A page's text and what is known of it as a whole; the costly exact reading is made when first asked for. */
+/** The text of a page's items and what is known of it as a whole; the costly exact reading is made when first asked for. */
 class PageText {
   readonly #text: string;
   readonly hasSurrogateEscapes: boolean;
@@ -152,7 +152,7 @@ class PageText {
 
   /** An item's text, byte for byte as received. */
   itemText(position: number): string {
-    this.#items ??= elementTexts(memberText(this.#text, 'items') ?? '[]');
+    this.#items ??= elementTexts(this.#text);
     return this.#items[position] ?? 'null';
   }
 }

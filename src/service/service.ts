@@ -6,7 +6,6 @@ import { printable } from '../printable.ts';
 import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
 import { AccessToken } from './access-token.ts';
 import type { ConnectionOptions } from './connection.ts';
-import { storedParts } from './echo.ts';
 import { HttpClient } from './http-client.ts';
 import { Pacer } from './pacer.ts';
 import { Secrets } from './secrets.ts';
@@ -135,11 +134,17 @@ export class Service implements PageSource {
   }
 
   #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
+    const page = this.#pageIn(bytes, list, isKnown);
+    // Of a page that is known nothing is stored or shown, so nothing is looked for.
+    if (page.content === null || !this.#secrets.areIn(page.items)) return page;
+    // What would be left of the records without it is not what the service lists.
+    const message = `GET ${this.baseUrl}${list.path} answered with records that hold the token itself. Nothing of that page was stored. The service must not send it back.`;
+    throw new ServiceError('token_echoed', message, { retryable: false });
+  }
+
+  #pageIn(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
     try {
-      const page = readPage(bytes, isKnown);
-      // Of a page that is known nothing is stored or shown, so nothing is looked for.
-      if (page.content === null || !this.#secrets.areIn(bytes)) return page;
-      return readPage(this.#withoutSecrets(bytes, list), isKnown);
+      return readPage(bytes, isKnown);
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
       // A quotation may be cut in the middle of a secret.
@@ -148,20 +153,6 @@ export class Service implements PageSource {
       const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${printable(why)}`;
       throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
     }
-  }
-
-  /**
-   * An answer without what stands beside its records, such as an echo of the request's headers.
-   *
-   * @throws ServiceError where the records themselves hold a secret: what is left out of them would not be what the service lists.
-   */
-  #withoutSecrets(bytes: Buffer, list: ListDefinition): Buffer {
-    const { items, pagination } = storedParts(bytes.toString('utf8').replace(/^\uFEFF/, ''));
-    if (this.#secrets.areIn(Buffer.from(items))) {
-      const message = `GET ${this.baseUrl}${list.path} answered with records that hold the token itself. Nothing of that page was stored. The service must not send it back.`;
-      throw new ServiceError('token_echoed', message, { retryable: false });
-    }
-    return Buffer.from(`{"items":${items},"pagination":${pagination}}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PageError, readPage } from '../../src/contract/page.ts';
 
@@ -98,6 +99,34 @@ describe('a page', () => {
     expect(read(text)).toMatchObject({ pagination, content: { items } });
     const other = `{"items":${itemsJson},"items":[{"id":9}],"pagination":${paginationJson}}`;
     expect(read(other).itemsDigest).not.toBe(read(text).itemsDigest);
+  });
+
+  test('keeps its items byte for byte, and nothing that surrounds them', () => {
+    const list = '[ {"id": 1.50, "a": "}],\\"\\\\"}, 12345678901234567890 ]';
+    for (const name of ['items', 'it\\u0065ms'])
+      expect(read(`{"echo":{"items":[1]},"${name}": ${list} ,"pagination":${paginationJson}}`)).toMatchObject(
+        {
+          items: Buffer.from(list),
+          content: { text: list },
+        },
+      );
+  });
+
+  test('is read amid whatever surrounds its items', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), fc.jsonValue(), (before, list, after) => {
+        const text = JSON.stringify({ before, items: list, pagination, after }, null, 1);
+        const page = read(text);
+        const sent = JSON.parse(JSON.stringify(list));
+        expect([page.content?.items, JSON.parse(page.items.toString())]).toEqual([sent, sent]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('whose items are given twice in a row is read by the last', () => {
+    const page = read(`{"pagination":${paginationJson},"items":[{"id":9}],"items":${itemsJson}}`);
+    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { items } });
   });
 
   test('whose request id changes is known all the same', () => {

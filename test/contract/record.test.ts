@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
-import { readContent } from '../../src/contract/page.ts';
+import { type PageContent, readContent, readPage } from '../../src/contract/page.ts';
 import { pageReader } from '../../src/contract/record.ts';
 
 test('a number that no double holds keeps its digits, however the page is written', () => {
@@ -8,7 +8,9 @@ test('a number that no double holds keeps its digits, however the page is writte
   const gap = ' '.repeat(200);
   for (const name of ['items', 'it\\u0065ms']) {
     const text = `{"more":{"items":[2]},"${name}"${gap}:${gap}[ {"id":1,"n":12345678901234567890} ],${pagination}}`;
-    const { records } = pageReader(listOf('collections')).read(readContent(Buffer.from(text)));
+    const { records } = pageReader(listOf('collections')).read(
+      readPage(Buffer.from(text)).content as PageContent,
+    );
     expect(records.map(({ extra }) => extra)).toEqual(['{"n":12345678901234567890}']);
   }
 });
@@ -16,12 +18,7 @@ test('a number that no double holds keeps its digits, however the page is writte
 test('a record that is nested deeper than 512 levels is set aside, and those beside it are read', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const items = `[{"id":1,"deep":${nested(600)}},{"id":2,"deep":${nested(400)}}]`;
-  const page = readContent(
-    Buffer.from(
-      `{"items":${items},"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":2}}`,
-    ),
-  );
-  const { records, rejections } = pageReader(listOf('collections')).read(page);
+  const { records, rejections } = pageReader(listOf('collections')).read(readContent(Buffer.from(items)));
   expect(records.map(({ id }) => id)).toEqual([2]);
   expect(rejections).toMatchObject([{ position: 0, reason: expect.stringContaining('512') }]);
 });

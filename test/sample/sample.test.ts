@@ -150,8 +150,6 @@ function namesById(of: Sample): Map<number, Set<string>> {
 }
 
 function rejections(list: ListDefinition, of: Sample) {
-  const items = of[list.resource];
-  const pagination = { pageCount: 1, pageNo: 1, pageSize: items.length, totalRecordCount: items.length };
-  const page = readContent(Buffer.from(JSON.stringify({ items, pagination })));
+  const page = readContent(Buffer.from(JSON.stringify(of[list.resource])));
   return pageReader(list).read(page).rejections;
 }

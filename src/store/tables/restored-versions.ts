@@ -40,12 +40,10 @@ function* restore(reader: PageReader, versions: readonly StoredVersion[]): Gener
   }
 }
 
-const anyPagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":1,"totalRecordCount":1}';
-
 function readBack(reader: PageReader, versions: readonly StoredVersion[]): readonly MirrorRecord[] {
   const items = versions.map(({ record }) => record).join(',');
   try {
-    const { records } = reader.read(readContent(Buffer.from(`{"items":[${items}],${anyPagination}}`)));
+    const { records } = reader.read(readContent(Buffer.from(`[${items}]`)));
     if (records.length === versions.length) return records;
   } catch {
     // Which of them is at fault is found out below.

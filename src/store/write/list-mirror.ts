@@ -121,7 +121,7 @@ export class SqliteListMirror implements ListMirror {
       );
       // Where the transaction is given up, the page is all that is left of what was written as it arrived.
       const staged =
-        this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.bytes };
+        this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.items };
       const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
       if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
       staging.addPage(list.resource, staged);

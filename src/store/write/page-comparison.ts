@@ -44,7 +44,7 @@ export class PageComparison {
    * @param hasRows false where the mirror holds nothing of the list, so that nothing needs to be looked up.
    */
   compare(page: Page, hasRows: boolean): ComparedPage {
-    const content = page.content ?? readContent(page.bytes);
+    const content = page.content ?? readContent(page.items);
     const { records, positions, rejections } = pageReader(this.#list).read(content);
     const count = content.items.length;
     const items = new PageItems(count, this.#list.identity.by === 'id');
@@ -74,7 +74,7 @@ export class PageComparison {
         ...items.staged(reading),
         claims: claimsJson(claims),
         newRecords: isReadAgain && areFew ? recordsJson(newRecords) : null,
-        bytes: isReadAgain && !areFew ? page.bytes : null,
+        bytes: isReadAgain && !areFew ? page.items : null,
       },
       newRecords,
     };

@@ -24,7 +24,7 @@ export interface StagedPage {
   readonly claims: string;
   /** JSON: its new records with their places, where they are few and none was rejected; null otherwise. */
   readonly newRecords: string | null;
-  /** The answer as received, where more of it is new, or some rejected; null otherwise. */
+  /** The items as received, where more of them are new, or some rejected; null otherwise. */
   readonly bytes: Buffer | null;
 }
 
@@ -53,7 +53,7 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 10,
+  version: 11,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
