@@ -15,6 +15,15 @@ export interface FirstPage {
   readonly asked: number | null;
 }
 
+/** How many pages a list has at the most, by its total or by its own count of them. */
+export function pagesStated({
+  pageCount,
+  pageSize,
+  totalRecordCount,
+}: Omit<Envelope, 'firstPageNo'>): number {
+  return Math.max(pageCount, Math.ceil(totalRecordCount / pageSize));
+}
+
 /**
  * Asks for a list's first page without `pageNo`, and finds out the page size: what comes back is believed, not what was asked
  * for. A size that is refused gives way to the service's default; a size that was cut in silence is asked for by its real

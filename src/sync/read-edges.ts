@@ -5,7 +5,7 @@ import { type EdgePage, type ListEdges, planIncremental } from '../proof/increme
 import { PagesOfContents } from '../proof/repeats.ts';
 import type { Envelope } from '../proof/walk-account.ts';
 import type { OpenList } from './list-task.ts';
-import { getFirstPage } from './page-size.ts';
+import { getFirstPage, pagesStated } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { getOrMissing, type PageRequests } from './walk.ts';
 
@@ -26,6 +26,8 @@ export async function readEdges(task: OpenList): Promise<IncrementalReport | nul
   const edges = listMirror.edges();
   if (edges === null || isSweepDue(task, edges)) return null;
   const { page: firstPage, envelope, asked } = await getFirstPage(source, list, edges.pageSize, signal);
+  // A sweep says so in words.
+  if (pagesStated(envelope) > task.pagesMax) return null;
   const isKnown = (digest: string) => listMirror.known(digest, true) !== null;
   const { firstPageNo } = envelope;
   const requests: PageRequests = { source, list, firstPageNo, pageSize: asked, isKnown, signal };

@@ -7,7 +7,7 @@ import { confirmGrowth, type Growth } from '../proof/growth.ts';
 import { judge, judgeRefuted, type NextWalk, type Verdict } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
 import type { OpenList } from './list-task.ts';
-import { type FirstPage, getFirstPage, pageSizeAtFirst } from './page-size.ts';
+import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
 import { type PageRequests, walkPages } from './walk.ts';
 
@@ -115,9 +115,10 @@ function requestsOf(
 
 /** The next page to ask for, as long as the list keeps to the bound on its pages. */
 function withinPages({ resource }: ListDefinition, account: WalkAccount, pagesMax: number): Asked | null {
-  const asked = account.pageCount > pagesMax ? null : account.next();
-  if (account.pageCount <= pagesMax && (asked === null || asked.index <= pagesMax)) return asked;
-  const stated = `${resource} has ${account.pageCount > pagesMax ? account.pageCount : 'more'} pages`;
+  const pages = Math.max(account.pageCount, pagesStated(account.envelope));
+  const asked = pages > pagesMax ? null : account.next();
+  if (pages <= pagesMax && (asked === null || asked.index <= pagesMax)) return asked;
+  const stated = `${resource} has ${pages > pagesMax ? pages : 'more'} pages`;
   throw new ServiceError(
     'too_many_pages',
     `${stated}, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,

@@ -46,6 +46,16 @@ describe.concurrent('sync', () => {
       error: { message: expect.stringContaining('--max-pages') },
     });
     expect(await scene.sync(...manyPages, '--max-pages', '13')).toMatchObject({ code: 0 });
+    const incremental = await scene.sync(...manyPages, '--max-pages', '12');
+    expect(incremental.of('document-exports')).toMatchObject({ error: { code: 'too_many_pages' } });
+  });
+
+  test('--max-pages fails a list whose own count of pages says so', async () => {
+    await using scene = await setScene({ extraPageCount: 10 });
+    expect(await scene.sync('--max-pages', '11')).toMatchObject({ code: 0 });
+    expect(await scene.run('doctor', '--max-pages', '10')).toMatchObject({ code: 1 });
+    const refused = await scene.sync('--max-pages', '10');
+    expect(refused.of('webhooks')).toMatchObject({ error: { code: 'too_many_pages' }, requests: 1 });
   });
 
   test('--max-removals withholds removals of more than this share', async () => {

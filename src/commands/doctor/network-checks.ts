@@ -8,7 +8,7 @@ import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
 import type { Service } from '../../service/service.ts';
-import { getFirstPage, pageSizeAtFirst } from '../../sync/page-size.ts';
+import { getFirstPage, pageSizeAtFirst, pagesStated } from '../../sync/page-size.ts';
 import type { CommandContext } from '../context.ts';
 import type { Logger } from '../logging.ts';
 import { openService, readExtraCa } from '../run-once.ts';
@@ -79,16 +79,16 @@ async function askOnce(
 
 /** A run finds larger pages where it may, and then fewer: it is asked as a run asks only where the usual size makes too many. */
 async function excessOf(
-  { totalRecordCount, pageSize }: Pagination,
+  { pageCount, totalRecordCount, pageSize }: Pagination,
   source: Service,
   list: ListDefinition,
   config: Config,
   signal: AbortSignal,
 ): Promise<number | null> {
   const size = Math.min(pageSize, config.pageSize ?? pageSize);
-  if (totalRecordCount <= config.maxPages * size) return null;
+  if (pageCount <= config.maxPages && totalRecordCount <= config.maxPages * size) return null;
   const { envelope } = await getFirstPage(source, list, config.pageSize ?? pageSizeAtFirst, signal);
-  const pages = Math.ceil(envelope.totalRecordCount / envelope.pageSize);
+  const pages = pagesStated(envelope);
   return pages > config.maxPages ? pages : null;
 }
 
