@@ -2,7 +2,7 @@ import { MalformedError } from './malformed-error.ts';
 import {
   type ConnectionsReceipt,
   type ListReceipt,
-  type ListState,
+  type ListSum,
   type PruneReceipt,
   type Receipt,
   type RunReceipt,
@@ -43,7 +43,7 @@ function parse(text: string): unknown {
   }
 }
 
-type OfResource = Pick<ListState, 'resource'>;
+type OfResource = Pick<ListSum, 'resource'>;
 type Check<T> = (value: unknown) => value is T;
 
 /** Accepts an object with exactly these fields. */
@@ -138,7 +138,7 @@ const isUpgradeReceipt = objectOf<UpgradeReceipt>({
   at: isInstant,
   fromVersion: isVersion,
   docmirrorVersion: isVersion,
-  lists: inOrder(objectOf<ListState>({ resource: oneOf(...resources), ...state })),
+  lists: inOrder(objectOf<ListSum>({ resource: oneOf(...resources), ...state })),
 });
 
 const isPruneReceipt = objectOf<PruneReceipt>({

@@ -7,7 +7,7 @@ type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted
 export type ListName = 'document-exports' | 'collections' | 'webhooks';
 
 /** What stands in a list after a run. */
-export interface ListState<Name extends string = ListName | 'connections'> {
+export interface ListSum<Name extends string = ListName | 'connections'> {
   readonly resource: Name;
   readonly recordCount: number;
   /** The sum of the contents of all rows modulo 2^128, in 32 hexadecimal digits. */
@@ -15,13 +15,13 @@ export interface ListState<Name extends string = ListName | 'connections'> {
 }
 
 /** What a run changed in the connections' names; it stands in a receipt where there was such a change. */
-export interface ConnectionsReceipt extends ListState<'connections'> {
+export interface ConnectionsReceipt extends ListSum<'connections'> {
   /** The SHA-256 over the changes, in hexadecimal digits; `ChangesHash` makes it. */
   readonly changes: string;
 }
 
 /** What a run says of one list. */
-export interface ListReceipt extends ListState<ListName> {
+export interface ListReceipt extends ListSum<ListName> {
   /** The SHA-256 over the changes, in hexadecimal digits; `ChangesHash` makes it. */
   readonly changes: string;
   readonly status: EndStatus;
@@ -59,7 +59,7 @@ export interface UpgradeReceipt {
   readonly at: string;
   readonly fromVersion: string;
   readonly docmirrorVersion: string;
-  readonly lists: readonly ListState[];
+  readonly lists: readonly ListSum[];
 }
 
 /** Versions that had ended at `before` or earlier were deleted. */

@@ -2,13 +2,13 @@ import { MultiBar, Presets } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
 import { progressLine } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
-import type { Progress } from './progress-observer.ts';
+import type { ProgressObserver } from './progress-observer.ts';
 import { Reading } from './reading.ts';
 
 const widthUnknown = 80;
 
 /** Shows a bar a list on a terminal: how far it is, how fast, how long it still takes, and what it waits for. */
-export class BarObserver implements Progress {
+export class BarObserver implements ProgressObserver {
   readonly #bars: MultiBar;
   readonly #readings = new Map<string, Reading>();
 

@@ -3,7 +3,7 @@ import { shareOf } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
-import type { Progress } from './progress-observer.ts';
+import type { ProgressObserver } from './progress-observer.ts';
 import { Reading } from './reading.ts';
 
 /** How often the log tells how far a list is, in milliseconds. */
@@ -15,7 +15,7 @@ const sameWaitMs = 1_000;
 export async function showProgress(
   { stderr, environment }: Pick<CommandContext, 'stderr' | 'environment'>,
   logger: Logger,
-): Promise<Progress> {
+): Promise<ProgressObserver> {
   const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
   if (isCi || !stderr.isTTY || !logger.isLevelEnabled('info')) {
     return new LogObserver(logger, isCi ? null : logEveryMs);
@@ -25,7 +25,7 @@ export async function showProgress(
 }
 
 /** Writes how a run goes on to the log. */
-export class LogObserver implements Progress {
+export class LogObserver implements ProgressObserver {
   readonly #logger: Logger;
   readonly #everyMs: number | null;
   #reading: Reading | null = null;

@@ -11,7 +11,7 @@ import type { Trigger } from '../sync/ports.ts';
 import { type RunSummary, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
-import type { Progress } from './progress-observer.ts';
+import type { ProgressObserver } from './progress-observer.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
@@ -27,7 +27,7 @@ interface RunRequest {
   readonly logger: Logger;
   /** Learns the token. */
   readonly secrets: Secrets;
-  readonly observer: Progress;
+  readonly observer: ProgressObserver;
   readonly signal: AbortSignal;
 }
 
@@ -102,7 +102,7 @@ interface Opening {
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
   /** Told until when the service asked to be left alone. */
-  readonly observer?: Pick<Progress, 'waiting'>;
+  readonly observer?: Pick<ProgressObserver, 'waiting'>;
 }
 
 /**

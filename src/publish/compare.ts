@@ -34,7 +34,7 @@ export async function differences(
   const rows = await target.ask(comparison, parameters);
   const held = new Map(rows.map(([name, count, sum]) => [name, { count: Number(count), sum: sum ?? '' }]));
   const lists = publishedTables.flatMap(({ resource, view }) => {
-    const { recordCount, contentSum } = source.standing(resource, throughRunId);
+    const { recordCount, contentSum } = source.sumAfter(resource, throughRunId);
     const { count, sum } = held.get(resource) ?? { count: 0, sum: '0' };
     if (count !== recordCount) return [`${view}: ${count} rows there, ${recordCount} in the mirror`];
     if (BigInt(sum) !== BigInt(`0x${contentSum}`))

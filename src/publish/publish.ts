@@ -50,28 +50,22 @@ export async function publish(
   target: ClickHouse,
   options: PublishOptions,
 ): Promise<Publication> {
-  const progress: Progress = { sent: [], rows: 0, changes: 0 };
+  const sent: Sent = { runs: [], rows: 0, changes: 0 };
   for (let overtaken = 0; ; overtaken++) {
     using source = open();
     const isFirst = overtaken === 0;
     if (isFirst) await checkTables(target);
-    const found = await sendNewRuns(
-      source,
-      target,
-      { ...options, again: options.again && isFirst },
-      progress,
-    );
+    const found = await sendNewRuns(source, target, { ...options, again: options.again && isFirst }, sent);
     if (found.differences.length === 0) {
-      await insertAll(target, publishedRunsTable, runRows(progress.sent, source, options));
-      const { sent, rows, changes } = progress;
+      await insertAll(target, publishedRunsTable, runRows(sent.runs, source, options));
       return {
         tenant: options.tenant,
         mirrorId: source.mirrorId,
-        fromRunId: sent[0]?.runId ?? null,
+        fromRunId: sent.runs[0]?.runId ?? null,
         throughRunId: found.throughRunId,
-        runs: sent.length,
-        rows,
-        changes,
+        runs: sent.runs.length,
+        rows: sent.rows,
+        changes: sent.changes,
       };
     }
     const isOvertaken =
@@ -82,8 +76,8 @@ export async function publish(
 }
 
 /** What all attempts have sent. */
-interface Progress {
-  readonly sent: EndedRun[];
+interface Sent {
+  readonly runs: EndedRun[];
   rows: number;
   changes: number;
 }
@@ -92,12 +86,12 @@ async function sendNewRuns(
   source: PublishSource,
   target: ClickHouse,
   options: PublishOptions,
-  progress: Progress,
+  sent: Sent,
 ): Promise<{ throughRunId: number; differences: string[] }> {
   const { tenant, signal } = options;
   if (options.again && options.replaceTenant) await deleteTenant(target, tenant);
   const published = await lastPublishedRun(target, tenant, source);
-  const sentUpTo = progress.sent.at(-1)?.runId ?? 0;
+  const sentUpTo = sent.runs.at(-1)?.runId ?? 0;
   const afterRunId = options.again ? 0 : Math.max(published, sentUpTo);
   const runs = source.runs().filter(({ runId }) => runId > afterRunId);
   const expected = 2 * source.rowCountSince(afterRunId);
@@ -107,17 +101,17 @@ async function sendNewRuns(
     options.onProgress(Math.min(done, expected), expected);
   };
   for (const table of publishedTables) {
-    progress.rows += await insertAll(target, table, listRows(tenant, table, runs, source), {
+    sent.rows += await insertAll(target, table, listRows(tenant, table, runs, source), {
       signal,
       onSent,
     });
   }
   const changes = await insertAll(target, changesTable, changeRows(tenant, runs, source), { signal, onSent });
-  progress.changes += changes;
-  progress.sent.push(...runs);
+  sent.changes += changes;
+  sent.runs.push(...runs);
   const throughRunId = runs.at(-1)?.runId ?? afterRunId;
-  const sent = { afterRunId, count: changes };
-  return { throughRunId, differences: await differences(target, tenant, source, throughRunId, sent) };
+  const feed = { afterRunId, count: changes };
+  return { throughRunId, differences: await differences(target, tenant, source, throughRunId, feed) };
 }
 
 /** True where rows of later runs are there than this publication knows of: another one is ahead of it, or was cut off. */

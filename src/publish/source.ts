@@ -32,7 +32,7 @@ export interface SourceChange {
 }
 
 /** How many rows of a list stand after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
-export interface Standing {
+export interface RowSum {
   readonly recordCount: number;
   readonly contentSum: string;
 }
@@ -50,5 +50,5 @@ export interface PublishSource extends Disposable {
   /** The rows that a run left changed, and those that it removed, in any order. */
   rows(resource: string, runId: number): Iterable<SourceRow>;
   changes(runId: number): Iterable<SourceChange>;
-  standing(resource: string, runId: number): Standing;
+  sumAfter(resource: string, runId: number): RowSum;
 }

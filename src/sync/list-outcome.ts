@@ -4,7 +4,7 @@ import type { IncrementalReport } from './read-edges.ts';
 import type { Reading, ReadWalk } from './read-list.ts';
 
 /** What was found out before a list ended, well or not. */
-export interface Progress extends Reading {
+export interface Findings extends Reading {
   /** What an incremental sync saw, where it was enough. */
   incremental: IncrementalReport | null;
 }
@@ -44,7 +44,7 @@ export function failed(error: unknown): Ending {
 }
 
 /** What the readings of a list tell of it, however it ended. */
-export function describeReading({ walks, walksBegun, incremental }: Progress) {
+export function describeReading({ walks, walksBegun, incremental }: Findings) {
   const last = walks.at(-1);
   const usual = walks.findLast(
     ({ account }) => account.envelope.pageSize === walks[0]?.account.envelope.pageSize,

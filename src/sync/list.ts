@@ -5,7 +5,7 @@ import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
 import { removalsAllowed } from '../proof/removal-guard.ts';
 import type { Strip } from '../proof/strip.ts';
 import type { Changed } from '../proof/verdict.ts';
-import { describeReading, type Ending, ended, failed, type Progress, trafficSince } from './list-outcome.ts';
+import { describeReading, type Ending, ended, type Findings, failed, trafficSince } from './list-outcome.ts';
 import type { ListTask, OpenList } from './list-task.ts';
 import type { ApplyOrder, Completeness, ListOutcome } from './ports.ts';
 import { type IncrementalReport, readEdges } from './read-edges.ts';
@@ -19,12 +19,12 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
-  const progress: Progress = { walks: [], walksBegun: 0, incremental: null };
+  const findings: Findings = { walks: [], walksBegun: 0, incremental: null };
   const conclude = (ending: Ending): ListOutcome => ({
     resource: list.resource,
     startedAt,
     completedAt: clock().toISOString(),
-    ...describeReading(progress),
+    ...describeReading(findings),
     ...trafficSince(trafficBefore, task.source.traffic),
     ...ending,
   });
@@ -34,9 +34,9 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
   try {
     const listMirror = await mirror.openList(list, startedAt);
     if (listMirror.doubt !== null) observer.mirrorDoubted(list, listMirror.doubt);
-    const sync: ListSync = { ...task, listMirror, progress, conclude };
-    progress.incremental = await readEdges(sync);
-    outcome = await (progress.incremental === null ? sweep(sync) : extend(sync, progress.incremental));
+    const sync: ListSync = { ...task, listMirror, findings, conclude };
+    findings.incremental = await readEdges(sync);
+    outcome = await (findings.incremental === null ? sweep(sync) : extend(sync, findings.incremental));
   } catch (error) {
     outcome = conclude(failed(error));
     await mirror.recordList(outcome);
@@ -47,7 +47,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
 
 /** A list that is being read, what was found out of it, and how its outcome is made of an ending. */
 interface ListSync extends OpenList {
-  readonly progress: Progress;
+  readonly findings: Findings;
   readonly conclude: (ending: Ending) => ListOutcome;
 }
 
@@ -58,7 +58,7 @@ async function extend(sync: ListSync, { envelope, pages, edges }: IncrementalRep
     return await write(sync, order, 'incremental');
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
-    sync.progress.incremental = null;
+    sync.findings.incremental = null;
     return sweepAgain(sync, error);
   }
 }
@@ -68,11 +68,11 @@ async function extend(sync: ListSync, { envelope, pages, edges }: IncrementalRep
  * the list is read again without any; where they still would not, it is unproven.
  */
 async function sweep(sync: ListSync, isTrusting = true): Promise<ListOutcome> {
-  const { progress } = sync;
+  const { findings } = sync;
   const sweptAt = sync.clock().toISOString();
-  const walksBefore = progress.walks.length;
-  const proof = await readList(sync, progress, isTrusting);
-  const walks = progress.walks.slice(walksBefore);
+  const walksBefore = findings.walks.length;
+  const proof = await readList(sync, findings, isTrusting);
+  const walks = findings.walks.slice(walksBefore);
   if (proof.kind !== 'proven') return storeSeen(sync, walks, proof);
   try {
     return await write(sync, orderOf(sync, walks, proof.changed, sweptAt), 'proven');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../src/publish/source.ts';
+import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../src/publish/source.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { Random } from '../../src/sample/random.ts';
 
@@ -96,7 +96,7 @@ export class ModelMirror {
         }
       },
       changes: runId => at(runId)?.changes ?? [],
-      standing: (resource, runId) => sumOf(at(runId)?.standing.get(resource) ?? new Map()),
+      sumAfter: (resource, runId) => sumOf(at(runId)?.standing.get(resource) ?? new Map()),
       [Symbol.dispose]: () => undefined,
     };
   };
@@ -142,7 +142,7 @@ function changeOf(
   return { runId, changedAt, resource, recordId: id, operation, record: JSON.stringify({ id, values }) };
 }
 
-function sumOf(rows: ReadonlyMap<number, SourceRow>): Standing {
+function sumOf(rows: ReadonlyMap<number, SourceRow>): RowSum {
   const sum = [...rows.values()].reduce(
     (total, { content }) => (total + BigInt(`0x${content}`)) % modulus,
     0n,

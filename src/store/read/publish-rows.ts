@@ -4,7 +4,7 @@ import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
-import type { EndedRun, PublishSource, SourceChange, SourceRow, Standing } from '../../publish/source.ts';
+import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
@@ -23,7 +23,7 @@ const stoodAfterRun = 'resource = ? AND valid_from_run_id <= ? AND valid_to_run_
 const changesOfRun = `
   SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
   FROM changes WHERE run_id = ?`;
-const recordedStanding = `
+const recordedSum = `
   SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
   WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`;
 
@@ -88,8 +88,8 @@ export class PublishRows implements PublishSource {
   }
 
   /** As the run recorded it; added up from the rows where none has: for connections, and for runs of docmirror 0.1. */
-  standing(resource: string, runId: number): Standing {
-    const recorded = this.#sqlite.prepare<[string, number], Standing>(recordedStanding).get(resource, runId);
+  sumAfter(resource: string, runId: number): RowSum {
+    const recorded = this.#sqlite.prepare<[string, number], RowSum>(recordedSum).get(resource, runId);
     return recorded ?? sumOf(this.#contentsAfter(resource, runId));
   }
 
@@ -142,7 +142,7 @@ function* restored(
   }
 }
 
-function sumOf(contents: Iterable<string>): Standing {
+function sumOf(contents: Iterable<string>): RowSum {
   const sum = new Sum();
   for (const content of contents) sum.addHex(content);
   return { recordCount: sum.count, contentSum: sum.toString() };

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { ConnectionsReceipt, ListReceipt, ListState, RunReceipt } from '../../audit/receipt.ts';
+import type { ConnectionsReceipt, ListReceipt, ListSum, RunReceipt } from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ContentSum } from '../tables/content-sums.ts';
@@ -11,9 +11,9 @@ import { ReceiptLog } from './receipt-log.ts';
 interface ReceiptSources {
   readonly mirrorId: string;
   /** How many rows stand in a list, or among the connections, after the run, and what they sum up to. */
-  readonly stateAfter: (resource: ListState['resource']) => Sum;
+  readonly stateAfter: (resource: ListSum['resource']) => Sum;
   /** What the run changed in a list, or in the connections. */
-  readonly changes: (resource: ListState['resource']) => { readonly count: number; readonly digest: string };
+  readonly changes: (resource: ListSum['resource']) => { readonly count: number; readonly digest: string };
 }
 
 /** Of a run of 0.1.0 nobody knows who ran it. */
@@ -94,11 +94,11 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
 }
 
 /** How a list stands by the newest receipt that speaks of it; the connections, whose runs keep no sums, by their own sum. */
-function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListState['resource']): Sum {
+function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListSum['resource']): Sum {
   if (resource === 'connections') return new ContentSum(sqlite, resource, resource).stored();
   for (const text of log.newestFirst()) {
     const receipt = receiptOrNull(text);
-    const states: readonly ListState[] = receipt === null || receipt.kind === 'prune' ? [] : receipt.lists;
+    const states: readonly ListSum[] = receipt === null || receipt.kind === 'prune' ? [] : receipt.lists;
     const state = states.find(list => list.resource === resource);
     if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
   }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { ListState } from '../../audit/receipt.ts';
+import type { ListSum } from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ReceiptLog } from './receipt-log.ts';
@@ -15,7 +15,7 @@ interface Upgrade {
 /** Writes what each list holds when the file gets another shape, in the transaction that changes it, when the sums are right. */
 export function writeUpgradeReceipt(sqlite: Database.Database, upgrade: Upgrade): void {
   const log = new ReceiptLog(sqlite);
-  const stateOf = <Name extends string>(table: string, resource: Name): ListState<Name> => {
+  const stateOf = <Name extends string>(table: string, resource: Name): ListSum<Name> => {
     const sum = new ContentSum(sqlite, table, resource).stored();
     return { resource, recordCount: sum.count, checksum: sum.toString() };
   };

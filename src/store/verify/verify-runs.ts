@@ -1,5 +1,5 @@
 import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { ListState } from '../../audit/receipt.ts';
+import type { ListSum } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
@@ -7,7 +7,7 @@ import type { WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
-type Resource = ListState['resource'];
+type Resource = ListSum['resource'];
 
 interface RunState {
   readonly id: number;
@@ -103,7 +103,7 @@ class Rewind {
   }
 
   /** @param who of whose receipt the states are, in words. */
-  checkStates(who: string, said: readonly ListState[]): void {
+  checkStates(who: string, said: readonly ListSum[]): void {
     if (this.isOver) return;
     for (const { resource, recordCount, checksum } of said)
       this.#compare(who, resource, recordCount, checksum);
@@ -141,6 +141,6 @@ class Rewind {
 }
 
 /** How a receipt says that a list stood. */
-function sumIn(state: ListState | undefined): Sum {
+function sumIn(state: ListSum | undefined): Sum {
   return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
 }

@@ -67,7 +67,7 @@ function expectReplay(path: string, runCount: number): void {
           contentOfWire(resource, text).toString('hex'),
         );
         expect(standing.map(({ content }) => content).sort()).toEqual(contents.sort());
-        expect(rows.standing(resource, runId)).toEqual({
+        expect(rows.sumAfter(resource, runId)).toEqual({
           recordCount: contents.length,
           contentSum: sumOf(contents),
         });
@@ -125,8 +125,8 @@ test('a run that is under way, and what comes after it, is not published; what a
   sqlite.close();
   const rows = PublishRows.open(path, contentOfJson);
   expect(rows.runs().map(({ runId }) => runId)).toEqual([1, 2]);
-  expect(rows.standing('webhooks', 1)).toMatchObject({ recordCount: 0 });
-  expect(rows.standing('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
+  expect(rows.sumAfter('webhooks', 1)).toMatchObject({ recordCount: 0 });
+  expect(rows.sumAfter('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
   rows[Symbol.dispose]();
 });
 
