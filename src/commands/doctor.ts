@@ -10,6 +10,7 @@ import { checkNetwork } from './doctor/network-checks.ts';
 import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
+import { terminalWidth } from './terminal-width.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror doctor`; its flags stand in the table of commands. */
@@ -19,7 +20,7 @@ export async function doctor(command: Command, context: CommandContext): Promise
   for await (const verdict of examine(command, context)) {
     const found = context.secrets.redact(verdict.found);
     verdicts.push({ ...verdict, found });
-    if (!json) context.stdout.write(findingText({ ...verdict, found }));
+    if (!json) context.stdout.write(findingText({ ...verdict, found }, terminalWidth(context.stdout)));
   }
   const exitCode = exitCodeOf(verdicts);
   const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);

@@ -1,4 +1,5 @@
 import { printable, printableInOneLine } from '../printable.ts';
+import { wrap } from './wrap.ts';
 
 /** What one check of `doctor` found. */
 export interface Finding {
@@ -20,10 +21,12 @@ const marks = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: '–' };
 const markWidth = 4;
 const checkWidth = 11;
 
-/** One finding for people, on a line, and on the next what to do. */
-export function findingText({ check, status, found, todo }: Finding): string {
-  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}\n`;
-  return todo === null ? line : `${line}${' '.repeat(markWidth + checkWidth + 4)}→ ${printable(todo)}\n`;
+/** One finding for people, and below it what to do, in lines of at most `width` characters. */
+export function findingText({ check, status, found, todo }: Finding, width: number): string {
+  const indent = ' '.repeat(markWidth + checkWidth + 4);
+  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}`;
+  const advice = todo === null ? [] : wrap(`${indent}→ ${printable(todo)}`, width, `${indent}  `);
+  return [...wrap(line, width, indent), ...advice].map(each => `${each}\n`).join('');
 }
 
 /** What all findings come to, for people. */

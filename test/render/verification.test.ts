@@ -21,7 +21,21 @@ test('what SQLite says of damage in several lines stands in one', () => {
   expect(verificationText(verification)).toBe(
     `mirror.sqlite is NOT as docmirror wrote it: 1 difference.\n  file: ${joined} [content]\n`,
   );
-  expect(findingText({ check: 'mirror', status: 'failed', found: multiline, todo: null })).toContain(
-    `${joined}\n`,
+  const finding = { check: 'mirror', status: 'failed', found: multiline, todo: null } as const;
+  expect(findingText(finding, Number.POSITIVE_INFINITY)).toContain(`${joined}\n`);
+});
+
+test('a finding is broken where the terminal ends, and keeps to its column', () => {
+  const finding = { check: 'pages', status: 'failed', found: 'as many words '.repeat(8).trim() } as const;
+  expect(findingText({ ...finding, todo: 'do this and do that again' }, 40)).toBe(
+    `FAIL  pages        as many words as many
+                   words as many words
+                   as many words as many
+                   words as many words
+                   as many words as many
+                   words
+                   → do this and do that
+                     again
+`,
   );
 });
