@@ -40,7 +40,6 @@ export function agree(earlier: Strip, later: Strip, itemsOf: ItemsOf): Agreement
 
 /** From where the places of an earlier strip may be counted in a later one: as the direction says or, where neither has one, either way. */
 function countingsOf(earlier: Strip, later: Strip): readonly Counting[] {
-  if (later.covered < earlier.covered) return [];
   const counting = earlier.counting ?? later.counting;
   const isEither = counting === null && later.covered > earlier.covered;
   return isEither ? ['front', 'back'] : [counting ?? 'front'];

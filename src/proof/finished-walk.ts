@@ -19,28 +19,11 @@ export interface FinishedWalk {
 /** Closes the account of a walk. */
 export function finishWalk(
   account: WalkAccount,
-  { isTrusting, isTakenUp }: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
-  earlier: readonly FinishedWalk[],
+  manner: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
   itemsOf: ItemsOf,
 ): FinishedWalk {
   const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
-  const same = strip && earlier.find(walk => walk.strip !== null && isSameStrip(walk.strip, strip));
-  // A second reading mostly brings the very pages of the first one.
-  const repeats = same?.repeats ?? (strip && findRepeats(strip, itemsOf));
-  return { account, strip, repeats, isTrusting, isTakenUp };
-}
-
-function isSameStrip(one: Strip, other: Strip): boolean {
-  return (
-    one.counting === other.counting &&
-    one.segments.length === other.segments.length &&
-    one.segments.every(({ answer, from, to }, at) => {
-      const counterpart = other.segments[at];
-      return (
-        counterpart?.answer.digest === answer.digest && counterpart.from === from && counterpart.to === to
-      );
-    })
-  );
+  return { account, strip, repeats: strip && findRepeats(strip, itemsOf), ...manner };
 }
 
 /** True where it is known that no content stands on two of its pages. */

@@ -92,8 +92,6 @@ export function lay(answers: readonly Answer[], size: number, counting: Counting
   let covered = 0;
   let overlaps = false;
   for (const { answer, from, to } of ordered) {
-    // Counted from the back, a page may begin before the first place: the list was shorter than it said.
-    if (from < 0) return { kind: 'conflict' };
     for (let at = segments.length - 1; at >= 0; at--) {
       const earlier = segments[at] as Segment;
       if (earlier.to <= from) break;

@@ -43,7 +43,7 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
     const { account, pages, isTakenUp } = await readWalk(task, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
-    const walk = { ...finishWalk(account, manner, walks, itemsOf), pages };
+    const walk = { ...finishWalk(account, manner, itemsOf), pages };
     const isOneBefore = (size: number) => walks.some(before => sizeOf(before) === size);
     isSizeFixed ||= next.pageSize !== null && !isOneBefore(next.pageSize) && isOneBefore(sizeOf(walk));
     walks.push(walk);

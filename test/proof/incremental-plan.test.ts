@@ -117,6 +117,19 @@ describe('where the total grew and the first page is as it was', () => {
     ['a change before the end ends in a sweep', plan(203, first, page(19, 203, [0, 1], 'y')), sweep],
     ['a first page that changed ends in a sweep', plan(203, page(1, 203, null, 'other')), sweep],
   ])('%s', (_what, step, expected) => expect(step).toMatchObject(expected));
+
+  test('new records on both sides of a known one end in a sweep', () => {
+    const [total, found] = [198, { newCount: 3, firstNew: 4, lastNew: 7, changed: 0 }];
+    const pages = [page(1, total, null, 'first'), page(19, total, null, 'y')];
+    const planned = (last: EdgePage) =>
+      planIncremental(
+        { ...edges, totalRecordCount: 195 },
+        now(total),
+        new Map([...pages, last].map(entry => [entry.pageNo, entry])),
+      );
+    expect(planned(page(20, total, null, 'w', { found }))).toMatchObject(sweep);
+    expect(planned(page(20, total, [5, 3], 'w'))).toMatchObject(done(3));
+  });
 });
 
 describe('any doubt ends in a sweep:', () => {
