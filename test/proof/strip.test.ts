@@ -62,6 +62,12 @@ describe('answers laid side by side', () => {
     expect(pages.lay(also, 3, 6, 'back')).toEqual({ kind: 'unread' });
   });
 
+  test('may overlap in a page that was not read, where it is the same one', () => {
+    const pages = new Pages();
+    const answers = [pages.unread(0, 6, 'ABC'), pages.unread(0, 7, 'ABC'), pages.answer(1, 7, 'DEF')];
+    expect(pages.lay(answers, 3, 6)).toMatchObject({ kind: 'strip', strip: { counting: 'front' } });
+  });
+
   test('have a gap where a place is missing that stood when the walk began, and none above', () => {
     const pages = new Pages();
     const answers = [pages.answer(0, 9, 'ABC'), pages.answer(2, 9, 'GHI')];
