@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/resolve.ts';
+import { type Config, resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
@@ -10,9 +10,10 @@ import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-r
 import { restore } from '../store/backup/restore.ts';
 import { assertNameFits, fileBehind } from '../store/file/mirror-path.ts';
 import { unfinishedEnding } from '../store/file/unfinished.ts';
-import { type Verification, verifyMirror } from '../store/verify/verify.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 import {
   assertCanSign,
+  removeCheckpoint,
   signedCheckpointOf,
   verifyWithCheckpoint,
   writeCheckpoint,
@@ -42,7 +43,7 @@ export async function backup(command: Command, context: CommandContext): Promise
       throw new UsageError(`${flag} makes no backup, so it goes without DEST and other flags.`);
     assertThere(flag, flags.check ?? flags.restore ?? '');
     if (flags.check !== undefined) return check(flags.check, config.signingKeyFile, context);
-    return restoreMirror(flags.restore ?? '', config.database, context);
+    return restoreMirror(flags.restore ?? '', config, context);
   }
   if (destination === undefined || destination === '')
     throw new UsageError('Name the file to write: docmirror backup DEST');
@@ -57,7 +58,7 @@ export async function backup(command: Command, context: CommandContext): Promise
   }
   if (config.signingKeyFile !== null) {
     writeCheckpoint(checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
-  }
+  } else removeCheckpoint(checkpointBeside(path));
   const removed = keep === null ? [] : rotate(destination, path, keep);
   context.stdout.write(describe(made, removed));
 }
@@ -81,8 +82,15 @@ function stateText(newestRunId: number): string {
   return newestRunId === 0 ? 'an empty mirror' : `the mirror as of run ${newestRunId}`;
 }
 
-async function restoreMirror(copy: string, database: string, context: CommandContext): Promise<void> {
-  const restored = await withBar('restoring', context, options => restore(copy, database, options));
+async function restoreMirror(
+  copy: string,
+  { database, signingKeyFile }: Config,
+  context: CommandContext,
+): Promise<void> {
+  const verify = (path: string, options: VerifyOptions) => audit(path, copy, signingKeyFile, options);
+  const restored = await withBar('restoring', context, options =>
+    restore(copy, database, { ...options, verify }),
+  );
   const { path, bytes, newestRunId, verification } = restored;
   if (verification !== null && verification.differenceCount > 0) {
     return refuse(verification, 'so the mirror was left as it is.', context);
@@ -118,11 +126,20 @@ async function check(
   signingKeyFile: string | null,
   { stdout, signal, setExitCode }: CommandContext,
 ): Promise<void> {
-  const checkpoint = checkpointBeside(path);
-  const options = { limit: differencesMax, signal };
-  const verification = existsSync(checkpoint)
-    ? await verifyWithCheckpoint(path, { ...options, checkpoint, publicKey: undefined, signingKeyFile })
-    : await verifyMirror(path, options);
+  const verification = await audit(path, path, signingKeyFile, { limit: differencesMax, signal });
   stdout.write(verificationText(verification, terminalWidth(stdout)));
   if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
+}
+
+/** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
+function audit(
+  path: string,
+  backup: string,
+  signingKeyFile: string | null,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const checkpoint = checkpointBeside(backup);
+  return existsSync(checkpoint)
+    ? verifyWithCheckpoint(path, { ...options, checkpoint, publicKey: undefined, signingKeyFile })
+    : verifyMirror(path, options);
 }

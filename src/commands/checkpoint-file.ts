@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
+import { lstatSync, rmSync } from 'node:fs';
 import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
 import { readSmallBytes } from '../config/small-file.ts';
-import { UsageError } from '../errors.ts';
+import { RefusedFileError, UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
 import { assertReplaceable, FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
@@ -59,6 +60,17 @@ export function writeCheckpoint(path: string, text: string): void {
 }
 
 const checkpointKind = { what: 'a checkpoint', beginning: /^docmirror\// };
+
+/** Removes the checkpoint of what another file has taken the place of; what is none stays. */
+export function removeCheckpoint(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
+  try {
+    assertReplaceable(path, checkpointKind);
+    rmSync(path);
+  } catch (error) {
+    if (!(error instanceof RefusedFileError)) throw error;
+  }
+}
 
 /**
  * Finds out, before there is anything to sign, whether a checkpoint can be signed and put there.

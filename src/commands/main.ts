@@ -87,7 +87,7 @@ function withoutValues(text: string): string {
 async function traced(error: unknown, flags: Flags, environment: Environment): Promise<unknown> {
   if (error instanceof CommanderError || foreseen(error) !== null) return error;
   const { faultOfMirror } = await import('./spoilt-mirror.ts');
-  return faultOfMirror(flags, environment) ?? error;
+  return (await faultOfMirror(flags, environment)) ?? error;
 }
 
 /** Says what went wrong, where commander has not said it already, and returns the exit code. */

@@ -2,19 +2,34 @@ import { type Environment, type Flags, resolveConfig } from '../config/resolve.t
 import { MirrorFileError } from '../errors.ts';
 import { openForReading } from '../store/file/open.ts';
 import { misfitOf } from '../store/file/whole.ts';
+import { verifyMirror } from '../store/verify/verify.ts';
 
 /**
- * Looks at the mirror of a command that ended by an error which nobody foresaw: where it holds a value of another type than
- * docmirror writes, that is what the command stumbled over.
+ * Looks at the mirror of a command that ended by an error which nobody foresaw: where it is not as docmirror wrote it, that is what
+ * the command stumbled over.
  *
- * @returns what to say of the mirror; null where it holds no such value, or can't be looked at.
+ * @returns what to say of the mirror; null where it is sound, or can't be looked at.
  */
-export function faultOfMirror(flags: Flags, environment: Environment): MirrorFileError | null {
+export async function faultOfMirror(flags: Flags, environment: Environment): Promise<MirrorFileError | null> {
   try {
-    using file = openForReading(resolveConfig(flags, environment).database);
-    const misfit = misfitOf(file);
-    return misfit === null ? null : new MirrorFileError(misfit);
+    const { database } = resolveConfig(flags, environment);
+    const words = misfitIn(database) ?? (await differenceIn(database));
+    return words === null ? null : new MirrorFileError(words);
   } catch {
     return null;
   }
+}
+
+function misfitIn(database: string): string | null {
+  using file = openForReading(database);
+  return misfitOf(file);
+}
+
+async function differenceIn(database: string): Promise<string | null> {
+  const { signal } = new AbortController();
+  const { path, differences } = await verifyMirror(database, { limit: 1, signal });
+  const [first] = differences;
+  if (first === undefined) return null;
+  const place = first.table === null ? '' : `${first.table}${first.id === null ? '' : ` ${first.id}`}: `;
+  return `${path} is not as docmirror wrote it (${place}${first.what}). "docmirror verify" names all differences. Restore it from a backup, or move it away and sync anew.`;
 }

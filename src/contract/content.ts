@@ -1,4 +1,5 @@
 import { canonicalJson, canonicalObject, type Member, parseKept } from './canonical.ts';
+import { memberTexts, parseExact } from './exact-json.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
 import { hash16, hash16Hex, writeHash16 } from './sum.ts';
 
@@ -111,12 +112,19 @@ function merged(
   canonical: (value: unknown, name: string) => string,
 ): Member[] {
   if (extra === null) return [...members];
-  const further = Object.entries(parseKept(extra) as Record<string, unknown>);
+  const further = Object.entries(furtherFields(extra));
   const held = new Map(further);
   return [
     ...members.filter(([name, json]) => !held.has(name) || (json !== '[]' && json !== idsIn(held.get(name)))),
     ...further.flatMap(([name, value]): Member[] => (value === null ? [] : [[name, canonical(value, name)]])),
   ];
+}
+
+/** @throws SyntaxError where the text is no JSON object. */
+function furtherFields(extra: string): object {
+  const fields = parseKept(extra);
+  if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
+  throw new SyntaxError('it is no JSON object');
 }
 
 /** What the columns hold of references that stand whole among the further fields; null where it is no array. */
@@ -132,10 +140,17 @@ function withoutNames(value: unknown): unknown {
 }
 
 /**
- * Further fields as docmirror writes them: compact JSON of an object with members, else null. A content knows neither the spaces
- * between them nor an object of nothing, which another program may have written.
+ * Further fields as docmirror writes them: compact JSON of an object with members, each once, else null. A content knows neither
+ * the spaces between them, nor a member that a later one of its name hides, nor how a letter or a number is written, nor an object
+ * of nothing: another program may have written that.
+ *
+ * @throws SyntaxError where the text is no JSON object.
  */
 export function normalExtra(extra: string | null): string | null {
-  const compact = extra?.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1') ?? '';
-  return compact.startsWith('{"') ? compact : null;
+  if (extra === null) return null;
+  furtherFields(extra);
+  const members = [...new Map(memberTexts(extra))].map(
+    ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(parseExact(text))}`,
+  );
+  return members.length === 0 ? null : `{${members.join(',')}}`;
 }

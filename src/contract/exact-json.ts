@@ -67,17 +67,15 @@ export function elementTexts(array: string): string[] {
   return elements.length === 1 && elements[0] === '' ? [] : elements;
 }
 
-/** The text of a member of a JSON object, as received; the last such member counts; undefined where there is none. */
-export function memberText(object: string, name: string): string | undefined {
-  let found: string | undefined;
+/** The members of a JSON object in their order, each by its name and the text of its value, as received; a name may come twice. */
+export function* memberTexts(object: string): Generator<[name: string, text: string]> {
   for (let at = object.indexOf('"'); at >= 0; at = object.indexOf('"', at)) {
     const nameEnd = endOfString(object, at);
     const start = object.indexOf(':', nameEnd) + 1;
     const end = endOfValue(object, start);
-    if (JSON.parse(object.slice(at, nameEnd)) === name) found = object.slice(start, end);
+    yield [JSON.parse(object.slice(at, nameEnd)), object.slice(start, end)];
     at = end;
   }
-  return found;
 }
 
 const structure = /["{}[\],]/g;

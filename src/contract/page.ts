@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { memberText } from './exact-json.ts';
+import { memberTexts } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
 import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
@@ -77,7 +77,7 @@ function readWhole(bytes: Buffer): Page {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
   if (!isPage(body)) throw new PageError(explain());
-  const items = Buffer.from(memberText(text, 'items')?.trim() ?? '[]');
+  const items = Buffer.from(new Map(memberTexts(text)).get('items')?.trim() ?? '[]');
   return {
     pagination: body.pagination,
     items,

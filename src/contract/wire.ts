@@ -63,9 +63,15 @@ export function wireConnection({ id, name, extra }: StoredConnection): string {
   return withExtra([`"id":${id}`, ...(isNameElsewhere ? [] : [`"name":${JSON.stringify(name)}`])], extra);
 }
 
-/** Reads a connection reference back that `wireConnection` wrote. */
+/**
+ * Reads a connection reference back that `wireConnection` wrote.
+ *
+ * @throws SyntaxError where it is none.
+ */
 export function readWireConnection(json: string): StoredConnection {
-  const { id, name }: StoredConnection = JSON.parse(json);
+  const { id, name }: Partial<StoredConnection> = JSON.parse(json) ?? {};
+  if (typeof id !== 'number' || (name !== null && typeof name !== 'string'))
+    throw new SyntaxError('it is no connection in JSON');
   const isNameHeld = name === null || name.isWellFormed();
   // The rest is kept as text, for JavaScript may not hold its numbers.
   const held = [`"id":${id}`, ...(isNameHeld ? [`"name":${JSON.stringify(name)}`] : [])];

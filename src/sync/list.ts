@@ -121,7 +121,9 @@ function write(
   completeness: Completeness,
   reason: string | null = null,
 ): Promise<ListOutcome> {
-  return listMirror.apply(order, applied => conclude(ended(completeness, reason, applied)), signal);
+  // What others did to the mirror, and this run puts right, is seen in no receipt.
+  const words = reason ?? listMirror.doubt;
+  return listMirror.apply(order, applied => conclude(ended(completeness, words, applied)), signal);
 }
 
 function orderOf(

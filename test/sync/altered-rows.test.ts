@@ -4,6 +4,7 @@ import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import type { SampleItem } from '../support/stand-in.ts';
 
 // Whoever writes to the mirror between two runs, by whatever tool: the next run claims nothing that is not so.
 
@@ -73,6 +74,17 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
     true,
   ],
   ['further fields of nothing', "UPDATE collections SET _extra = '{}' WHERE id = 3", true],
+  [
+    'a further field that a later one of its name hides',
+    `UPDATE document_exports SET _extra = '{"kept":7,' || substr(_extra, 2) WHERE _extra LIKE '{"kept":%'`,
+    true,
+  ],
+  [
+    'a reference to a connection that never was',
+    'UPDATE collections SET source_connection_id = 12345 WHERE id = 2',
+    true,
+  ],
+  ['a link to a connection that never was', 'UPDATE webhook_connections SET connection_id = 777', true],
   ['a shortcut of no list', "INSERT INTO _list_states VALUES ('nonsense', 1, '{}', x'00')", true],
   ['a known page', 'UPDATE _known_pages SET item_count = item_count + 1 WHERE place = 3', true],
   ['a number that is given last', 'UPDATE sqlite_sequence SET seq = 9223372036854775807', true],
@@ -126,6 +138,7 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
 describe('a mirror that another program has written to', () => {
   test.each(alterations)('is what the service lists after the next run: %s', async (_, sql, isWholeAgain) => {
     await using scene = await setScene({ maxPageSize: 10 });
+    Object.assign(scene.service.lists['document-exports'][4] as SampleItem, { kept: 1, other: 'é' });
     await syncScene(scene, { fullEveryMs: day });
     const before = contents(scene.database);
     alter(scene.database, sql);
@@ -157,7 +170,8 @@ describe('a mirror that another program has written to', () => {
     const healing = await scene.sync();
     expect(healing.stderr).toContain('something else has written to the mirror');
     expect(healing.stderr).toContain('the rows of collections are not what docmirror wrote');
-    expect(healing.of('collections')).toMatchObject({ completeness: 'proven', walks: 2, updated: 0 });
+    const reason = 'the rows of collections are not what docmirror wrote';
+    expect(healing.of('collections')).toMatchObject({ completeness: 'proven', reason, walks: 2, updated: 0 });
     expect((await scene.run('verify')).code).toBe(0);
   });
 });

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DocmirrorError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
+import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -66,6 +67,42 @@ test('a table that is not as docmirror made it is told in words', async () => {
   const { code, stderr } = await scene.sync();
   expect(code).not.toBe(0);
   expect(stderr).toContain('has not the tables that docmirror made');
+  expect(stderr).not.toContain('    at ');
+});
+
+test('a log of receipts to which nothing can be added is told in words, by doctor too', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  tamper(scene.database, "UPDATE sync_receipts SET leaf_hash = 'zz'");
+  const words = expect.stringContaining('a hash that docmirror did not write');
+  for (const command of [['sync'], ['audit', 'checkpoint', '--unsigned']])
+    expect(await scene.run(...command)).toMatchObject({ code: 1, stderr: words });
+  expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
+});
+
+test('a run that has its receipt is not ended once more, whatever its row says', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  tamper(scene.database, "UPDATE sync_runs SET status = 'running'");
+  expect(await scene.run('doctor')).toMatchObject({ code: 0 });
+  expect(await scene.sync()).toMatchObject({ code: 0 });
+  expect(await scene.run('verify')).toMatchObject({ code: 4 });
+});
+
+test.each([
+  ['null', ['show', 'collections', '2']],
+  ['null', ['export', '--out', 'exported']],
+  ['no JSON', ['changes']],
+  ['no JSON', ['changes', '--format', 'ndjson']],
+])('further fields that are %s are told in words by %j', async (extra, command) => {
+  await using scene = await setScene();
+  await scene.sync();
+  tamper(scene.database, `UPDATE collections SET _extra = '${extra}' WHERE id = 2`);
+  const { code, stderr } = await scene.run(
+    ...command,
+    ...(command[0] === 'changes' ? ['--since-run', '0'] : []),
+  );
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/docmirror verify/) });
   expect(stderr).not.toContain('    at ');
 });
 

@@ -64,8 +64,10 @@ function versionToUpgrade(database: string): string | null {
     }
     if (shape === 'current') {
       assertComplete(file);
-      // A run writes it into its receipt.
-      new ReceiptLog(file.sqlite).mirrorId();
+      // A run writes the id into its receipt, and adds that to the log.
+      const log = new ReceiptLog(file.sqlite);
+      log.mirrorId();
+      log.head();
     }
     return null;
   });

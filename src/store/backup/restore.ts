@@ -13,7 +13,7 @@ import { holdLock } from '../file/staging-file.ts';
 import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
 import { laterShape } from '../file/upgrade.ts';
 import { damageOf } from '../file/whole.ts';
-import { type Verification, verifyMirror } from '../verify/verify.ts';
+import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
 import { copyMirror } from './copy.ts';
 
@@ -35,11 +35,16 @@ const readerWaitMs = 10_000;
  * what SQLite left beside the old mirror goes before the new one gets its name, so that nothing of the one is taken for a part
  * of the other.
  *
+ * @param options `verify` audits the copy.
  * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
  * @throws MirrorBusyError where a run holds the mirror.
  * @throws MirrorFileError where the copy is damaged or can't be written, or a program holds on to the mirror.
  */
-export async function restore(copy: string, target: string, options: BackupOptions): Promise<Restored> {
+export async function restore(
+  copy: string,
+  target: string,
+  { verify, ...options }: BackupOptions & { readonly verify: typeof verifyMirror },
+): Promise<Restored> {
   const path = mirrorToWrite(target);
   if (fileKey(copy) !== null && fileKey(copy) === fileKey(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
@@ -52,7 +57,7 @@ export async function restore(copy: string, target: string, options: BackupOptio
       throw isDamage(error) ? notRestored(copy) : error;
     });
     const { size: bytes } = statSync(unfinished);
-    const verification = shape === 'older' ? null : await verifyMirror(unfinished, options);
+    const verification = shape === 'older' ? null : await verify(unfinished, options);
     const named = verification && { ...verification, path: copy };
     const restored = { path, bytes, newestRunId, verification: named };
     if (verification !== null && verification.differenceCount > 0) return restored;

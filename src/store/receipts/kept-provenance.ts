@@ -1,9 +1,11 @@
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
+import { tryToRead } from '../tables/readable.ts';
 
-/** A record's version by the runs that it names. */
-type Begun = [recordId: number, firstSeenRunId: number, fromRunId: number];
+/** A record's version by the runs that it names, with what it says: a row's content, or the JSON of a version that ended. */
+type Begun = [recordId: number, firstSeenRunId: number, fromRunId: number, said: string];
 
 /** Which versions are meant: those that began after one run and up to another, and still stood after a third. */
 interface VersionRange {
@@ -13,9 +15,9 @@ interface VersionRange {
 }
 
 /**
- * Sums up which runs first saw and wrote each version that is kept of a resource. Of runs whose ended versions were deleted no
+ * Sums up which runs first saw and wrote each version that is kept of a resource, and what it says. Of runs whose ended versions were deleted no
  * changes hash can be computed, so this sum takes its place. A row that is updated later moves into the history with the same
- * numbers, so the sum stays as it is until more is deleted.
+ * numbers and the same content, so the sum stays as it is until more is deleted.
  */
 export function sumOfBegun(sqlite: Database.Database, resource: string, range: VersionRange): Sum {
   const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
@@ -23,18 +25,19 @@ export function sumOfBegun(sqlite: Database.Database, resource: string, range: V
   const sum = new Sum();
   const rows = sqlite
     .prepare<[number, number], Begun>(
-      `SELECT id, _first_seen_run_id, _changed_run_id FROM ${table}
+      `SELECT id, _first_seen_run_id, _changed_run_id, lower(hex(_content)) FROM ${table}
        WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
     )
     .raw();
-  for (const row of rows.iterate(beganAfter, beganThrough)) sum.add(hashOf(row));
+  for (const row of rows.iterate(beganAfter, beganThrough)) sum.add(hash16(row.join(' ')));
   const versions = sqlite
     .prepare<[string, number, number, number], Begun>(
-      `SELECT record_id, first_seen_run_id, valid_from_run_id FROM record_history
+      `SELECT record_id, first_seen_run_id, valid_from_run_id, record FROM record_history
        WHERE resource = ? AND valid_from_run_id > ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
     )
     .raw();
-  for (const row of versions.iterate(resource, beganAfter, beganThrough, stoodAfter)) sum.add(hashOf(row));
+  for (const row of versions.iterate(resource, beganAfter, beganThrough, stoodAfter))
+    sum.add(hashOfVersion(resource, row));
   return sum;
 }
 
@@ -43,14 +46,17 @@ export function sumOfEnded(sqlite: Database.Database, resource: string, after: n
   const sum = new Sum();
   const versions = sqlite
     .prepare<[string, number, number, number], Begun>(
-      `SELECT record_id, first_seen_run_id, valid_from_run_id FROM record_history
+      `SELECT record_id, first_seen_run_id, valid_from_run_id, record FROM record_history
        WHERE +resource = ? AND valid_to_run_id > ? AND valid_to_run_id <= ? AND valid_from_run_id <= ?`,
     )
     .raw();
-  for (const row of versions.iterate(resource, after, through, after)) sum.add(hashOf(row));
+  for (const row of versions.iterate(resource, after, through, after)) sum.add(hashOfVersion(resource, row));
   return sum;
 }
 
-function hashOf(begun: Begun): Buffer {
-  return hash16(begun.join(' '));
+function hashOfVersion(resource: string, [recordId, firstSeen, from, json]: Begun): Buffer {
+  const content = tryToRead(() => contentOfJson(resource, json));
+  // What docmirror can't have written comes to another sum, and to no error.
+  const said = 'value' in content ? content.value : json;
+  return hash16([recordId, firstSeen, from, said].join(' '));
 }

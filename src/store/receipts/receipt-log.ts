@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
-import { leafHash, MerkleTree } from '../../audit/merkle.ts';
+import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import { contentBytes } from '../../contract/sum.ts';
 import { MirrorFileError } from '../../errors.ts';
@@ -70,7 +70,11 @@ export class ReceiptLog {
       .iterate();
   }
 
-  /** The newest receipt with what the log comes to; null where there is none. */
+  /**
+   * The newest receipt with what the log comes to; null where there is none.
+   *
+   * @throws MirrorFileError where a leaf's hash is none.
+   */
   head(): ReceiptHead | null {
     const tree = this.#tree();
     if (tree.size === 0) return null;
@@ -83,7 +87,11 @@ export class ReceiptLog {
     return { leafIndex, leafHash: newest ?? '', treeSize: tree.size, rootHash };
   }
 
-  /** What the log holds now, as it can be signed. */
+  /**
+   * What the log holds now, as it can be signed.
+   *
+   * @throws MirrorFileError where a leaf's hash is none, or the file has lost its id.
+   */
   checkpoint(): Checkpoint {
     const tree = this.#tree();
     return { origin: originOf(this.mirrorId()), size: tree.size, root: tree.root() };
@@ -94,7 +102,14 @@ export class ReceiptLog {
     const hashes = this.#sqlite
       .prepare<[], string>('SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index')
       .pluck();
-    for (const hash of hashes.iterate()) tree.append(Buffer.from(hash, 'hex'));
+    for (const text of hashes.iterate()) {
+      const hash = Buffer.from(text, 'hex');
+      if (hash.length !== merkleHashBytes)
+        throw new MirrorFileError(
+          'sync_receipts holds a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',
+        );
+      tree.append(hash);
+    }
     return tree;
   }
 }

@@ -71,7 +71,8 @@ export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versi
     const read = tryToRead(() => connectionContent(row.id, row.name, row.extra));
     const content = 'value' in read ? read.value : noContent;
     sum.add(content);
-    if (normalExtra(row.extra) !== row.extra)
+    const normal = tryToRead(() => normalExtra(row.extra));
+    if (!('value' in normal) || normal.value !== row.extra)
       differences.add('connections', row.id, '_extra is not as docmirror writes it');
     if (row.content === null || !content.equals(row.content)) {
       differences.add('connections', row.id, 'the row was changed after docmirror wrote it');

@@ -1,5 +1,5 @@
 import { contentOf, type RecordValues } from '../../contract/content.ts';
-import type { ListDefinition } from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, scalarFields } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
@@ -61,10 +61,19 @@ function writeNormal(table: ListTable, row: StoredRow): string {
   try {
     return write(normal);
   } catch (error) {
-    // It refers to a connection that is gone: the next sweep brings both back.
+    // It refers to a connection that is gone, or never was: the next sweep brings both back.
     if (codeOf(error) !== 'SQLITE_CONSTRAINT_FOREIGNKEY') throw error;
-    return write(known);
+    return write(withoutReferences(table.list, known));
   }
+}
+
+function withoutReferences(list: ListDefinition, { scalars, arrays, ...others }: RecordValues): RecordValues {
+  const [fields, arraysOf] = [scalarFields(list), arrayFields(list)];
+  return {
+    ...others,
+    scalars: scalars.map((value, at) => (fields[at]?.kind === 'connection' ? null : value)),
+    arrays: arrays.map((values, at) => (arraysOf[at]?.kind === 'connections' ? [] : values)),
+  };
 }
 
 /** A record as docmirror writes it, the same object where it is so; null where its further fields can't be read. */

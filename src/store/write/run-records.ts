@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, gte, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNotNull, notExists, type SQL, sql } from 'drizzle-orm';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { writeRunReceipt } from '../receipts/run-receipt.ts';
 import { Fingerprints } from '../tables/fingerprints.ts';
-import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 const interrupted = { status: 'interrupted' } as const;
@@ -68,10 +68,15 @@ export class RunRecords {
   }
 
   #allRunning(): number[] {
+    // What has a receipt has ended, whatever another program made of its row.
+    const receipted = this.#orm
+      .select({ runId: syncReceipts.runId })
+      .from(syncReceipts)
+      .where(eq(syncReceipts.runId, syncRuns.id));
     const running = this.#orm
       .select({ id: syncRuns.id })
       .from(syncRuns)
-      .where(eq(syncRuns.status, 'running'));
+      .where(and(eq(syncRuns.status, 'running'), notExists(receipted)));
     return running
       .orderBy(syncRuns.id)
       .all()

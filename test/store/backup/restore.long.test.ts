@@ -70,6 +70,9 @@ describe.concurrent('backup over a file that something lies beside', () => {
     await scene.sync('--database', other);
     const before = readFileSync(other);
     expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
+    rmSync(`${other}.staging`);
+    const stderr = expect.stringContaining('is another mirror');
+    expect(await scene.run('backup', other)).toMatchObject({ code: 2, stderr });
     expect(readFileSync(other).equals(before)).toBe(true);
   });
 
@@ -81,6 +84,41 @@ describe.concurrent('backup over a file that something lies beside', () => {
     database.close();
     expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
     expect(sqlite(other, 'SELECT name FROM sqlite_schema')).toEqual([{ name: 'notes' }]);
+  });
+});
+
+describe.concurrent('the checkpoint beside a backup', () => {
+  test('goes with the backup that a new one without a checkpoint takes the place of', async () => {
+    await using scene = await setBackedUpScene();
+    const at = (name: string) => join(scene.folder, name);
+    const [older, nightly, key] = [at('older'), at('nightly'), at('key')];
+    await scene.run('backup', older);
+    expect(await scene.run('audit', 'keygen', key)).toMatchObject({ code: 0 });
+    scene.env.DOCMIRROR_SIGNING_KEY_FILE = key;
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await scene.run('backup', nightly)).toMatchObject({ code: 0 });
+    expect(existsSync(`${nightly}.checkpoint`)).toBe(true);
+    expect(await scene.run('backup', '--restore', older)).toMatchObject({ code: 0 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    delete scene.env.DOCMIRROR_SIGNING_KEY_FILE;
+    expect(await scene.run('backup', nightly)).toMatchObject({ code: 0 });
+    expect(await scene.run('backup', '--check', nightly)).toMatchObject({ code: 0 });
+    expect(existsSync(`${nightly}.checkpoint`)).toBe(false);
+  });
+
+  test('is what a restore holds it against', async () => {
+    await using scene = await setBackedUpScene();
+    const at = (name: string) => join(scene.folder, name);
+    const [first, second, key] = [at('first'), at('second'), at('key')];
+    expect(await scene.run('audit', 'keygen', key)).toMatchObject({ code: 0 });
+    scene.env.DOCMIRROR_SIGNING_KEY_FILE = key;
+    await scene.run('backup', first);
+    await scene.sync();
+    await scene.run('backup', second);
+    expect(await scene.run('backup', '--restore', second)).toMatchObject({ code: 0 });
+    copyFileSync(first, second);
+    for (const flag of ['--check', '--restore'])
+      expect(await scene.run('backup', flag, second)).toMatchObject({ code: 4 });
   });
 });
 

@@ -52,6 +52,20 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
+  test('shows whether two records that are left have changed their ids', async () => {
+    await using scene = await fullMirror();
+    await syncScene(scene, { keepHistoryMs: 0 });
+    const swap = [
+      [1, -1],
+      [2, 1],
+      [-1, 2],
+    ].map(([from, to]) => `UPDATE document_exports SET id = ${to} WHERE id = ${from}`);
+    expect(tamper(scene.database, swap.join(';'))).toBe(true);
+    expect(await differencesIn(scene.database)).toMatchObject([
+      { what: expect.stringContaining('which runs wrote the records') },
+    ]);
+  });
+
   test('loses nothing to a run whose clock was wrong', async () => {
     await using scene = await fullMirror();
     const before = versionsOf(scene.database);

@@ -81,6 +81,27 @@ describe('what others changed is found and named', () => {
       `UPDATE collections SET _extra = '{"a":1}' WHERE id = 3`,
       [/^collections 3: a value was changed/],
     ],
+    ...[
+      '{"amount":999,"amount":100}',
+      '{"\\u0061mount":100}',
+      '{"amount":1e2}',
+      '{"amount": 100}',
+      '{"amount":100,"in":{"a":1,"a":2}}',
+    ].map((extra): [string, string, RegExp[]] => [
+      `further fields in other words: ${extra}`,
+      `UPDATE collections SET _extra = '${extra}' WHERE id = 3`,
+      [/^collections 3: _extra is not as docmirror writes it/],
+    ]),
+    [
+      'further fields that are null in JSON',
+      "UPDATE collections SET _extra = 'null' WHERE id = 3",
+      [/^collections 3: _extra can't be read: it is no JSON object/],
+    ],
+    [
+      'a connection in the history that is none',
+      "UPDATE record_history SET record = '[]' WHERE resource = 'connections'",
+      [/^record_history null: .*it is no connection in JSON/],
+    ],
     [
       'a name that was moved among the further fields',
       "UPDATE collections SET _extra = json_object('name', name), name = NULL WHERE id = 3",
