@@ -90,13 +90,16 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const start = text.slice(0, 40).replace(/\s+/g, ' ').trim();
     throw new PageError(
-      text.length === 0
-        ? 'the body is empty'
-        : `the body is not whole JSON (it starts with ${JSON.stringify(start)})`,
+      text.trim() === '' ? 'the body is empty' : `the body is not whole JSON, but ${kindOf(text)}`,
     );
   }
+}
+
+/** What a body is that is no JSON. Nothing of it is quoted: it may be a part of a secret, which nobody could know again. */
+function kindOf(text: string): string {
+  if (/^\s*[[{]/.test(text)) return `cut short or broken (${text.length} characters came)`;
+  return /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
 }
 
 function explain(): string {

@@ -22,6 +22,9 @@ interface HttpClientOptions extends ConnectionOptions {
 
 const unzip = promisify(gunzip);
 
+/** Those that may be named: any other text may be what the service was not to send back. */
+const encodingsKnown = new Set(['br', 'compress', 'deflate', 'zstd']);
+
 /** One GET at a time of one service: with its limits, without retries. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -96,12 +99,9 @@ export class HttpClient {
     if (encoding === 'identity') return bytes;
     if (encoding === 'gzip' || encoding === 'x-gzip')
       return unzip(bytes, { maxOutputLength: responseBytesMax });
-    throw this.#error(
-      'invalid_response',
-      `answered in an encoding that was not asked for (${encoding})`,
-      address,
-      false,
-    );
+    const named = encodingsKnown.has(encoding) ? ` (${encoding})` : '';
+    const words = `answered in an encoding that was not asked for${named}`;
+    throw this.#error('invalid_response', words, address, false);
   }
 
   async #collect(body: AsyncIterable<Buffer>, address: string): Promise<Buffer> {

@@ -25,11 +25,6 @@ export class Secrets {
     this.#forms.push(...formsOf(secret.length < lengthMin ? `Bearer ${secret}` : secret));
   }
 
-  /** True where an answer holds a secret, or what may be one by itself. */
-  mayBeIn(bytes: Buffer): boolean {
-    return this.areIn(bytes) || [...this.#known].some(secret => bytes.includes(secret));
-  }
-
   /** True where an answer holds a secret. */
   areIn(bytes: Buffer): boolean {
     const mayHide =

@@ -2,7 +2,6 @@ import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, PageError, readPage } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import { printable } from '../printable.ts';
 import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
 import { AccessToken } from './access-token.ts';
 import type { ConnectionOptions } from './connection.ts';
@@ -147,10 +146,7 @@ export class Service implements PageSource {
       return readPage(bytes, isKnown);
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
-      // A quotation may be cut in the middle of a secret.
-      const isSafe = !this.#secrets.mayBeIn(bytes);
-      const why = isSafe ? error.message : 'what came is not shown, for it holds the token';
-      const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${printable(why)}`;
+      const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${error.message}`;
       throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
     }
   }

@@ -76,32 +76,28 @@ describe.concurrent('a service that sends the token back', () => {
   });
 
   test('in a header is not quoted', async () => {
-    const headers = { 'content-encoding': 'x-secret-token' };
+    const headers = { 'content-encoding': 'X-Secret-Token' };
     await using scene = await setScene({ faults: () => ({ kind: 'status', status: 200, headers }) });
     const synced = await scene.sync();
-    expect(synced.of('webhooks').error).toMatchObject({ message: expect.stringContaining('(x-[secret])') });
+    const message = expect.stringMatching(/answered in an encoding that was not asked for$/);
+    expect(synced.of('webhooks').error).toMatchObject({ message });
   });
 
-  test.each(['secret-token-that-is-longer-than-what-is-quoted', 'tok-42'])(
-    'in an answer that is no page is not quoted, whole or in part: %s',
-    async token => {
-      await using scene = await setScene({ token, rawBody: () => `Hello ${token}` });
-      scene.env.DOCMIRROR_RETRIES = '0';
-      const synced = await scene.sync();
-      expect(synced).toMatchObject({ code: 1 });
-      expect(synced.of('webhooks').error).toMatchObject({
-        message: expect.stringContaining('it holds the token'),
-      });
-      expect(JSON.stringify(synced.summary) + synced.stderr).not.toContain(token.slice(0, 12));
-    },
-  );
-
-  test('steers no terminal by what is quoted of its answer', async () => {
-    await using scene = await setScene({ rawBody: () => '\u001b]0;title\u0007\u009b31m\u202e' });
+  test.each([
+    [
+      'cut short',
+      '{"items":[{"endpoint":"https://u:pa55w0rd@host/',
+      'cut short or broken (47 characters came)',
+    ],
+    ['HTML', '<p>Bearer tok-4', 'HTML or XML'],
+    ['a text', 'Bearer tok-4\u001b]0;ti7le\u0007', 'some other text'],
+  ])('in an answer that is %s is not quoted, whole or in part', async (_what, body, words) => {
+    await using scene = await setScene({ token: 'tok-42', rawBody: () => body });
     scene.env.DOCMIRROR_RETRIES = '0';
-    const { stdout, stderr } = await scene.run('sync');
-    expect(stdout).toContain('\\u001b]0;title\\u0007\\u009b31m\\u202e');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u0080-\u009f\u202e]/);
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 1 });
+    expect(synced.of('webhooks').error).toMatchObject({ message: expect.stringContaining(words) });
+    const shown = JSON.stringify(synced.summary) + synced.stderr + filesIn(scene.folder);
+    for (const part of ['pa55', 'tok-4', 'ti7le']) expect(shown).not.toContain(part);
   });
 });

@@ -103,7 +103,6 @@ describe('a secret', () => {
     const echo = '{"authorization":"Bearer short"}';
     expect(secrets.areIn(bytes(echo))).toBe(true);
     expect(secrets.redact(echo)).toBe('{"authorization":"[secret]"}');
-    expect(['a short text', 'a long text'].map(text => secrets.mayBeIn(bytes(text)))).toEqual([true, false]);
   });
 
   test('costs little to look for', () => {
