@@ -9,6 +9,7 @@ export async function publishTo(command: Command, context: CommandContext): Prom
   const flags = command.opts<PublishFlags>();
   if (flags.cluster !== undefined && !flags.printDdl)
     throw new UsageError('--cluster goes with --print-ddl.');
+  if (flags.cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
   if (flags.replaceTenant && !flags.again) throw new UsageError('--replace-tenant goes with --again.');
   if (flags.printDdl) {
     const { ddlStatements } = await import('../publish/ddl.ts');

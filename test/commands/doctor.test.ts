@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -48,7 +49,7 @@ function contentOf(folder: string): unknown {
     .sort()
     .map(name => [
       name,
-      statSync(join(folder, name)).isFile() && readFileSync(join(folder, name)).toString('base64'),
+      lstatSync(join(folder, name)).isFile() && readFileSync(join(folder, name)).toString('base64'),
     ]);
 }
 
@@ -100,6 +101,25 @@ describe.concurrent('doctor', () => {
     const second = await doctor(scene);
     expect(second).toMatchObject({ code: 0, ok: true });
     expect(second.of('mirror').found).toMatch(/is sound: 140 records, 1 run$/);
+  });
+
+  test('gets over what a run gets over', async () => {
+    await using scene = await setScene({
+      faults: ({ n }) => (n % 2 ? { kind: 'status', status: 503 } : undefined),
+    });
+    expect(await doctor(scene)).toMatchObject({ code: 0 });
+    expect(await syncCode(scene)).toBe(0);
+  });
+
+  test.each<[what: string, beside: string, make: (path: string) => void]>([
+    ['a link that leads nowhere', '.staging', path => symlinkSync(`${path}.nowhere`, path)],
+    ['a foreign journal', '-journal', path => writeFileSync(path, 'mine\n')],
+    ['a folder', '-wal', path => mkdirSync(path)],
+  ])('sees what lies beside a mirror that is yet to be made: %s', async (_what, beside, make) => {
+    await using scene = await setScene();
+    make(`${scene.database}${beside}`);
+    expect(await doctor(scene)).toMatchObject({ code: 2 });
+    expect(await syncCode(scene)).toBe(2);
   });
 
   test('says it to people on a line a check, with what to do below', async () => {

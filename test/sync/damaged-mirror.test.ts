@@ -80,6 +80,24 @@ test('a log of receipts to which nothing can be added is told in words, by docto
   expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
 });
 
+test('a trigger that docmirror did not make is refused in words, by doctor too: it may change what a run writes', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const database = new Database(scene.database);
+  database.exec(`CREATE TABLE notes (text);
+    CREATE TRIGGER mine AFTER INSERT ON notes BEGIN DELETE FROM notes; END`);
+  expect(await scene.sync()).toMatchObject({ code: 0 });
+  database.exec(
+    'CREATE TRIGGER strange AFTER INSERT ON webhooks BEGIN DELETE FROM collections WHERE id < 9; END',
+  );
+  database.close();
+  const before = readFileSync(scene.database);
+  const words = expect.stringContaining('a trigger that docmirror did not make (strange on webhooks)');
+  expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
+  expect(await scene.sync()).toMatchObject({ code: 1, stderr: words });
+  expect(readFileSync(scene.database).equals(before)).toBe(true);
+});
+
 test('a run that has its receipt is not ended once more, whatever its row says', async () => {
   await using scene = await setScene();
   await scene.sync();

@@ -7,8 +7,8 @@ import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
 import { isHeld, lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
-/** With less free space than this a run fails, in bytes. */
-const freeBytesMin = 16 * 1024 * 1024;
+/** With less free space than this no run gets through, in bytes. */
+const freeBytesMin = 256 * 1024;
 /** What a run leaves to others, in bytes. */
 const freeBytesLow = 1024 * 1024 * 1024;
 

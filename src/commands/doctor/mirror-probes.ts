@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { codeOf } from '../../errors.ts';
+import { assertOwnBeside } from '../../store/file/beside.ts';
 import { isYetToMake } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { openOfAnyShape } from '../../store/file/open.ts';
@@ -21,8 +22,8 @@ import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
  */
 export function isHeld(database: string): boolean {
   const path = stagingPath(database);
-  if (!existsSync(path)) return false;
   assertStagingOrNone(path);
+  if (!existsSync(path)) return false;
   const { sqlite, close } = connectToRead(path, true, 0);
   try {
     sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
@@ -44,7 +45,7 @@ export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: 
  */
 export async function lookAtMirror(database: string, signal: AbortSignal): Promise<FoundMirror | null> {
   // What is not ours is refused here, as every command does; an audit would call it damaged.
-  mirrorToWrite(database);
+  assertOwnBeside(mirrorToWrite(database));
   if (isYetToMake(database)) return null;
   const upgradesFrom = versionToUpgrade(database);
   return upgradesFrom === null

@@ -51,13 +51,17 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
   }
 }
 
+/** What a run would get over in a moment is no finding; nobody waits for more. */
+const retriesMax = 2;
+
 /** One request a list, and another one where it may have too many pages; what a page holds is not looked at. */
 async function askOnce(
   service: ServiceConfig,
   config: Config,
   context: CommandContext & { readonly logger: Logger },
 ): Promise<Answer[]> {
-  const source = await openService(service, { ...config, retries: 0 }, context);
+  const retries = Math.min(config.retries, retriesMax);
+  const source = await openService(service, { ...config, retries }, context);
   const answers: Answer[] = [];
   try {
     for (const list of lists) {

@@ -56,7 +56,7 @@ export function assertOwnBeside(path: string): void {
   for (const [name, isOwn] of Object.entries(areOwn)) {
     const file = `${path}${name}`;
     const stat = lstatSync(file, { throwIfNoEntry: false });
-    if (stat?.isFile() !== true || stat.size === 0 || isOwn(file, stat.size)) continue;
+    if (stat === undefined || (stat.isFile() && (stat.size === 0 || isOwn(file, stat.size)))) continue;
     throw new RefusedFileError(
       `${file} lies there, which SQLite did not make, and it would write over it. It was left as it is; move it away, or name another file.`,
     );

@@ -32,15 +32,35 @@ export function misfitOf({ path, sqlite }: MirrorFile, isChecked = false): strin
 }
 
 /**
- * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, and at the types of values in
- * those that are no longer STRICT. It comes after `assertWhole`.
+ * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, for triggers on them that it did
+ * not make, and at the types of values in those that are no longer STRICT. It comes after `assertWhole`.
  *
- * @throws MirrorFileError where a value is of another type than docmirror writes.
+ * @throws MirrorFileError where a trigger would change what a run writes, or a value is of another type than docmirror writes.
  */
 export function assertComplete(file: MirrorFile): void {
   using made = openInMemory();
   const tables = made.sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   for (const table of tables.pluck().all()) file.sqlite.prepare(`SELECT 1 FROM "${table}"`);
+  assertOwnTriggers(file, made);
   const misfit = misfitOf(file, true);
   if (misfit !== null) throw new MirrorFileError(misfit);
+}
+
+function assertOwnTriggers({ path, sqlite }: MirrorFile, made: MirrorFile): void {
+  const all = 'SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema';
+  const own = made.sqlite.prepare<[], SchemaEntry>(all).all();
+  for (const { type, name, table, sql } of sqlite.prepare<[], SchemaEntry>(all).all()) {
+    const isOwn = own.some(each => each.name === name && each.sql === sql);
+    if (type !== 'trigger' || isOwn || !own.some(each => each.name === table)) continue;
+    throw new MirrorFileError(
+      `${path} has a trigger that docmirror did not make (${name} on ${table}), which may change what a run writes. Remove it with DROP TRIGGER, and run again.`,
+    );
+  }
+}
+
+interface SchemaEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly table: string;
+  readonly sql: string | null;
 }
