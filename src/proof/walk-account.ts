@@ -49,6 +49,9 @@ const pagesBeyondMore = 1_000;
 const repairsPerPage = 2;
 const repairsMore = 20;
 
+/** Pages that all hold the same, after which no more is to be learnt: where their records have ids, and where they have none. */
+const alikePagesMax = { withIds: 20, withoutIds: 5_000 };
+
 /**
  * The account of one walk: says what to ask for next, and is told each answer, in the order in which they arrive. A walk
  * that the service contradicts goes on, so that what it lists is seen, but it proves nothing.
@@ -71,6 +74,7 @@ export class WalkAccount {
   /** How many places the walk has to cover: what stood when it began and, once its end is proved, what stood then. */
   #required: number;
   #isEndProved = false;
+  #isAlwaysTheSame = false;
   #pagesSeen = 0;
   #pagesBeyond = 0;
   #emptyPages = 0;
@@ -185,6 +189,12 @@ export class WalkAccount {
   #note(digest: string): void {
     this.#pagesSeen++;
     this.#digests.add(digest);
+    if (!this.isAllAlike || this.#pagesSeen < alikePagesMax.withIds) return;
+    // Records without ids may be duplicates, however many there are.
+    const hasIds = this.#itemsOf(digest)?.ids?.some(id => !Number.isNaN(id)) ?? false;
+    if (!hasIds && this.#pagesSeen < alikePagesMax.withoutIds) return;
+    this.#isAlwaysTheSame = true;
+    this.#contradict(`each of ${this.#pagesSeen} pages held the same records`);
   }
 
   #nextIndex(): number | null {
@@ -322,7 +332,7 @@ export class WalkAccount {
 
   /** Whether going on is of no use: the list has ended, or the service sends the same whatever it is asked for. */
   #isPointless(): boolean {
-    return this.#emptyPages >= emptyPagesMax || this.#repeatedStrays >= 2;
+    return this.#isAlwaysTheSame || this.#emptyPages >= emptyPagesMax || this.#repeatedStrays >= 2;
   }
 
   #due(index: number, total: number): number {

@@ -264,6 +264,14 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
     expect(mirrored(scene.database, resource)).toEqual([]);
   });
+
+  test('is found out soon where the records have ids, whatever its total', async () => {
+    const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
+    await using scene = await setScene({ maxPageSize: 4, ...lies }, { exports: 0, collections: 40 });
+    const synced = await syncScene(scene, { resources: ['collections'] });
+    expect(synced.of('collections')).toMatchObject({ error: { code: 'pagination_ignored' } });
+    expect(synced.of('collections')?.requests).toBeLessThan(150);
+  });
 });
 
 describe('a service of one page size that heeds no pageNo, whatever number it echoes,', () => {
