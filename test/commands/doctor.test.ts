@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -17,6 +16,7 @@ import { putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
 import { definitionsOf, redefine, withoutTypes } from '../store/verify/schema-editing.ts';
+import { onMount } from '../support/mount.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 interface Diagnosed {
@@ -421,28 +421,6 @@ describe.concurrent('doctor ends as sync does', () => {
 });
 
 const isRoot = process.getuid?.() === 0;
-
-/** Mounts a small file system where that is allowed, and hands its folder over; what can't be mounted is skipped in words. */
-async function onMount(
-  scene: Scene,
-  options: string,
-  skip: (note: string) => void,
-  work: (folder: string) => Promise<void>,
-) {
-  const folder = join(scene.folder, 'mounted');
-  mkdirSync(folder);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
-  } catch {
-    skip('only who may mount file systems can try this');
-    return;
-  }
-  try {
-    await work(folder);
-  } finally {
-    execFileSync('umount', [folder]);
-  }
-}
 
 describe('doctor on a file system of its own', () => {
   test('finds a disk that is full', async ({ skip }) => {

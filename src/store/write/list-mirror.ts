@@ -4,7 +4,7 @@ import type { ListEdges } from '../../proof/incremental.ts';
 import type { Standing } from '../../proof/standing.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
 import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
-import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -109,31 +109,35 @@ export class SqliteListMirror implements ListMirror {
   }
 
   read(page: Page): PageReading {
+    return explaining(this.#context.file.path, () => this.#read(page));
+  }
+
+  #read(page: Page): PageReading {
     const { file, staging, list } = this.#context;
-    try {
-      // What the first walk brings into an empty list is written at once; later walks are held against that.
-      const {
-        reading,
-        newRecords,
-        staged: compared,
-      } = inOneRead(file.sqlite, () =>
-        this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
-      );
-      // Where the transaction is given up, the page is all that is left of what was written as it arrived.
-      const staged =
-        this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.items };
-      const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
-      if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
-      staging.addPage(list.resource, staged);
-      this.#atHand.delete(reading.digest);
-      this.#readings.set(reading.digest, reading);
-      return reading;
-    } catch (error) {
-      throw explainSqliteError(error, file.path);
-    }
+    // What the first walk brings into an empty list is written at once; later walks are held against that.
+    const {
+      reading,
+      newRecords,
+      staged: compared,
+    } = inOneRead(file.sqlite, () =>
+      this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
+    );
+    // Where the transaction is given up, the page is all that is left of what was written as it arrived.
+    const staged =
+      this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.items };
+    const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
+    if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
+    staging.addPage(list.resource, staged);
+    this.#atHand.delete(reading.digest);
+    this.#readings.set(reading.digest, reading);
+    return reading;
   }
 
   beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
+    return explaining(this.#context.file.path, () => this.#beginWalk(walk, envelope, firstDigest));
+  }
+
+  #beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
     this.#walk = walk;
     if (walk > 1) {
       this.#rowsOnArrival?.buildIndexes();
@@ -157,7 +161,8 @@ export class SqliteListMirror implements ListMirror {
   }
 
   keep(walk: number, answer: Answer): void {
-    if (walk === 1) this.#context.staging.addPlace(this.#context.list.resource, answer);
+    const { file, staging, list } = this.#context;
+    if (walk === 1) explaining(file.path, () => staging.addPlace(list.resource, answer));
   }
 
   readAnew(): void {

@@ -182,10 +182,13 @@ export class SqliteMirror implements Mirror {
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
   async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
-    const { signal } = this.#open;
-    if (!signal.aborted) return this.#transactions.write(signal, work);
-    const patient = AbortSignal.timeout(lastWriteMsMax);
-    return this.#transactions.write(patient, work);
+    const { signal, file } = this.#open;
+    const patient = signal.aborted ? AbortSignal.timeout(lastWriteMsMax) : signal;
+    try {
+      return await this.#transactions.write(patient, work);
+    } catch (error) {
+      throw explainSqliteError(error, file.path);
+    }
   }
 
   get #current(): CurrentRun {

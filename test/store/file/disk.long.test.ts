@@ -8,6 +8,7 @@ import {
   existsSync,
   openSync,
   readFileSync,
+  statfsSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -19,11 +20,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../../support/in-process.ts';
+import { onMount } from '../../support/mount.ts';
 import { expectExactMirror, expectSound, mirrored } from '../../support/oracle.ts';
 import { programPath } from '../../support/program.ts';
 import { type CliResult, spawnCli, sqlite } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
-import { documentExport } from '../../support/stand-in.ts';
+import { collection, documentExport, webhook } from '../../support/stand-in.ts';
 
 const resource = 'document-exports';
 
@@ -281,6 +283,37 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       expectExactMirror(scene.database, scene.service);
     },
   );
+});
+
+test('a disk that fills up amid a run is what the run records, never a fault of docmirror', async ({
+  skip,
+}) => {
+  await using scene = await setScene({ maxPageSize: 200 }, { exports: 600, collections: 600 });
+  await onMount(scene, 'size=24m', skip, async folder => {
+    const [database, filler] = [join(folder, 'mirror.sqlite'), join(folder, 'filler')];
+    scene.env.DOCMIRROR_DATABASE = database;
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    for (const left of make(10, n => 300 + 60 * n)) {
+      scene.service.lists.collections = make(600, n => collection(1_000 * left + n));
+      scene.service.lists.webhooks = make(600, n => webhook(1_000 * left + n));
+      scene.service.lists['document-exports'] = make(600, n => documentExport(1_000 * left + n));
+      writeFileSync(filler, '');
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(filler, Buffer.alloc(bavail * bsize - left * 1024));
+      const { code, stderr } = await scene.run('sync', '--allow-mass-removal');
+      expect({ code, stderr }).toEqual({
+        code: expect.any(Number),
+        stderr: expect.not.stringMatching(/^\s+at /m),
+      });
+      writeFileSync(filler, '');
+      const recorded = sqlite(
+        database,
+        "SELECT error_code, error_message FROM sync_runs WHERE error_code = 'internal'",
+      );
+      expect(recorded).toEqual([]);
+    }
+    expect(await scene.sync('--allow-mass-removal')).toMatchObject({ code: 0 });
+  });
 });
 
 /** Every page of the schema becomes noise. */
