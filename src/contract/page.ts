@@ -48,11 +48,10 @@ export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolea
   const parts = splitParts(bytes);
   if (parts !== null && isKnown(parts.itemsDigest)) return { ...parts, content: null };
   if (!isUtf8(bytes)) throw new PageError('the body is not valid UTF-8');
-  if (parts !== null) {
-    const content = contentOrNull(parts.items);
-    if (content !== null) return { ...parts, content };
-  }
-  return readWhole(bytes);
+  const content = parts && contentOrNull(parts.items);
+  if (parts !== null && content !== null) return { ...parts, content };
+  const whole = readWhole(bytes);
+  return isKnown(whole.itemsDigest) ? { ...whole, content: null } : whole;
 }
 
 /**
