@@ -178,9 +178,11 @@ export class ListTable {
     this.#remove.run(id);
   }
 
-  /** Puts a row's content right; what it holds stays as it is. */
-  setContent(id: number, content: string): void {
-    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = unhex(?) WHERE id = ?`).run(content, id);
+  /** Puts a row's content right, and the form of its further fields; what it says stays as it is. */
+  setContent(id: number, content: string, extra: string | null): void {
+    this.#sqlite
+      .prepare(`UPDATE ${this.list.table} SET _content = unhex(?), _extra = ? WHERE id = ?`)
+      .run(content, extra, id);
   }
 
   /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, contentOf } from '../../contract/content.ts';
+import { connectionContent, contentOf, normalExtra } from '../../contract/content.ts';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ConnectionTable } from './connection-table.ts';
@@ -7,14 +7,18 @@ import { ContentSum, versionFingerprint, versionFingerprintBefore } from './cont
 import { ListTable } from './list-table.ts';
 import { type StoredVersion, versionColumns } from './record-lives.ts';
 
-/** Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them. */
+/**
+ * Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them.
+ * Further fields get the form of now, which says the same: 0.1.0 kept some numbers and letters as they came.
+ */
 function recomputeContents(table: ListTable): Sum {
   const sum = new Sum();
   for (const id of [...table.ids()]) {
     const { record, content } = table.read(id);
     const right = contentOf(table.list, record);
     sum.addHex(right);
-    if (right !== content) table.setContent(id, right);
+    const extra = normalExtra(record.extra);
+    if (right !== content || extra !== record.extra) table.setContent(id, right, extra);
   }
   return sum;
 }
@@ -34,11 +38,11 @@ export function recomputeAll(sqlite: Database.Database): void {
 
 function upgradeConnections(sqlite: Database.Database): void {
   const sum = new Sum();
-  const setContent = sqlite.prepare('UPDATE connections SET _content = ? WHERE id = ?');
+  const setContent = sqlite.prepare('UPDATE connections SET _content = ?, _extra = ? WHERE id = ?');
   for (const { id, name, extra } of [...new ConnectionTable(sqlite).rows()]) {
     const content = connectionContent(id, name, extra);
     sum.add(content);
-    setContent.run(content, id);
+    setContent.run(content, normalExtra(extra), id);
   }
   new ContentSum(sqlite, 'connections', 'connections').replace(sum);
 }

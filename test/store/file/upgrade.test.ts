@@ -99,6 +99,21 @@ describe.concurrent('a mirror of 0.1.0', () => {
     expect(await scene.run('verify')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('is sound, too, where further fields stand as the service wrote them', async () => {
+    await using scene = await setOldScene();
+    const old = new Database(scene.database);
+    const extra = String.raw`{"n":1.50,"k":"\u0041","7":[1e2,12345678901234567890]}`;
+    for (const table of ['collections', 'connections'])
+      old.prepare(`UPDATE ${table} SET _extra = ? WHERE id = (SELECT min(id) FROM ${table})`).run(extra);
+    old.close();
+    openForWriting(scene.database).close();
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    for (const table of ['collections', 'connections'])
+      expect(sqlite(scene.database, `SELECT _extra FROM ${table} ORDER BY id LIMIT 1`)).toEqual([
+        { _extra: '{"n":1.5,"k":"A","7":[100,12345678901234567890]}' },
+      ]);
+  });
+
   test('is synced as one that was always of this docmirror', async () => {
     await using scene = await setOldScene();
     const synced = await scene.sync('--full');
