@@ -88,7 +88,7 @@ test('a trigger that docmirror did not make is refused in words, by doctor too: 
     CREATE TRIGGER mine AFTER INSERT ON notes BEGIN DELETE FROM notes; END`);
   expect(await scene.sync()).toMatchObject({ code: 0 });
   database.exec(
-    'CREATE TRIGGER strange AFTER INSERT ON webhooks BEGIN DELETE FROM collections WHERE id < 9; END',
+    'CREATE TRIGGER strange AFTER INSERT ON WebHooks BEGIN DELETE FROM collections WHERE id < 9; END',
   );
   database.close();
   const before = readFileSync(scene.database);

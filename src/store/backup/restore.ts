@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { namesBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
-import { mirrorIdOf } from '../file/mirror-identity.ts';
+import { idsOfDifferentMirrors } from '../file/mirror-identity.ts';
 import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
@@ -74,10 +74,10 @@ export async function restore(
 
 /** What can't be read is what a restore is for; what can says whose copy it is. */
 function assertSameMirror(copy: string, path: string): void {
-  const [backup, mirror] = [mirrorIdOf(copy), existsSync(path) ? mirrorIdOf(path) : null];
-  if (backup === null || mirror === null || backup === mirror) return;
+  const ids = idsOfDifferentMirrors(copy, path);
+  if (ids === null) return;
   throw new RefusedFileError(
-    `${copy} is a copy of another mirror (${backup}) than ${path} (${mirror}). Both were left as they are; move the mirror away first, if that is what you want.`,
+    `${copy} is a copy of another mirror (${ids[0]}) than ${path} (${ids[1]}). Both were left as they are; move the mirror away first, if that is what you want.`,
   );
 }
 

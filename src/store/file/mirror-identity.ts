@@ -10,3 +10,9 @@ export function mirrorIdOf(path: string): string | null {
     return null;
   }
 }
+
+/** The ids of two files where they are known to be of different mirrors; null where they are of one, or one of them has none. */
+export function idsOfDifferentMirrors(one: string, other: string): [string, string] | null {
+  const [idOfOne, idOfOther] = [mirrorIdOf(one), mirrorIdOf(other)];
+  return idOfOne === null || idOfOther === null || idOfOne === idOfOther ? null : [idOfOne, idOfOther];
+}

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { misfitsIn } from './misfits.ts';
 import { type MirrorFile, openInMemory } from './open.ts';
+import { schemaParts } from './schema-parts.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
 export function damageOf(sqlite: Database.Database): string | null {
@@ -47,20 +48,12 @@ export function assertComplete(file: MirrorFile): void {
 }
 
 function assertOwnTriggers({ path, sqlite }: MirrorFile, made: MirrorFile): void {
-  const all = 'SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema';
-  const own = made.sqlite.prepare<[], SchemaEntry>(all).all();
-  for (const { type, name, table, sql } of sqlite.prepare<[], SchemaEntry>(all).all()) {
+  const own = schemaParts(made.sqlite);
+  for (const { type, name, table, sql } of schemaParts(sqlite)) {
     const isOwn = own.some(each => each.name === name && each.sql === sql);
-    if (type !== 'trigger' || isOwn || !own.some(each => each.name === table)) continue;
+    if (type !== 'trigger' || isOwn || !own.some(each => each.table === table)) continue;
     throw new MirrorFileError(
       `${path} has a trigger that docmirror did not make (${name} on ${table}), which may change what a run writes. Remove it with DROP TRIGGER, and run again.`,
     );
   }
-}
-
-interface SchemaEntry {
-  readonly type: string;
-  readonly name: string;
-  readonly table: string;
-  readonly sql: string | null;
 }

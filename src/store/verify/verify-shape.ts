@@ -1,13 +1,8 @@
 import type Database from 'better-sqlite3';
 import { openInMemory } from '../file/open.ts';
+import { type SchemaPart, schemaParts } from '../file/schema-parts.ts';
 import { isStamped } from '../file/shape.ts';
 import type { Differences } from './differences.ts';
-
-interface Part {
-  readonly type: string;
-  readonly name: string;
-  readonly sql: string;
-}
 
 /** Holds tables, columns, indexes, views and triggers against those of a mirror that is made fresh. */
 export function verifyShape(sqlite: Database.Database, differences: Differences): void {
@@ -20,7 +15,7 @@ export function verifyShape(sqlite: Database.Database, differences: Differences)
       'record of runs',
     );
   const wanted = new Map(fresh.parts.map(part => [part.name, part]));
-  for (const { type, name, sql } of partsOf(sqlite)) {
+  for (const { type, name, sql } of schemaParts(sqlite)) {
     const should = wanted.get(name);
     wanted.delete(name);
     if (should === undefined) differences.add(name, null, `docmirror makes no such ${type}`, 'content');
@@ -38,28 +33,17 @@ export function verifyShape(sqlite: Database.Database, differences: Differences)
 }
 
 /** How a mirror is that was made just now; that does not change while docmirror runs. */
-let fresh: { readonly parts: readonly Part[]; readonly migrations: string | null } | undefined;
+let fresh: { readonly parts: readonly SchemaPart[]; readonly migrations: string | null } | undefined;
 
 function readFresh() {
   using made = openInMemory();
-  return { parts: partsOf(made.sqlite), migrations: migrationsOf(made.sqlite) };
+  return { parts: schemaParts(made.sqlite), migrations: migrationsOf(made.sqlite) };
 }
 
 /** Which migrations a file lists, as a text; null where it has no list of them. */
 function migrationsOf(sqlite: Database.Database): string | null {
-  if (!partsOf(sqlite).some(({ name }) => name === '__drizzle_migrations')) return null;
+  if (!schemaParts(sqlite).some(({ name }) => name === '__drizzle_migrations')) return null;
   const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
     ORDER BY created_at, hash`;
   return JSON.stringify(sqlite.prepare(migrations).raw().all());
-}
-
-/** What a file is made of, but for what SQLite and Litestream keep for themselves. */
-function partsOf(sqlite: Database.Database): Part[] {
-  return sqlite
-    .prepare<[], Part>(
-      `SELECT type, name, sql FROM sqlite_schema
-       WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN ('_litestream_seq', '_litestream_lock')`,
-    )
-    .all()
-    .map(part => ({ ...part, sql: part.sql.replaceAll(/\s+/g, ' ').trim() }));
 }
