@@ -95,8 +95,8 @@ export function lay(answers: readonly Answer[], size: number, counting: Counting
     for (let at = segments.length - 1; at >= 0; at--) {
       const earlier = segments[at] as Segment;
       if (earlier.to <= from) break;
-      const shared = { from: Math.max(from, earlier.from), to: Math.min(to, earlier.to) };
-      if (shared.from >= shared.to) continue;
+      // In this order, none begins before an earlier one.
+      const shared = { from, to: Math.min(to, earlier.to) };
       overlaps = true;
       const itemsOfOne = itemsAt(answer, shared, size, counting);
       const itemsOfOther = itemsAt(earlier.answer, shared, size, counting);

@@ -53,7 +53,7 @@ function verifyKeptSums({ sqlite, differences }: Audit): void {
   const odd = sqlite
     .prepare<[], string>(
       `SELECT table_name || ' ' || resource FROM _content_sums
-       WHERE length(digest) <> 32 OR digest GLOB '*[^0-9a-f]*'`,
+       WHERE octet_length(digest) <> 32 OR digest GLOB '*[^0-9a-f]*'`,
     )
     .pluck();
   for (const name of odd.iterate()) differences.add('_content_sums', null, `the sum of ${name} is no sum`);
