@@ -94,7 +94,7 @@ function planFront(grownBy: number, now: Envelope, pages: ReadonlyMap<number, Ed
       return added === grownBy ? planLast(grownBy, now, pages) : sweep(wrongCount(grownBy, added));
     }
     const isLeading = firstNew === 0 && lastNew === newCount - 1;
-    const isGap = added > 0 && added % now.pageSize !== 0;
+    const isGap = added % now.pageSize !== 0;
     if (!isLeading || isGap) return sweep(`new records stand amid known ones on page ${pageNo}`);
     added += newCount;
     if (added > grownBy) return sweep(wrongCount(grownBy, added));

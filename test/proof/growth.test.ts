@@ -57,6 +57,13 @@ describe('a list has only grown', () => {
   });
 });
 
+test('a list whose new records were not read has not been seen to grow', () => {
+  const pages = new Pages({ known: mirror });
+  const answers = pages.still('ABCDEFG', 7).map(answer => ({ ...answer, total: 9 }));
+  const strip = pages.strip([...answers, pages.unread(1, 9, 'HI')], 7);
+  expect(findGrowth(strip, standing(mirror, { counting: 'front' }), pages.itemsOf)).toBe(null);
+});
+
 describe('what has grown is read once more', () => {
   test.each([
     ['at the end', 'ABCDEFGHI', 'front', [2]],

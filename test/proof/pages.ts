@@ -126,13 +126,19 @@ export class Pages {
     return this.walkOver(cut(list, size), size, list.length, isTrusting);
   }
 
-  /** A walk that is answered with these pages, whatever is true, and with none after them. */
+  /**
+   * A walk that is answered with these pages, whatever is true, and with none after them.
+   *
+   * @param unread the pages, from 0, that are known and not read.
+   * @param astray the page, from 0, whose answer says that it is the first one.
+   */
   walkOver(
     pages: readonly (readonly string[])[],
     size: number,
     total: number,
     isTrusting = false,
     unread: readonly number[] = [],
+    astray: number | null = null,
   ): FinishedWalk {
     const envelope = { firstPageNo: 1, pageSize: size, pageCount: pages.length, totalRecordCount: total };
     const account = new WalkAccount(envelope, null, this.itemsOf);
@@ -141,7 +147,8 @@ export class Pages {
       const answer = unread.includes(asked.index)
         ? this.unread(asked.index, total, labels)
         : this.answer(asked.index, total, labels);
-      const place = account.place(asked, { ...answer, pageNo: asked.index + 1 });
+      const pageNo = asked.index === astray ? 1 : asked.index + 1;
+      const place = account.place(asked, { ...answer, pageNo });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });
       const next = account.next();
       if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, this.itemsOf);

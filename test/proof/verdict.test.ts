@@ -32,6 +32,11 @@ describe('a first reading', () => {
     expect(verdict).toEqual({ kind: 'proven', changed: 'nothing' });
   });
 
+  test('is the first one of two, whatever it comes to, where the mirror counts as none', () => {
+    const mirror = standing(alphabet, { isReading: false });
+    expect(verdictOf(pages => [pages.walk(alphabet, 5)], { mirror })).toMatchObject({ kind: 'again' });
+  });
+
   test('that holds a record twice is no second one, though the sum is right', () => {
     const list = `A${alphabet}`;
     const twice = `${alphabet}A`;
@@ -131,6 +136,11 @@ describe('two readings', () => {
       'again',
     ],
     [
+      'of which only one repeats records on neighbouring pages prove the list',
+      pages => [pages.walk('ABCDEFGHIJA', 6), pages.walk('ABCDEFGHIJA', 4)],
+      'proven',
+    ],
+    [
       'whose records repeat on neighbouring pages prove the list with a third',
       pages => [2, 1, 3].map(size => pages.walk('AAAABCDEFGHIJ', size)),
       'proven',
@@ -171,7 +181,24 @@ describe('two readings', () => {
     expect(verdict).toMatchObject({
       kind: 'again',
       reason: `id ${'b'.charCodeAt(0)} stands in the list twice`,
+      // An order that is not stable may cut the list better elsewhere.
+      next: { pageSize: 2 },
     });
+  });
+
+  test('that were sent another page than was asked for show that pageNo is ignored, where both were', () => {
+    const honest = (pages: Pages) => pages.walk('ABCDEFG', 3);
+    const astray = (pages: Pages) => pages.walkOver(cut('ABCDEFG', 3), 3, 7, false, [], 1);
+    expect(verdictOf(pages => [astray(pages), astray(pages)]).kind).toBe('pagination_ignored');
+    expect(verdictOf(pages => [astray(pages), honest(pages)]).kind).toBe('again');
+    expect(verdictOf(pages => [honest(pages), astray(pages)]).kind).toBe('again');
+  });
+
+  test('in which every second page was another one once more show it, too, where they are contradicted', () => {
+    const halves = (total: number) => (pages: Pages) => pages.walkOver(cut('ABCABCDEFDEF', 3), 3, total);
+    const twice = (total: number) => (pages: Pages) => [halves(total)(pages), halves(total)(pages)];
+    expect(verdictOf(twice(13)).kind).toBe('pagination_ignored');
+    expect(verdictOf(twice(12)).kind).toBe('again');
   });
 
   test('in which all pages were alike, whatever their size, show that pageNo is ignored', () => {
@@ -188,6 +215,7 @@ describe('two readings', () => {
 
   test('in which all pages were alike prove a list whose records are all alike', () => {
     const walksOf = (sizes: number[]) => (pages: Pages) => sizes.map(size => pages.walk('AAAA', size));
+    expect(verdictOf(walksOf([1]))).toMatchObject({ kind: 'again', next: { pageSize: 2 } });
     expect(verdictOf(walksOf([1, 2]))).toMatchObject({ kind: 'again', next: { pageSize: 3 } });
     expect(verdictOf(walksOf([1, 2, 3])).kind).toBe('proven');
   });

@@ -15,8 +15,8 @@ const size = 3;
 function walk(
   answerTo: (index: number, request: number) => Said | null,
   learnt: 'front' | 'back' | null = null,
+  pages = new Pages(),
 ) {
-  const pages = new Pages();
   const asked: number[] = [];
   let account: WalkAccount | undefined;
   let request: Asked | null = { index: 0, totalBefore: 0, isBeyond: false };
@@ -149,6 +149,50 @@ describe('a walk is contradicted, and lays no strip,', () => {
       12,
     );
     expect(walk(index => (index === 0 ? pageOf('ABC', 0, 300) : null)).asked.length).toBeLessThan(20);
+  });
+
+  test('and ends where page after page holds the records of the first one, which have ids', () => {
+    const walked = walk(() => ({ labels: 'ABC', total: 300 }), null, new Pages({ hasIds: true }));
+    expect(walked.asked.length).toBe(20);
+    expect(walked.contradictions).toContain('each of 20 pages held the same records');
+  });
+
+  test('by two answers that hold different records at one place', () => {
+    const pages = new Pages();
+    const account = begin(pages, honest(0), null);
+    enter(account, pages, { index: 0, totalBefore: 0, isBeyond: false }, honest(0));
+    account.enter(pages.answer(0, 8, 'XYZ'));
+    for (let asked = account.next(); asked !== null; asked = account.next())
+      enter(account, pages, asked, honest(asked.index));
+    expect(account.contradictions).toEqual(['two answers held different records at one place']);
+  });
+});
+
+describe('what is sent for the page after the last, before the pages that were asked for with it,', () => {
+  const list = 'ABCDEFG';
+  /** Has the first two pages and then the one after the last answered, but not the last one. */
+  function overtaken(beyond: Said) {
+    const pages = new Pages();
+    const account = begin(pages, pageOf(list, 0), null);
+    enter(account, pages, { index: 0, totalBefore: 0, isBeyond: false }, pageOf(list, 0));
+    enter(account, pages, account.next() as Asked, pageOf(list, 1));
+    enter(account, pages, { index: 3, totalBefore: 7, isBeyond: true }, beyond);
+    return account;
+  }
+
+  test.each([
+    ['says so', 3],
+    ['is as long', 4],
+  ])('is the last page, if it %s', (_why, pageNo) => {
+    const account = overtaken({ labels: 'G', total: 7, pageNo });
+    expect(account.contradictions).toEqual([]);
+    expect(account.answers.map(({ index }) => index)).toEqual([0, 1, 2]);
+  });
+
+  test('is no first page that the walk has not seen', () => {
+    const account = overtaken({ labels: 'XYZ', total: 8, pageNo: 9 });
+    expect(account.answers.map(({ index }) => index)).toEqual([0, 1]);
+    expect(account.contradictions).toEqual(['page 4 holds records, but totalRecordCount is 8']);
   });
 });
 
