@@ -78,6 +78,11 @@ describe('where the total grew and new records lead the first page', () => {
     ['more than the total grew by end in a sweep', plan(202, page(1, 202, [0, 3], 'x')), sweep],
     ['new records after known ones end in a sweep', plan(203, page(1, 203, [1, 3], 'x')), sweep],
     [
+      'a known record amid new ones ends in a sweep',
+      plan(203, page(1, 203, [0, 3], 'x', { found: { newCount: 3, firstNew: 0, lastNew: 5, changed: 0 } })),
+      sweep,
+    ],
+    [
       'a gap between new records ends in a sweep',
       plan(205, page(1, 205, [0, 3], 'x'), page(2, 205, [0, 2], 'y')),
       sweep,
@@ -103,6 +108,18 @@ describe('where the total grew and the first page is as it was', () => {
       'what stands there is what is new',
       plan(203, first, before, page(20, 203, null, 'last'), page(21, 203, [0, 3], 'z')),
       done(3),
+    ],
+    [
+      'over several pages, too',
+      plan(
+        215,
+        page(1, 215, null, 'first'),
+        page(19, 215, null, 'y'),
+        page(20, 215, null, 'last'),
+        page(21, 215, [0, 10], 'z'),
+        page(22, 215, [0, 5], 'zz'),
+      ),
+      done(15),
     ],
     [
       'also on the old last page',

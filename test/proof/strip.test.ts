@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, Counting } from '../../src/proof/answer.ts';
-import { allPlaces, placesBeside, placesCounted, sumOfPlaces } from '../../src/proof/parts.ts';
+import { acceptedSum, allPlaces, placesBeside, placesCounted, sumOfPlaces } from '../../src/proof/parts.ts';
+import type { Segment } from '../../src/proof/strip.ts';
 import { cut, Pages, sumOf } from './pages.ts';
 
 describe('answers laid side by side', () => {
@@ -39,6 +40,20 @@ describe('answers laid side by side', () => {
       strip: { counting: 'front', covered: 3 },
       gaps: [{ from: 3, to: 4 }],
     });
+  });
+
+  test('are counted from the back without an overlap, too, where the other direction does not hold', () => {
+    const pages = new Pages();
+    const answers = [pages.answer(0, 6, 'FED'), pages.answer(0, 9, 'IHG'), pages.answer(2, 9, 'CBA')];
+    const strip = pages.strip(answers, 3, 6);
+    expect(strip.counting).toBe('back');
+    expect(pages.labelsOf(strip).join('')).toBe('ABCDEFGHI');
+  });
+
+  test('stand once, where one of them says what others say', () => {
+    const pages = new Pages();
+    const answers = [...pages.still('ABCDEFG', 3), ...pages.still('ABCDEFG', 3).slice(1)];
+    expect(pages.strip(answers, 3).segments.map(({ answer }) => answer.index)).toEqual([0, 1, 2]);
   });
 
   test('conflict where neither direction holds', () => {
@@ -162,5 +177,15 @@ describe('the places of a strip', () => {
     const strip = pages.strip([pages.unread(0, 3, 'XYZ')], 3);
     expect(sumOfPlaces(strip, allPlaces(strip), pages.itemsOf)?.equals(sumOf('XYZ'))).toBe(true);
     expect(sumOfPlaces(strip, { from: 0, to: 2 }, pages.itemsOf)).toBe(null);
+  });
+
+  test('have a sum without the rejected records that stand there, and of no others', () => {
+    const odd = new Pages({ rejected: 'xy' });
+    const strip = odd.strip([odd.answer(0, 5, 'xBy'), odd.answer(1, 5, 'CD')], 3);
+    expect(acceptedSum(strip, odd.itemsOf)?.equals(sumOf('BCD'))).toBe(true);
+    const [first, second] = strip.segments as [Segment, Segment];
+    const part = { ...first, to: 2, items: { from: 0, to: 2 } };
+    const shorter = { ...strip, segments: [part, { ...second, from: 2, to: 4 }], covered: 4 };
+    expect(acceptedSum(shorter, odd.itemsOf)?.equals(sumOf('BCD'))).toBe(true);
   });
 });

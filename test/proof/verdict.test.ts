@@ -32,6 +32,10 @@ describe('a first reading', () => {
     expect(verdict).toEqual({ kind: 'proven', changed: 'nothing' });
   });
 
+  test('of one page is followed by one that cuts the list in the same way', () => {
+    expect(verdictOf(pages => [pages.walk('ABC', 5)])).toMatchObject({ next: { pageSize: null } });
+  });
+
   test('is the first one of two, whatever it comes to, where the mirror counts as none', () => {
     const mirror = standing(alphabet, { isReading: false });
     expect(verdictOf(pages => [pages.walk(alphabet, 5)], { mirror })).toMatchObject({ kind: 'again' });
@@ -199,6 +203,8 @@ describe('two readings', () => {
     const twice = (total: number) => (pages: Pages) => [halves(total)(pages), halves(total)(pages)];
     expect(verdictOf(twice(13)).kind).toBe('pagination_ignored');
     expect(verdictOf(twice(12)).kind).toBe('again');
+    const whole = (pages: Pages) => pages.walkOver(cut('ABCDEFGHIJKL', 3), 3, 13);
+    expect(verdictOf(pages => [whole(pages), whole(pages)]).kind).toBe('again');
   });
 
   test('in which all pages were alike, whatever their size, show that pageNo is ignored', () => {

@@ -240,6 +240,13 @@ describe('a walk over a list that grows', () => {
   });
 });
 
+test('pages that are known and all alike may hold records without ids, however many there are', () => {
+  const pages = new Pages();
+  const account = begin(pages, pageOf('AAA', 0, 90), null);
+  for (let index = 0; index < 30; index++) account.take(pages.unread(index, 90, 'AAA'));
+  expect(account.contradictions).toEqual([]);
+});
+
 test('a walk that is taken up asks only for the pages that are missing', () => {
   const pages = new Pages();
   const account = begin(pages, pageOf('ABCDEFGHI', 0), null);
