@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import pRetry from 'p-retry';
-import { type Addressee, ClickHouseFault, faultOf } from './faults.ts';
+import { type Addressee, ClickHouseFault, faultOf, OddAnswerError, timeoutWords } from './faults.ts';
 import type { TargetTable } from './tables.ts';
 
 /** Where to publish to, complete and checked. */
@@ -83,7 +83,8 @@ export class ClickHouse {
         abort_signal: signal,
       });
       const { data, rows } = await answer.json<unknown>();
-      if (!Array.isArray(data) || data.length !== rows) throw new Error('an answer without its rows');
+      if (!Array.isArray(data) || data.length !== rows)
+        throw new OddAnswerError('an answer without its rows');
       return data.map(textsOf);
     });
   }
@@ -103,7 +104,7 @@ export class ClickHouse {
         clickhouse_settings: settings,
         abort_signal: signal,
       });
-    });
+    }, true);
   }
 
   command(query: string, parameters: Parameters = {}): Promise<void> {
@@ -116,14 +117,15 @@ export class ClickHouse {
     await this.#client.close();
   }
 
-  async #persistently<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #persistently<T>(ask: (signal: AbortSignal) => Promise<T>, sentRows = false): Promise<T> {
     const { signal, retries } = this.#options;
     const attempt = async (): Promise<T> => {
       try {
         return await ask(signal);
       } catch (error) {
         signal.throwIfAborted();
-        throw faultOf(error, this.#options, isPlain(error) ? await this.#httpStatus() : null);
+        const httpStatus = isPlain(error) ? await this.#httpStatus() : null;
+        throw faultOf(error, this.#options, { httpStatus, sentRows });
       }
     };
     return pRetry(attempt, {
@@ -172,14 +174,14 @@ function isPlain(error: unknown): boolean {
     error instanceof Error &&
     error.constructor === Error &&
     !('code' in error) &&
-    error.message !== 'Timeout error.'
+    error.message !== timeoutWords
   );
 }
 
 function textsOf(row: unknown): string[] {
-  if (!Array.isArray(row)) throw new Error('an answer whose rows are no rows');
+  if (!Array.isArray(row)) throw new OddAnswerError('an answer whose rows are no rows');
   return row.map((value: unknown) => {
-    if (typeof value !== 'string') throw new Error('an answer whose values are no texts');
+    if (typeof value !== 'string') throw new OddAnswerError('an answer whose values are no texts');
     return value;
   });
 }

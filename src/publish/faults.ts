@@ -26,6 +26,8 @@ const missingTables = new Set(['60', '81']);
 const passing = new Set(['159', '202', '209', '210', '242', '252', '425', '439', '999']);
 const certificateFault = /CERT|ISSUER|SIGNATURE|ALTNAME/;
 const wordsMax = 300;
+/** What the client says when time is up. */
+export const timeoutWords = 'Timeout error.';
 
 /** How to make the tables, as the end of a sentence. */
 export const howToMake = (database: string) =>
@@ -41,16 +43,32 @@ export interface Addressee {
   readonly proxy: { readonly shown: string } | null;
 }
 
-/** Says in the user's words why a request failed. Errors of docmirror itself stay as they are. */
-export function faultOf(error: unknown, addressee: Addressee, httpStatus: number | null): Error {
+/** An answer that is not what was asked for; its message is docmirror's own. */
+export class OddAnswerError extends Error {}
+
+/** What is known of a request that failed, besides its error. */
+export interface FailedRequest {
+  /** Of an answer that is not ClickHouse's own; null where there is none. */
+  readonly httpStatus: number | null;
+  /** True where rows were sent: the server's words may hold them, and with them what a webhook's address keeps secret. */
+  readonly sentRows: boolean;
+}
+
+/**
+ * Says in the user's words why a request failed. Errors of docmirror itself stay as they are. Nothing is quoted of an answer that
+ * is not ClickHouse's: it may be what was sent, the password among it.
+ */
+export function faultOf(
+  error: unknown,
+  addressee: Addressee,
+  { httpStatus, sentRows }: FailedRequest,
+): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   if (error instanceof DocmirrorError) return error;
-  if (error instanceof ClickHouseError) return serverFault(error, addressee);
+  if (error instanceof ClickHouseError) return serverFault(error, addressee, sentRows);
   if (httpStatus === 401 || httpStatus === 403) return refusedPassword(addressee);
   const where = placeOf(addressee);
-  const code = codeOf(error);
-  // Of a proxy that opens no way, the message says why.
-  const reason = code === undefined || code === 'ERR_PROXY_TUNNEL' ? words(error.message) : code;
+  const reason = reasonOf(error);
   if (certificateFault.test(reason))
     return new ClickHouseFault(
       'network',
@@ -60,7 +78,7 @@ export function faultOf(error: unknown, addressee: Addressee, httpStatus: number
   if (httpStatus !== null && httpStatus >= 300)
     return new ClickHouseFault(
       'network',
-      `${where}: something before it answered with HTTP ${httpStatus} (${reason}).`,
+      `${where}: something before it answered with HTTP ${httpStatus}.`,
       true,
     );
   return new ClickHouseFault(
@@ -70,7 +88,20 @@ export function faultOf(error: unknown, addressee: Addressee, httpStatus: number
   );
 }
 
-function serverFault({ code, type, message }: ClickHouseError, addressee: Addressee): Error {
+/** What went wrong on the way, in a few words. */
+function reasonOf(error: Error): string {
+  const code = codeOf(error);
+  // Of a proxy that opens no way, the message says why.
+  if (code === 'ERR_PROXY_TUNNEL' || error instanceof OddAnswerError) return words(error.message);
+  if (code !== undefined) return code;
+  return error.message === timeoutWords ? 'no answer in time' : 'an answer that is not its own';
+}
+
+function serverFault(
+  { code, type, message }: ClickHouseError,
+  addressee: Addressee,
+  sentRows: boolean,
+): Error {
   const { url, user, database } = addressee;
   if (wrongPassword.has(code)) return refusedPassword(addressee);
   if (missingTables.has(code))
@@ -80,9 +111,12 @@ function serverFault({ code, type, message }: ClickHouseError, addressee: Addres
   if (code === lacksRights)
     return new UsageError(`ClickHouse at ${url} gives the user ${user} too few rights: ${words(message)}`);
   const isPassing = passing.has(code);
+  const name = `${code}${type === undefined ? '' : ` ${type}`}`;
   return new ClickHouseFault(
     isPassing ? 'overloaded' : 'refused',
-    `ClickHouse at ${url} refused: ${words(message)} (${code}${type === undefined ? '' : ` ${type}`})`,
+    sentRows
+      ? `ClickHouse at ${url} refused rows (${name}). Its own log says why, and may show them.`
+      : `ClickHouse at ${url} refused: ${words(message)} (${name})`,
     isPassing,
   );
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,15 +17,20 @@ interface Server extends AsyncDisposable {
   readonly asked: URL[];
 }
 
-/** Stands in for a ClickHouse without docmirror's tables. */
-async function startServer(): Promise<Server> {
+/** A ClickHouse without docmirror's tables. */
+const withoutTables: RequestListener = (_request, response) => {
+  response
+    .writeHead(404, { 'x-clickhouse-exception-code': '60' })
+    .end('Code: 60. DB::Exception: There is no such table. (UNKNOWN_TABLE)');
+};
+
+/** Stands in for a ClickHouse, or for what lies before it. */
+async function startServer(answer: RequestListener = withoutTables): Promise<Server> {
   const asked: URL[] = [];
   const server = createServer((request, response) => {
     asked.push(new URL(request.url ?? '', 'http://server'));
     request.resume();
-    response
-      .writeHead(404, { 'x-clickhouse-exception-code': '60' })
-      .end('Code: 60. DB::Exception: There is no such table. (UNKNOWN_TABLE)');
+    answer(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,6 +68,28 @@ function expectAsked({ code, stdout, stderr }: CliResult, url: string, database 
   expect(stderr).toContain(`ClickHouse at ${url}`);
   expect(stderr).toContain(`has no tables of docmirror in the database ${database};`);
 }
+
+test.each<[what: string, answer: RequestListener]>([
+  [
+    'a page',
+    ({ headers }, response) => response.writeHead(500).end(`No: ${headers.authorization} (secret-password)`),
+  ],
+  ['no JSON', ({ headers }, response) => response.writeHead(200).end(`No: ${headers.authorization}`)],
+  [
+    "an error of ClickHouse's",
+    ({ headers }, response) =>
+      response
+        .writeHead(500, { 'x-clickhouse-exception-code': '1' })
+        .end(`Code: 1. DB::Exception: ${headers.authorization} secret-password. (NO)`),
+  ],
+])('the password that comes back as %s is not shown', async (_what, answer) => {
+  await using server = await startServer(answer);
+  const { code, stdout, stderr } = await publish(server.url);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^docmirror: ClickHouse at \S+ .*\n$/);
+  expect(stderr).not.toContain('secret-password');
+  expect(stderr).not.toContain(Buffer.from('default:secret-password').toString('base64'));
+});
 
 describe.concurrent('publish clickhouse', () => {
   test('keeps the path of the address, and asks for the database that is set', async () => {

@@ -32,9 +32,11 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const { tenant, ...addressee } = where;
   const { timeoutMs, retries } = config;
   if (where.proxy !== null) assertProxyCanBeUsed(where.proxy, context.secrets);
+  const secret = await textOf(password);
+  hide(where.user, secret, context.secrets);
   const target = new ClickHouse({
     ...addressee,
-    password: await textOf(password),
+    password: secret,
     timeoutMs,
     retries,
     signal,
@@ -71,6 +73,13 @@ function assertProxyCanBeUsed({ variable, url }: ProxySetting, secrets: Secrets)
   throw new UsageError(
     `${variable}: to publish through a proxy takes Node.js 24.5 or newer, but this is ${process.version}.`,
   );
+}
+
+/** The password must not be shown, nor what is sent of it in a header. */
+function hide(user: string, password: string, secrets: Secrets): void {
+  if (password === '') return;
+  secrets.add(password);
+  secrets.add(Buffer.from(`${user}:${password}`).toString('base64'));
 }
 
 /** Far more than a password takes, in bytes. */

@@ -12,6 +12,7 @@ import type {
 } from '../../sync/ports.ts';
 import { isYetToMake } from '../file/file-kind.ts';
 import { markOf } from '../file/file-mark.ts';
+import { FilePlace } from '../file/file-place.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading, openForWriting, openInMemory } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
@@ -39,6 +40,7 @@ interface OpenMirror {
 /** A mirror in an SQLite file, held by this process alone from `open` to `close`. */
 export class SqliteMirror implements Mirror {
   readonly #open: OpenMirror;
+  readonly #place: FilePlace;
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
   /** Lists whose rows may not be what docmirror wrote. */
@@ -88,9 +90,11 @@ export class SqliteMirror implements Mirror {
     this.#open = open;
     this.#suspects = new Set(suspects);
     this.#records = new RunRecords(open.file);
-    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () =>
-      open.lock.assertInPlace(),
-    );
+    this.#place = new FilePlace(open.file.path);
+    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () => {
+      open.lock.assertInPlace();
+      this.#place.assertKept({ is: 'the mirror', danger: 'nobody would find what is written to it' });
+    });
   }
 
   async beginRun(start: RunStart): Promise<number | null> {
@@ -173,7 +177,7 @@ export class SqliteMirror implements Mirror {
       try {
         file.close();
         if (staging !== lock) staging.close();
-        else lock.setMark(this.#suspects.size === 0 ? markOf(file.path) : null);
+        else lock.setMark(this.#suspects.size === 0 && this.#place.isKept ? markOf(file.path) : null);
       } finally {
         lock.close();
       }

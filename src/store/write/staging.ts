@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/walk-account.ts';
-import { fileKey } from '../file/connections.ts';
+import { FilePlace } from '../file/file-place.ts';
 import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
 
 /** A page that was read, by the digest of its items: the same page of another walk is the same. */
@@ -88,8 +88,7 @@ const layout: StagingLayout = {
 export class Staging {
   readonly #sqlite: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
-  /** Which file it is, whatever its name; null where it has no name. */
-  readonly #key: string | null;
+  readonly #place: FilePlace;
   #writesInTransaction = 0;
   #committedAt = 0;
 
@@ -110,7 +109,7 @@ export class Staging {
   private constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
     this.#statements = prepare(sqlite);
-    this.#key = fileKey(sqlite.name);
+    this.#place = new FilePlace(sqlite.name);
   }
 
   /**
@@ -119,11 +118,7 @@ export class Staging {
    * @throws MirrorFileError where the file was moved away or removed: another run may hold the mirror meanwhile.
    */
   assertInPlace(): void {
-    const { name } = this.#sqlite;
-    if (this.#key === fileKey(name)) return;
-    throw new MirrorFileError(
-      `${name}, the lock of this run, was moved away or removed, so another run may write to the mirror now. This one writes nothing more. Run again, and leave that file where it is.`,
-    );
+    this.#place.assertKept({ is: 'the lock', danger: 'another run may write to the mirror now' });
   }
 
   /** Begins the first walk of a list and forgets all that was staged of the list before. */

@@ -21,13 +21,13 @@ export interface OpenTransaction {
 export class TransactionOwner {
   readonly #sqlite: Database.Database;
   readonly #path: string;
-  readonly #assertLocked: () => void;
+  readonly #assertHeld: () => void;
 
-  /** @param assertLocked throws where this run no longer holds the mirror's lock; it is called before anything is written or committed. */
-  constructor(sqlite: Database.Database, path: string, assertLocked: () => void) {
+  /** @param assertHeld throws where this run no longer holds the mirror; it is called before anything is written or committed. */
+  constructor(sqlite: Database.Database, path: string, assertHeld: () => void) {
     this.#sqlite = sqlite;
     this.#path = path;
-    this.#assertLocked = assertLocked;
+    this.#assertHeld = assertHeld;
   }
 
   /**
@@ -53,7 +53,7 @@ export class TransactionOwner {
       return null;
     }
     try {
-      this.#assertLocked();
+      this.#assertHeld();
     } catch (error) {
       this.rollBack();
       throw error;
@@ -62,7 +62,7 @@ export class TransactionOwner {
   }
 
   commit(): void {
-    this.#assertLocked();
+    this.#assertHeld();
     this.#sqlite.exec('COMMIT');
   }
 

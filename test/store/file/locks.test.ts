@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { renameSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -69,6 +69,28 @@ test('a run whose lock was moved away writes nothing any more', async () => {
   expect(code).toBe(1);
   expect(stderr).toContain(`${scene.database}.staging`);
   expect(stderr).not.toContain('    at ');
+  expectSound(scene.database);
+});
+
+test.each<[what: string, take: (database: string) => void]>([
+  ['removed', database => rmSync(database)],
+  ['replaced', database => renameSync(`${database}.before`, database)],
+])('a run whose mirror was %s fails, and the next one is whole', async (_what, take) => {
+  await using scene = await setScene({ latencyMs: 200 });
+  await scene.sync();
+  copyFileSync(scene.database, `${scene.database}.before`);
+  const asked = new Promise(resolve => {
+    scene.service.onRequest = resolve;
+  });
+  scene.service.lists.collections.push({ ...scene.service.lists.collections[0], id: 900 });
+  await using run = spawnCli(['sync', '--full'], { env: scene.env });
+  await asked;
+  take(scene.database);
+  const { code, stdout, stderr } = await run.done;
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`${scene.database}, the mirror of this run, was moved away, removed or replaced`);
+  expect(stderr).not.toContain('    at ');
+  expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
   expectSound(scene.database);
 });
 
