@@ -4,7 +4,7 @@ import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
-import { readSmallBytes } from '../config/small-file.ts';
+import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
@@ -140,7 +140,9 @@ async function publicKeyFrom(
 const bytesMax = 256 * 1024;
 
 async function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): Promise<T> {
-  const bytes = await readSmallBytes(prefix, path, bytesMax);
+  // A setting is named for the key that signs alone.
+  const name = prefix === '' ? path : nameOfSecretFile(path);
+  const bytes = await readSmallBytes(prefix, path, bytesMax, name);
   try {
     return read(bytes);
   } catch (error) {

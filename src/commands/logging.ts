@@ -1,6 +1,8 @@
 import { type Logger, pino } from 'pino';
+import { DocmirrorError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { Secrets } from '../service/secrets.ts';
+import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
 export type { Logger };
 
@@ -28,6 +30,14 @@ export async function createLogger(level: string, isTerminal: boolean, secrets: 
   if (!isTerminal) return pino(options, pino.destination({ dest: standardError, sync: true }));
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }));
+}
+
+/** What a log line says of an error: of one in words its code and these, of a fault of docmirror itself where it came from, too. */
+export function loggedError(error: unknown): object {
+  const explained = explainSqliteError(error, 'the mirror');
+  if (!(explained instanceof DocmirrorError)) return { err: error };
+  const { code, message } = explained;
+  return { error: { code, message } };
 }
 
 /** A JSON line with all its texts made printable; a stack keeps its lines. */

@@ -11,7 +11,7 @@ import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
 import { aborted } from './aborted.ts';
 import type { CommandContext } from './context.ts';
-import { createLogger } from './logging.ts';
+import { createLogger, loggedError } from './logging.ts';
 import { remembered } from './remembered.ts';
 import { servedPages } from './served-pages.ts';
 import { servedReport } from './served-report.ts';
@@ -41,7 +41,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
-  const onFault = (error: unknown) => logger.error({ err: error }, 'A request failed.');
+  const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
   using served = await whatIsServed(config.database, records, maxAgeMs);
   const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
   context.stdout.write(`docmirror serves ${server.url}\n`);

@@ -1,5 +1,5 @@
 import { checkToken, type ServiceConfig } from '../config/resolve.ts';
-import { readSmallFile } from '../config/small-file.ts';
+import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { runTokenCommand } from './token-command.ts';
 
 /** The longest token, with what may stand around it, in bytes. */
@@ -22,5 +22,6 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
  * @throws UsageError that names the flag or variable; the token is never shown.
  */
 export async function readTokenFile(from: string, path: string): Promise<string> {
-  return checkToken(`${from}: ${path}`, await readSmallFile(`${from}: `, path, tokenBytesMax));
+  const text = await readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
+  return checkToken(`${from}: ${path}`, text);
 }

@@ -9,11 +9,11 @@ import {
   type ServiceConfig,
 } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, DocmirrorError } from '../errors.ts';
+import { CancelledError, DocmirrorError, UsageError } from '../errors.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import type { CommandContext } from './context.ts';
-import { createLogger, type Logger } from './logging.ts';
+import { createLogger, type Logger, loggedError } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { assertIsMirrorOf, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
@@ -61,6 +61,8 @@ export async function watch(command: Command, context: CommandContext): Promise<
 function planOf(command: Command, { environment }: CommandContext): WatchPlan {
   const flags = command.opts<WatchFlags>();
   const config = resolveConfig(command.opts(), environment);
+  if (flags.maxAge !== undefined && flags.http === undefined)
+    throw new UsageError('--max-age goes with --http.');
   const schedule = { expression: config.schedule, timezone: config.timezone };
   checkSchedule(schedule);
   return {
@@ -142,11 +144,9 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
     );
   } catch (error) {
     if (signal.aborted) return;
-    if (error instanceof DocmirrorError) {
-      logger.error({ error: { code: error.code, message: error.message } }, 'run failed');
-    } else {
-      logger.error({ err: error }, 'run failed: this is a fault of docmirror itself, please report it');
-    }
+    const isForeseen = error instanceof DocmirrorError;
+    const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
+    logger.error(loggedError(error), `run failed${words}`);
   }
 }
 

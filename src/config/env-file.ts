@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import type { Environment } from './resolve.ts';
@@ -13,6 +14,11 @@ const bytesMax = 256 * 1024;
  * @throws UsageError that names the file where it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<Environment> {
+  if (isPipe(path)) {
+    throw new UsageError(
+      `--env-file: ${path} is a pipe, which Node itself has emptied by now. Name a file that can be read twice.`,
+    );
+  }
   const file = await readSmallFile('--env-file: ', path, bytesMax);
   const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
@@ -24,6 +30,11 @@ export async function withEnvFile(path: string, environment: Environment): Promi
     alternatives.some(names => names.includes(name) && names.some(each => others.has(each)));
   const all = Object.entries({ ...inFile, ...Object.fromEntries(said) });
   return Object.fromEntries(all.filter(([name]) => others.has(name) || !isSettled(name)));
+}
+
+function isPipe(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFIFO() === true || stat?.isSocket() === true;
 }
 
 /** Variables that say one thing in several ways: where the environment says one of them, the file's other ones count for nothing. */

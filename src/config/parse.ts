@@ -71,17 +71,22 @@ export function parseInteger(text: string, min: number, max: number, alternative
 
 /** A length of time such as `26h`, in milliseconds. */
 export function parseTime(text: string): number {
-  const ms = /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : text === '0' ? 0 : null;
+  const ms = text === '0' ? 0 : timeIn(text);
   if (ms === null)
     throw new Error(`expected a time such as 90s, 30m, 24h or 7d, or 0, got ${JSON.stringify(text)}`);
   return ms;
 }
 
+function timeIn(text: string): number | null {
+  return /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : null;
+}
+
 /** How long history is kept, in milliseconds; null for ever. Nothing would be left of 0, so it is refused. */
 export function parseKeepHistory(text: string): number | null {
   if (text === 'forever') return null;
-  const ms = /^\d/.test(text) ? parseTime(text) : 0;
-  if (ms === 0) throw new Error(`expected forever, or a time such as 400d, got ${JSON.stringify(text)}`);
+  const ms = timeIn(text);
+  if (ms === null || ms === 0)
+    throw new Error(`expected forever, or a time such as 400d, got ${JSON.stringify(text)}`);
   return ms;
 }
 
@@ -105,6 +110,15 @@ export function parseTimezone(text: string): string {
       `there is no time zone ${JSON.stringify(text)}; expected a name such as Europe/Berlin or UTC`,
     );
   }
+}
+
+/** A cron expression by its form; what its fields say, the clock of `watch` checks. */
+export function parseSchedule(text: string): string {
+  const fields = text.trim().split(/\s+/);
+  if (fields.length === 5 || fields.length === 6 || /^@[a-z]+$/.test(text.trim())) return text;
+  throw new Error(
+    `${JSON.stringify(text)} is no cron expression. Expected five fields, or six with seconds first, such as "0 * * * *"`,
+  );
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];

@@ -5,6 +5,7 @@ import {
   parseInteger,
   parseKeepHistory,
   parseLogLevel,
+  parseSchedule,
   parseShare,
   parseTenant,
   parseText,
@@ -163,7 +164,7 @@ export const settings = {
     valueName: 'CRON',
     default: '0 * * * *',
     help: "watch's cron expression",
-    parse: parseText,
+    parse: parseSchedule,
   }),
   timezone: setting({
     variable: 'DOCMIRROR_TIMEZONE',

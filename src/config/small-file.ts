@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, UsageError } from '../errors.ts';
 
@@ -11,18 +11,39 @@ const pipeLookMs = 10;
  * second and takes no more memory than the file may have.
  *
  * @param from what the error begins with: the flag or variable that named the file, and a colon.
+ * @param name what the file is called in messages.
  * @throws UsageError that shows nothing of what the file holds.
  */
-export async function readSmallFile(from: string, path: string, bytesMax: number): Promise<string> {
-  return (await readSmallBytes(from, path, bytesMax)).toString('utf8');
+export async function readSmallFile(
+  from: string,
+  path: string,
+  bytesMax: number,
+  name = path,
+): Promise<string> {
+  return (await readSmallBytes(from, path, bytesMax, name)).toString('utf8');
+}
+
+/**
+ * Names a file that holds a secret, in messages: where there is none of that name, the secret itself may have been put there, so only
+ * what is plainly a path is shown.
+ */
+export function nameOfSecretFile(path: string): string {
+  const isPath = existsSync(path) || /^(~|\.{0,2})\/[^\r\n]*$/.test(path);
+  return isPath ? path : 'what it names (not shown, for it may be the secret itself)';
 }
 
 /**
  * The same, as bytes.
  *
+ * @param name what the file is called in messages.
  * @throws UsageError as `readSmallFile` does.
  */
-export async function readSmallBytes(from: string, path: string, bytesMax: number): Promise<Buffer> {
+export async function readSmallBytes(
+  from: string,
+  path: string,
+  bytesMax: number,
+  name = path,
+): Promise<Buffer> {
   try {
     // Without waiting, for a pipe that nobody writes to would otherwise never be open.
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -30,7 +51,7 @@ export async function readSmallBytes(from: string, path: string, bytesMax: numbe
   } catch (error) {
     const code = codeOf(error);
     const why = code === undefined ? (error as Error).message : `can't be read (${code})`;
-    throw new UsageError(`${from}${path} ${why}.`);
+    throw new UsageError(`${from}${name} ${why}.`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -11,6 +12,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { applicationIds } from '../../src/store/file/file-kind.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import { putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
@@ -231,6 +233,18 @@ describe.concurrent('doctor', () => {
     ],
   ];
 
+  test('finds a record that would be set aside', async () => {
+    await using scene = await setScene();
+    scene.service.lists.webhooks.push({ ...Object(scene.service.lists.webhooks[0]), id: 'seven' });
+    const found = await doctor(scene);
+    expect(found.of('pages')).toMatchObject({
+      status: 'failed',
+      found: expect.stringMatching(/^webhooks lists a record that can't be read \(id: /),
+    });
+    expect(found.code).toBe(3);
+    expect(await syncCode(scene)).toBe(3);
+  });
+
   test.each(cases)('finds %s, and ends as sync does', async (_name, check, said, prepare) => {
     await using scene = await setScene();
     scene.env.DOCMIRROR_RETRIES = '0';
@@ -369,6 +383,29 @@ describe.concurrent('doctor ends as sync does', () => {
     expect(await syncCode(scene)).toBe(expected);
   });
 
+  test.each(['application_id', 'user_version'])(
+    'where the header says another %s, which a run puts right',
+    async mark => {
+      await using scene = await setScene();
+      await scene.sync();
+      new Database(scene.database).exec(`PRAGMA ${mark} = 0`).close();
+      const found = await doctor(scene);
+      expect(found.of('mirror')).toMatchObject({ status: 'warning' });
+      expect(found.code).toBe(0);
+      expect(await syncCode(scene)).toBe(0);
+      expect(await doctor(scene)).toMatchObject({ ok: true });
+    },
+  );
+
+  test('where a first run was stopped before it made a table', async () => {
+    await using scene = await setScene();
+    new Database(scene.database).exec(`PRAGMA application_id = ${applicationIds.mirror}`).close();
+    expect(statSync(scene.database).size).toBe(4096);
+    expect(await doctor(scene)).toMatchObject({ code: 0 });
+    expect((await scene.run('sync', '--dry-run')).code).toBe(0);
+    expect(await syncCode(scene)).toBe(0);
+  });
+
   test('where the mirror holds a value of another type', async () => {
     await using scene = await setScene();
     await scene.sync();
@@ -431,6 +468,19 @@ describe('doctor on a file system of its own', () => {
       const { code, stdout } = await scene.run('doctor', '--json');
       expect(stdout).toMatch(/"check":"free space","status":"failed","found":"[\d.]+ (bytes|kB) free"/);
       expect(code).toBe(await syncCode(scene));
+    });
+  });
+
+  test('finds a file system that became read-only, of which sync says the same', async ({ skip }) => {
+    await using scene = await setScene();
+    await onMount(scene, 'size=2m', skip, async folder => {
+      scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
+      expect(await syncCode(scene)).toBe(0);
+      execFileSync('mount', ['-o', 'remount,ro', folder]);
+      const { code, stderr } = await scene.run('sync');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^docmirror: \S+ is on a read-only file system\. \(EROFS\)\n$/);
+      expect((await scene.run('doctor')).stdout).toContain('EROFS');
     });
   });
 

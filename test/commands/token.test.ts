@@ -3,6 +3,7 @@ import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { readSigningKey } from '../../src/commands/checkpoint-file.ts';
 import { readTokenFile } from '../../src/commands/token.ts';
 import { runTokenCommand } from '../../src/commands/token-command.ts';
 import { UsageError } from '../../src/errors.ts';
@@ -209,4 +210,14 @@ describe.concurrent('a token file', () => {
     writer.kill();
     expect(result).toMatchObject({ code: 0 });
   });
+});
+
+test.each([
+  ['a token', (secret: string) => readTokenFile('DOCMIRROR_TOKEN_FILE', secret), 'eyJhbGciOi.J9-S3CRET_'],
+  ['a key', readSigningKey, '-----BEGIN PRIVATE KEY-----\nS3CRET/abc\n-----END PRIVATE KEY-----\n'],
+])('%s that stands where the name of its file belongs is not shown', async (_what, read, secret) => {
+  const error = await read(secret).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(String(error)).toMatch(/_FILE: what it names \(not shown, .*\) can't be read \(ENOENT\)\.$/);
+  expect(String(error)).not.toContain('S3CRET');
 });

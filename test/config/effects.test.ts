@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -103,6 +104,18 @@ describe.concurrent('--env-file', () => {
       },
     );
     expect(await sync(`DOCMIRROR_TOKEN_FILE=${right}`, {})).toMatchObject({ code: 0 });
+  });
+
+  test('that is a pipe is refused: it was emptied before anybody could ask it for a setting', async () => {
+    await using scene = await setScene();
+    const pipe = join(scene.folder, 'settings');
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', `echo DOCMIRROR_PAGE_SIZE=7 > '${pipe}'`]);
+    const { code, stdout, stderr } = await scene.run('sync', '--env-file', pipe);
+    writer.kill();
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^docmirror: --env-file: \S+ is a pipe, .*\n$/);
+    expect(scene.service.requests).toEqual([]);
   });
 
   test.each([

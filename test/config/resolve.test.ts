@@ -84,6 +84,19 @@ describe('each setting', () => {
     expect(() => resolveConfig({}, { [variable]: text })).toThrow(UsageError);
     expect(() => resolveConfig({}, { [variable]: text })).toThrow(variable);
   });
+
+  test.each(['30', '1y', '0', 'never'])(
+    'a history kept for %j is refused without advice that is refused, too',
+    text => {
+      expect(() => resolveConfig({}, { DOCMIRROR_KEEP_HISTORY: text })).toThrow(
+        `DOCMIRROR_KEEP_HISTORY: expected forever, or a time such as 400d, got "${text}"`,
+      );
+    },
+  );
+
+  test.each(['0 * * * *', '*/10 * * * * *', '@hourly'])('the schedule may be %j', text => {
+    expect(resolveConfig({}, { DOCMIRROR_SCHEDULE: text }).schedule).toBe(text);
+  });
 });
 
 const base = { DOCMIRROR_BASE_URL: 'https://service.example/', DOCMIRROR_TOKEN: 'a-token' };

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -184,6 +184,23 @@ describe('a client that lies', () => {
     socket.write(bytes);
     return text(socket).catch(() => '');
   }
+});
+
+test('a mirror that somebody emptied is a failed request, and a line in the log without a stack', async () => {
+  await using emptied = await setScene();
+  await emptied.sync();
+  await using serving = await serveScene(emptied);
+  expect((await serving.get(exportsPath)).status).toBe(200);
+  truncateSync(emptied.database);
+  expect((await serving.get('/v2/collections')).status).toBe(500);
+  serving.cli.child.kill('SIGTERM');
+  const { stderr } = await serving.cli.done;
+  const [logged] = stderr.split('\n').filter(line => line.startsWith('{'));
+  expect(JSON.parse(logged ?? '')).toMatchObject({
+    msg: 'A request failed.',
+    error: { code: 'mirror_file', message: expect.stringMatching(/mirror.*(damaged|Restore it)/) },
+  });
+  expect(stderr).not.toContain('    at ');
 });
 
 describe('docmirror serve --token-file', () => {

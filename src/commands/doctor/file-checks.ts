@@ -83,15 +83,16 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
       return warning('mirror', found, 'The next run copies it, and then brings it up to date.');
     }
     const { audit } = mirror;
-    const [first] = audit.differences;
+    const damage = audit.differences.find(({ table, severity }) => table === null && severity === 'content');
+    const first = damage ?? audit.differences[0];
     if (first === undefined) {
       const records = audit.lists.reduce((sum, { recordCount }) => sum + recordCount, 0);
       const holds = `${counted(records, 'record')}, ${counted(audit.runCount, 'run')}`;
       return ok('mirror', `${path} is sound: ${holds}`);
     }
     const found = `${path} is not as docmirror wrote it: ${first.what}`;
-    // A run stumbles over damage, not over a row that someone has changed.
-    if (first.table !== null) return warning('mirror', found, '"docmirror verify" names all differences.');
+    // A run stumbles over damage, not over a row that someone has changed, or a mark in the header.
+    if (damage === undefined) return warning('mirror', found, '"docmirror verify" names all differences.');
     const todo = 'Restore it from a backup, or move it away and sync anew.';
     return failed('mirror', found, todo, exitCodes.failed);
   } catch (error) {

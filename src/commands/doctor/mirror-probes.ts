@@ -35,6 +35,9 @@ export function isHeld(database: string): boolean {
   }
 }
 
+/** Enough to tell damage among them. */
+const differencesMax = 10;
+
 /** What lies where the mirror is to be: one that the next run upgrades first, or one of the shape of now and its audit. */
 export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: Verification };
 
@@ -49,7 +52,7 @@ export async function lookAtMirror(database: string, signal: AbortSignal): Promi
   if (isYetToMake(database)) return null;
   const upgradesFrom = versionToUpgrade(database);
   return upgradesFrom === null
-    ? { audit: await verifyMirror(database, { limit: 1, signal }) }
+    ? { audit: await verifyMirror(database, { limit: differencesMax, signal }) }
     : { upgradesFrom };
 }
 

@@ -4,6 +4,7 @@ import { isLoopback } from '../../config/parse.ts';
 import type { Config, ServiceConfig } from '../../config/resolve.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { Pagination } from '../../contract/page.ts';
+import { pageReader, type Rejection } from '../../contract/record.ts';
 import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
@@ -21,6 +22,8 @@ interface Answer {
   readonly error: ServiceError | null;
   /** How many pages a run would find, where they are more than it may read. */
   readonly excessPages: number | null;
+  /** The first record of the page that a run would set aside. */
+  readonly rejection: Rejection | null;
 }
 
 /** Tries the way to the service, by one request a list. */
@@ -54,7 +57,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
 /** What a run would get over in a moment is no finding; nobody waits for more. */
 const retriesMax = 2;
 
-/** One request a list, and another one where it may have too many pages; what a page holds is not looked at. */
+/** One request a list, and another one where it may have too many pages. */
 async function askOnce(
   service: ServiceConfig,
   config: Config,
@@ -66,12 +69,14 @@ async function askOnce(
   try {
     for (const list of lists) {
       try {
-        const { pagination } = await source.getPage(list, { pageNo: null, pageSize: null }, context.signal);
+        const page = await source.getPage(list, { pageNo: null, pageSize: null }, context.signal);
+        const { pagination, content } = page;
         const excessPages = await excessOf(pagination, source, list, config, context.signal);
-        answers.push({ list, page: pagination, error: null, excessPages });
+        const [rejection = null] = content === null ? [] : pageReader(list).read(content).rejections;
+        answers.push({ list, page: pagination, error: null, excessPages, rejection });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        answers.push({ list, page: null, error, excessPages: null });
+        answers.push({ list, page: null, error, excessPages: null, rejection: null });
         if (!hasReached(error)) break;
       }
     }
@@ -174,6 +179,14 @@ function checkPages(answers: readonly Answer[], { maxPages }: Config): Verdict {
   const excess = answers.flatMap(({ list, excessPages }) =>
     excessPages === null ? [] : [`${list.resource} has ${excessPages} pages`],
   );
+  const rejected = answers.flatMap(({ list, rejection }) =>
+    rejection === null ? [] : [`${list.resource} lists a record that can't be read (${rejection.reason})`],
+  );
+  if (excess.length === 0 && rejected.length > 0) {
+    const todo =
+      'A run sets such records aside, and removes nothing from that list. Ask who runs the service.';
+    return failed('pages', `${rejected.join('; ')}; ${words.join('; ')}`, todo, exitCodes.partial);
+  }
   if (excess.length === 0) return ok('pages', words.join('; '));
   const found = `${excess.join(', ')}, but no more than ${maxPages} are read; ${words.join('; ')}`;
   const todo = 'If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.';

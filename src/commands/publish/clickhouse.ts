@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ProxySetting } from '../../config/proxy.ts';
 import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
 import { resolveConfig } from '../../config/resolve.ts';
-import { readSmallFile } from '../../config/small-file.ts';
+import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { UsageError } from '../../errors.ts';
 import { printableJson } from '../../printable.ts';
@@ -88,7 +88,7 @@ const passwordBytesMax = 16 * 1024;
 async function textOf(password: PublishConfig['password']): Promise<string> {
   if ('text' in password) return password.text;
   const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
-  const text = await readSmallFile(from, password.file, passwordBytesMax);
+  const text = await readSmallFile(from, password.file, passwordBytesMax, nameOfSecretFile(password.file));
   return text.replace(/\r?\n$/, '');
 }
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { MirrorNumbers, WatchMetrics } from '../../serve/metrics.ts';
 import type { RunningServer } from '../../serve/server.ts';
 import { version } from '../../version.ts';
-import type { Logger } from '../logging.ts';
+import { type Logger, loggedError } from '../logging.ts';
 import { remembered } from '../remembered.ts';
 
 /** Answers `/healthz` and `/metrics` for a watch. */
@@ -38,7 +38,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
     port,
     metrics,
     health: { maxAgeMs, ages: () => read()?.lists ?? neverSynced },
-    onFault: error => logger.error({ err: error }, 'A request failed.'),
+    onFault: error => logger.error(loggedError(error), 'A request failed.'),
   });
   return { ...metrics, ...server };
 }

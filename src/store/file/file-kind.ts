@@ -34,9 +34,10 @@ export function findOut(path: string): FoundFile {
   return { kind: kindBy(header, path), usesLog: header[readVersionAt] === readVersionOfLog };
 }
 
-/** True where no tables were made yet: there is no file, or an empty one. */
+/** True where no tables were made yet: there is no file, an empty one, or what a first run left that was stopped at once. */
 export function isYetToMake(path: string): boolean {
-  return ['none', 'empty'].includes(findOut(path).kind);
+  const { kind } = findOut(path);
+  return kind === 'none' || kind === 'empty' || (kind === 'mirror' && tablesIn(path)?.length === 0);
 }
 
 function kindBy(header: Buffer, path: string): FileKind {

@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
@@ -54,7 +56,11 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
     return new MirrorFileError(words, { cause: error });
   }
-  const code = codeOf(error) ?? codeOf(error.cause);
+  const given = codeOf(error) ?? codeOf(error.cause);
+  const code =
+    given !== undefined && isReadOnly(path) && /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given)
+      ? 'EROFS'
+      : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
     const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;
@@ -71,6 +77,16 @@ export function explaining<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     throw explainSqliteError(error, path);
+  }
+}
+
+/** SQLite says of a read-only file system now this, now that. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EROFS';
   }
 }
 

@@ -82,7 +82,7 @@ test.each<[what: string, take: (database: string) => void]>([
   const asked = new Promise(resolve => {
     scene.service.onRequest = resolve;
   });
-  scene.service.lists.collections.push({ ...scene.service.lists.collections[0], id: 900 });
+  scene.service.lists.collections.push({ ...Object(scene.service.lists.collections[0]), id: 900 });
   await using run = spawnCli(['sync', '--full'], { env: scene.env });
   await asked;
   take(scene.database);
