@@ -172,7 +172,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       error_code: ['what went wrong, as a word for programs', 'timeout'],
       error_message: ['what went wrong, in words for people', 'GET … did not answer in time'],
       reason: [
-        'what contradicted what, where completeness is not proven; else what others had done to the mirror, where the run put it right',
+        'what contradicted what, where completeness is not proven; else what others had done to the mirror, where the run put it right, and why removals were withheld',
         'the total changed during the walk',
       ],
       record_count: [

@@ -22,7 +22,22 @@ export function ended(
   { recordCount: _recordCount, ...counts }: Applied,
 ): Ending {
   const isWhole = completeness !== 'unproven' && counts.rejected === 0 && counts.removalsWithheld === 0;
-  return { status: isWhole ? 'completed' : 'partial', completeness, ...counts, error: null, reason };
+  const reasons = [reason, completeness === 'unproven' ? null : whyWithheld(counts)];
+  return {
+    status: isWhole ? 'completed' : 'partial',
+    completeness,
+    ...counts,
+    error: null,
+    reason: reasons.filter(each => each !== null).join('; ') || null,
+  };
+}
+
+/** Why what is gone was not removed; null where nothing was withheld. */
+function whyWithheld({ removalsWithheld, rejected }: Pick<Applied, 'removalsWithheld' | 'rejected'>) {
+  if (removalsWithheld === 0) return null;
+  return rejected > 0
+    ? 'removals were withheld, for records were rejected, and what seems gone may be one of them'
+    : 'removals were withheld, for they are more than DOCMIRROR_MAX_REMOVALS allows';
 }
 
 const nothingWritten = {

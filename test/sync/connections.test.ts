@@ -126,6 +126,17 @@ describe.concurrent('a name that no column can hold', () => {
       ]);
   });
 
+  test('stands once in what changed, where a record refers to it', async () => {
+    await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+    scene.service.lists.collections.push(collected(77, { name: odd, zone: 1 }));
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const [row] = sqlite(
+      scene.database,
+      "SELECT record FROM changes WHERE resource = 'collections' AND record_id = 77",
+    );
+    expect(row?.record).toContain('"sourceConnection":{"id":9,"name":"\\ud800x","zone":1}');
+  });
+
   test('counts as much as any name of its list, and takes no further fields away', async () => {
     const exports = [exported(1, { name: 'A', zone: 1 })];
     const said = await saidOver(

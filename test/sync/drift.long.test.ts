@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryFolder, stored, sync, syncScene } from '../support/in-process.ts';
 import { labelOf, type Move, MovingList, type Script } from '../support/moving-list.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
+import { sqlite } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
 import { collection, documentExport, type StandIn, type StandInOptions } from '../support/stand-in.ts';
 
@@ -375,7 +376,12 @@ describe('a removal of many records', () => {
     expect(mirrored(scene.database, resource)).toHaveLength(130);
     expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
     const again = await syncScene(scene);
-    expect(again.of(resource)).toMatchObject({ completeness: 'proven', removed: 0, removalsWithheld: 66 });
+    expect(again.of(resource)).toMatchObject({
+      completeness: 'proven',
+      removed: 0,
+      removalsWithheld: 66,
+      reason: 'removals were withheld, for they are more than DOCMIRROR_MAX_REMOVALS allows',
+    });
     const allowed = await scene.sync('--resource', resource, '--allow-mass-removal');
     expect(allowed.code).toBe(0);
     expect(allowed.of(resource)).toMatchObject({ removed: 66, removalsWithheld: 0 });
@@ -417,7 +423,17 @@ describe('a removal of many records', () => {
     expect(text.stdout).toContain('its removal was withheld, for records were rejected');
     const synced = await syncScene(scene, { allowMassRemoval: true });
     expect(synced.code).toBe(3);
-    expect(synced.of(resource)).toMatchObject({ rejected: 1, removed: 0, removalsWithheld: 1 });
+    expect(synced.of(resource)).toMatchObject({
+      rejected: 1,
+      removed: 0,
+      removalsWithheld: 1,
+      reason: 'removals were withheld, for records were rejected, and what seems gone may be one of them',
+    });
+    const [{ verdict } = { verdict: null }] = sqlite(
+      scene.database,
+      `SELECT verdict FROM sync_status WHERE resource = '${resource}'`,
+    );
+    expect(verdict).toBe('records rejected: 1, removals withheld: 1');
     scene.service.lists[resource].pop();
     expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
     expectExactMirror(scene.database, scene.service);

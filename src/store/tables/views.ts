@@ -78,7 +78,10 @@ function nameColumn(idColumn: string): string {
 function connectionRefs(): string {
   return `SELECT id,
   iif(_extra IS NULL, json_object('id', id, 'name', name),
-    '{"id":' || id || ',"name":' || json_quote(name) || ',' || substr(_extra, 2)) AS ref
+    '{"id":' || id ||
+      -- A name that its column could not hold stands among the further fields.
+      iif(iif(json_valid(_extra), json_type(_extra, '$.name'), NULL) IS NULL, ',"name":' || json_quote(name), '') ||
+      ',' || substr(_extra, 2)) AS ref
 FROM connections`;
 }
 
@@ -183,7 +186,8 @@ function syncStatus(): string {
     WHEN last.status = 'running' THEN 'a run is under way'
     WHEN last.status = 'completed' THEN 'complete: ' || last.completeness
     WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
-    WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected
+    WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected ||
+      iif(last.removals_withheld > 0, ', removals withheld: ' || last.removals_withheld, '')
     WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld
     ELSE last.status || coalesce(': ' || last.error_message, '')
   END AS verdict
