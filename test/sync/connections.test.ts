@@ -152,6 +152,39 @@ describe.concurrent('a name that no column can hold', () => {
   });
 });
 
+test('a connection that one list lets go and a later one of the run names has not ended', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  const { lists } = scene.service;
+  for (const records of Object.values(lists)) records.length = 0;
+  const connection = { name: 'A', zone: 1 };
+  lists.collections.push(collected(1, connection));
+  expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  const changes = "SELECT run_id, operation FROM changes WHERE resource = 'connections' AND record_id = 9";
+  const was = sqlite(scene.database, changes);
+  for (const said of [connection, { name: 'B' }]) {
+    lists.collections.splice(0, 1, collection(1, { sourceConnection: null, destinationConnection: null }));
+    lists.webhooks.push(hooked(7, said));
+    // What the exports say is not heard in this run, and does not matter: they did not refer to it.
+    expect(await scene.sync('--resource', 'collections', '--resource', 'webhooks')).toMatchObject({
+      code: 0,
+    });
+    if (said === connection) expect(sqlite(scene.database, changes)).toEqual(was);
+    else expect(sqlite(scene.database, changes)).toContainEqual({ run_id: 4, operation: 'update' });
+    expect(await connectionIn(scene)).toEqual([said.name, 'zone' in said ? '{"zone":1}' : null]);
+    lists.webhooks.length = 0;
+    lists.collections.splice(0, 1, collected(1, connection));
+    expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  }
+  const ended = "SELECT ended_by FROM record_history WHERE resource = 'connections'";
+  expect(new Set(sqlite(scene.database, ended).map(row => row.ended_by))).toEqual(new Set(['update']));
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  lists.collections.length = 0;
+  lists.webhooks.push(webhook(8, { connections: [{ id: 10, name: 'C' }] }));
+  expect(await syncScene(scene)).toMatchObject({ code: 0 });
+  expect(sqlite(scene.database, changes)).toContainEqual({ run_id: 6, operation: 'removal' });
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
 test('nulls among the further fields, and their order, take no name away from the list that counts', async () => {
   for (const [one, other] of [
     [{ y: null }, {}],

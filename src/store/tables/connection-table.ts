@@ -15,7 +15,7 @@ import {
   saysTheSame,
   unclaimed,
 } from './connection-rules.ts';
-import { ContentSum } from './content-sums.ts';
+import { ContentSum, type EndedVersion } from './content-sums.ts';
 import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
 
@@ -48,6 +48,7 @@ export class ConnectionTable {
   readonly #sum: ContentSum;
   /** Those that this object inserted: a page may name what no row came to refer to. */
   readonly #inserted = new Set<number>();
+  readonly #revived = new Set<number>();
   #fingerprints: Fingerprints | null = null;
 
   constructor(sqlite: Database.Database) {
@@ -109,7 +110,9 @@ export class ConnectionTable {
       const row = this.read(claim.id);
       const restored = row && restoredFrom(row, claim);
       if (row === undefined) this.#insertClaim(claim, rank, runId);
-      else if (restored !== undefined) this.#restore(row, restored, claim, rank);
+      else if (this.#revived.has(row.id)) {
+        if (this.#sayAnew(row, claim, rank, runId)) ended.push({ row, endedBy: 'update' });
+      } else if (restored !== undefined) this.#restore(row, restored, claim, rank);
       else if (this.#follow(row, claim, rank, isComplete, runId)) ended.push({ row, endedBy: 'update' });
     }
     this.#saveSums();
@@ -226,13 +229,32 @@ export class ConnectionTable {
     return ended;
   }
 
+  /** Inserts a connection as it was before it was removed, with the runs that its version names. No list gives what it says any more. */
+  revive(stored: StoredConnection, { firstSeenRunId, validFromRunId }: EndedVersion): void {
+    const source = { nameRank: unclaimed, nameTime: null, extraRank: unclaimed };
+    this.#insertRow(stored, source, firstSeenRunId, validFromRunId);
+    this.#revived.add(stored.id);
+  }
+
+  /** Lets a row say what one list alone says; true where it said something else before. */
+  #sayAnew(row: ConnectionRow, claim: ConnectionClaim, rank: number, runId: number): boolean {
+    const isChanged = this.#change(row, claim, runId);
+    this.#noteSource(row, sourceOf(claim, rank));
+    return isChanged;
+  }
+
   #insertClaim(claim: ConnectionClaim, rank: number, runId: number): void {
-    const { id } = claim;
-    const { name, extra } = columnsOf(claim);
+    this.#insertRow({ id: claim.id, ...columnsOf(claim) }, sourceOf(claim, rank), runId, runId);
+  }
+
+  #insertRow(
+    { id, name, extra }: StoredConnection,
+    { nameRank, nameTime, extraRank }: Source,
+    firstSeenRunId: number,
+    changedRunId: number,
+  ): void {
     const content = connectionContent(id, name, extra);
-    const [nameRank, nameTime] = claim.name === null ? [unclaimed, null] : [rank, claim.time];
-    const extraRank = claim.extra === null ? unclaimed : rank;
-    this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, runId, runId, content);
+    this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, firstSeenRunId, changedRunId, content);
     this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
     this.#inserted.add(id);
@@ -255,8 +277,8 @@ export class ConnectionTable {
     rank: number,
   ): void {
     this.#update.run(name, extra, row.changedRunId, row.content, row.id);
-    const [nameRank, nameTime] = claim.name === null ? [unclaimed, null] : [rank, claim.time];
-    this.#writeSource(row.id, nameRank, nameTime, claim.extra === null ? unclaimed : rank);
+    const { nameRank, nameTime, extraRank } = sourceOf(claim, rank);
+    this.#writeSource(row.id, nameRank, nameTime, extraRank);
   }
 
   /** Lets a row say something; true where it said something else before. */
@@ -309,6 +331,12 @@ export class ConnectionTable {
     this.#fingerprints ??= new Fingerprints(this.#sqlite, 'connections');
     return this.#fingerprints;
   }
+}
+
+/** Where a row has what it says from, where one list alone is heard. */
+function sourceOf({ name, extra, time }: ConnectionClaim, rank: number): Source {
+  const named = name === null ? { nameRank: unclaimed, nameTime: null } : { nameRank: rank, nameTime: time };
+  return { ...named, extraRank: extra === null ? unclaimed : rank };
 }
 
 function referencingColumns(): [table: string, column: string][] {

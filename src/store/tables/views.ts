@@ -87,7 +87,7 @@ FROM connections`;
 
 /**
  * What was inserted, updated and removed, by run. A version that still stands is its row; one that ended is in
- * record_history. Removals stand first: a connection may go with one list and come back with the next of the same run.
+ * record_history. Removals stand first: in a run of 0.1.0 a connection could go with one list and come back with the next.
  */
 function changes(): string {
   const standing = [

@@ -7,6 +7,7 @@ import {
   wireConnection,
   wireWriter,
 } from '../../contract/wire.ts';
+import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
 import { ContentSum, type EndedVersion, versionFingerprint } from '../tables/content-sums.ts';
 import type { StoredRow } from '../tables/list-table.ts';
@@ -28,6 +29,8 @@ export class History {
   #lastId: number | null = null;
   readonly #endedInRun: Database.Statement<[string, number, number], EndedVersion & { id: number }>;
   readonly #setEnding: Database.Statement;
+  readonly #removedInRun: Database.Statement<[number], EndedVersion & { id: number }>;
+  readonly #remove: Database.Statement;
   readonly #runId: number;
   readonly #resource: string;
   readonly #write: WireWriter;
@@ -60,11 +63,16 @@ export class History {
          (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
        VALUES (@id, @resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @fingerprint)`,
     );
+    const ended = `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+        valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record
+      FROM record_history`;
     this.#endedInRun = sqlite.prepare(
-      `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
-              valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record
-       FROM record_history WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
+      `${ended} WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
     );
+    this.#removedInRun = sqlite.prepare(
+      `${ended} WHERE valid_to_run_id = ? AND ended_by = 'removal' AND +resource = 'connections'`,
+    );
+    this.#remove = sqlite.prepare('DELETE FROM record_history WHERE id = ?');
     this.#setEnding = sqlite.prepare('UPDATE record_history SET ended_by = ?, _fingerprint = ? WHERE id = ?');
   }
 
@@ -76,6 +84,17 @@ export class History {
     for (const { row, endedBy } of ended) {
       if (row.changedRunId !== this.#runId) this.#before.set(row.id, row);
       this.#end('connections', row, endedBy, () => wireConnection(row));
+    }
+  }
+
+  /** Puts connections back that went with the rows of a list before this one in the run, and of which this one speaks: they never ended. */
+  reviveConnections(claims: ConnectionClaims): void {
+    for (const version of this.#removedInRun.all(this.#runId)) {
+      const { id, recordId, record } = version;
+      if (claims.get(recordId) === undefined || this.#connections.read(recordId) !== undefined) continue;
+      this.#remove.run(id);
+      this.#sums.get('connections')?.subtract(versionFingerprint(version));
+      this.#connections.revive(readWireConnection(record), version);
     }
   }
 

@@ -193,6 +193,7 @@ export class ListApplication {
       throw new PartialReadError(
         `a connection may have another name in ${list.resource}, which only all of its pages tell`,
       );
+    writer.history.reviveConnections(claims);
     const renamed = connections.takeOver(claims, list.connectionNameRank, isComplete, run.id);
     writer.history.endConnections(renamed);
     return claims;
