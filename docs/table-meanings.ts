@@ -321,10 +321,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       table_name: ['the table', 'record_history'],
       resource: [
-        'the part of it: a list, `connections`, or `fingerprints` and `leaves` for whole rows',
+        'the part of it: a list, `connections`, or `fingerprints` and `leaves` for whole rows; of `sqlite_sequence` the list whose rows are numbered',
         'document-exports',
       ],
-      record_count: ['rows of it', '412'],
+      record_count: ['rows of it; of `sqlite_sequence` the number that was given last', '412'],
       digest: ['32 hexadecimal digits: the sum of their contents or fingerprints', '03ad…'],
     },
   },

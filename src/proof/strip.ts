@@ -95,7 +95,7 @@ export function lay(answers: readonly Answer[], size: number, counting: Counting
     for (let at = segments.length - 1; at >= 0; at--) {
       const earlier = segments[at] as Segment;
       if (earlier.to <= from) break;
-      // In this order, none begins before an earlier one.
+      // In this order the earlier answer begins no later; the places of it that stand here may.
       const shared = { from, to: Math.min(to, earlier.to) };
       overlaps = true;
       const itemsOfOne = itemsAt(answer, shared, size, counting);

@@ -89,6 +89,11 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
   ['a known page', 'UPDATE _known_pages SET item_count = item_count + 1 WHERE place = 3', true],
   ['a number that is given last', 'UPDATE sqlite_sequence SET seq = 9223372036854775807', true],
   [
+    'a number that is given last, by one',
+    "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'document_exports'",
+    true,
+  ],
+  [
     'a row that says what another one says, its content, too',
     `UPDATE document_exports SET (source_document_title, source_document_reference, source_document_version,
        source_document_kind, source_connection_id, destination_connection_id, destination_reference, exported_at, _content) =

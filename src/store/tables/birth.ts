@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { Fingerprints, fingerprintedTables, fingerprintSum } from './fingerprints.ts';
+import { noteLastGiven, numberedLists, sequences } from './given-numbers.ts';
 import { createTriggers } from './triggers.ts';
 
 /** Every sum that a mirror keeps of its tables, from its birth on: by table, and by what of it. */
@@ -12,6 +13,7 @@ export const keptSums: readonly (readonly [table: string, resource: string])[] =
   ...fingerprintedTables.map(table => [table, fingerprintSum] as const),
   ['sync_receipts', 'leaves'],
   ...keptResources.map(resource => ['before_pruning', resource] as const),
+  ...numberedLists.map(({ resource }) => [sequences, resource] as const),
 ];
 
 /**
@@ -26,5 +28,6 @@ export function completeMirror(sqlite: Database.Database): void {
     'INSERT OR IGNORE INTO _content_sums (table_name, resource, record_count, digest) VALUES (?, ?, 0, ?)',
   );
   for (const [table, resource] of keptSums) insertSum.run(table, resource, '0'.repeat(32));
+  for (const list of numberedLists) noteLastGiven(sqlite, list);
   for (const table of fingerprintedTables) new Fingerprints(sqlite, table).setAll();
 }

@@ -1,4 +1,5 @@
 import { keptResources, lists } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
 import { keptSums } from '../tables/birth.ts';
 import {
   type FingerprintedTable,
@@ -6,7 +7,7 @@ import {
   fingerprintedTables,
   fingerprintSum,
 } from '../tables/fingerprints.ts';
-import { greatestGiven } from '../tables/given-numbers.ts';
+import { greatestGiven, notedLastGiven, numberedLists, sequences } from '../tables/given-numbers.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
@@ -75,22 +76,26 @@ function verifyPlaces({ sqlite, differences }: Audit): void {
 /** The numbers that rows get are never given twice. */
 function verifySequences({ sqlite, differences }: Audit): void {
   const used = greatestGiven(sqlite);
+  const noted = new Map(numberedLists.map(list => [list.table, notedLastGiven(sqlite, list)]));
   const rows = sqlite
     .prepare<[], { name: string; seq: number; type: string }>(
-      'SELECT name, seq, typeof(seq) AS type FROM sqlite_sequence',
+      `SELECT name, seq, typeof(seq) AS type FROM ${sequences}`,
     )
     .all();
   for (const { name, seq, type } of rows) {
-    if (type !== 'integer')
-      differences.add('sqlite_sequence', null, `${name}: what is counted is no integer`);
+    if (type !== 'integer') differences.add(sequences, null, `${name}: what is counted is no integer`);
     const least = used.get(name);
     used.delete(name);
-    const isRight = name === 'sync_runs' ? seq === least : least !== undefined && seq >= least;
-    if (!isRight)
-      differences.add('sqlite_sequence', null, `${name}: ${seq}, but ${least ?? 'none'} was given last`);
+    const last = noted.get(name);
+    const isNoted = last?.equals(Sum.from(seq, '')) ?? seq === least;
+    // A name stands there once.
+    if (least === undefined) differences.add(sequences, null, `${name}: ${seq}, but none was given`);
+    else if (!isNoted || seq < least)
+      differences.add(sequences, null, `${name}: ${seq}, but ${last?.count ?? least} was given last`);
   }
   for (const [name, least] of used) {
-    if (least > 0) differences.add('sqlite_sequence', null, `${name}: none, but ${least} was given last`);
+    const last = Math.max(least, noted.get(name)?.count ?? 0);
+    if (last > 0) differences.add(sequences, null, `${name}: none, but ${last} was given last`);
   }
 }
 

@@ -1,6 +1,13 @@
 import { lists } from '../../contract/lists.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
-import { greatestGiven } from '../tables/given-numbers.ts';
+import {
+  greatestGiven,
+  lastGiven,
+  notedLastGiven,
+  noteLastGiven,
+  numberedLists,
+  sequences,
+} from '../tables/given-numbers.ts';
 import { Shortcuts } from './shortcuts.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -9,7 +16,10 @@ import type { OpenTransaction } from './transaction.ts';
  * shortcuts of lists that are none, names of connections.
  */
 export function mendBooks({ sqlite }: OpenTransaction): void {
-  for (const [table, greatest] of greatestGiven(sqlite)) mendSequence(sqlite, table, greatest);
+  const noted = new Map(numberedLists.map(list => [list.table, notedLastGiven(sqlite, list).count]));
+  for (const [table, greatest] of greatestGiven(sqlite))
+    mendSequence(sqlite, table, greatest, noted.get(table) ?? lastGiven(sqlite, table) ?? 0);
+  for (const list of numberedLists) noteLastGiven(sqlite, list);
   const known = lists.map(({ resource }) => `'${resource}'`).join(', ');
   for (const table of ['_known_pages', '_list_states'])
     sqlite.exec(`DELETE FROM ${table} WHERE resource NOT IN (${known})`);
@@ -24,16 +34,16 @@ export function mendBooks({ sqlite }: OpenTransaction): void {
 /** No run has this number. */
 const noRun = 0;
 
-/** The number that SQLite gives next must be greater than all that were given, and leave room for more. */
-function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: number): void {
-  const given = sqlite
-    .prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?')
-    .pluck()
-    .get(table);
-  if (given !== undefined && given >= least && given < Number.MAX_SAFE_INTEGER) return;
-  sqlite.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table);
-  if (least > 0)
-    sqlite
-      .prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, CAST(? AS INTEGER))')
-      .run(table, least);
+/**
+ * The number that SQLite gives next must be greater than all that were given, and leave room for more.
+ *
+ * @param least the greatest number that is known to be given.
+ * @param noted the number that docmirror noted as given last.
+ */
+function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: number, noted: number): void {
+  const last = noted < Number.MAX_SAFE_INTEGER ? Math.max(least, noted) : least;
+  if ((lastGiven(sqlite, table) ?? 0) === last) return;
+  sqlite.prepare(`DELETE FROM ${sequences} WHERE name = ?`).run(table);
+  if (last > 0)
+    sqlite.prepare(`INSERT INTO ${sequences} (name, seq) VALUES (?, CAST(? AS INTEGER))`).run(table, last);
 }

@@ -3,6 +3,7 @@ import { scalarFields } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
+import { noteLastGiven } from '../tables/given-numbers.ts';
 import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
 import { History } from './history.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -37,6 +38,7 @@ export interface RowWriterOptions {
 /** Writes a list's rows with the history of what that ends, and keeps M, the sum over the rows, current with every change. */
 export class RowWriter {
   readonly history: History;
+  readonly #sqlite: OpenTransaction['sqlite'];
   readonly #table: ListTable;
   readonly #connections: ConnectionTable;
   readonly #runId: number;
@@ -52,6 +54,7 @@ export class RowWriter {
 
   constructor({ sqlite }: OpenTransaction, { table, connections, runId, observe }: RowWriterOptions) {
     const { list } = table;
+    this.#sqlite = sqlite;
     this.#table = table;
     this.#connections = connections;
     this.#runId = runId;
@@ -132,6 +135,8 @@ export class RowWriter {
     this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
     this.history.saveSums();
     this.#sum.save();
+    const { list } = this.#table;
+    if (list.identity.by === 'content') noteLastGiven(this.#sqlite, list);
   }
 
   /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */

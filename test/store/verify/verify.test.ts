@@ -121,6 +121,11 @@ describe('what others changed is found and named', () => {
       [/^webhooks 3: _extra is not as docmirror writes it/],
     ],
     [
+      'a number for later rows that was raised',
+      "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'document_exports'",
+      [/^sqlite_sequence null: document_exports: \d+, but \d+ was given last/],
+    ],
+    [
       'a kept sum with more behind it, also where SQLite shows no more',
       "UPDATE _content_sums SET digest = digest || char(0) || 'x' WHERE table_name = 'collections'",
       [/^_content_sums null: the sum of collections collections is no sum/],
