@@ -14,6 +14,7 @@ import { changesWidth, summaryWidth } from './terminal-width.ts';
 interface SyncFlags {
   readonly resource?: string[];
   readonly full?: boolean;
+  readonly prove?: boolean;
   readonly acceptNewBaseUrl?: boolean;
   readonly dryRun?: boolean;
   readonly allowMassRemoval?: boolean;
@@ -36,7 +37,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     service,
     lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
     trigger: 'manual',
-    flags,
+    flags: { ...flags, full: (flags.full || flags.prove) ?? false },
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     secrets: context.secrets,

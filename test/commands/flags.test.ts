@@ -100,7 +100,7 @@ describe.concurrent('sync', () => {
   });
 
   test('--prove is accepted as before, and what it asked for is done without it, too', async () => {
-    await using scene = await setScene();
+    await using scene = await setScene({ maxPageSize: 20 }, { exports: 300 });
     const claims = async (...args: string[]) => {
       const { code, summary } = await scene.sync(...args);
       return { code, ...summary, resources: summary.resources };
@@ -109,6 +109,9 @@ describe.concurrent('sync', () => {
     const expected = { code: 0, resources: [proven, proven, proven] };
     expect(await claims('--prove')).toMatchObject(expected);
     expect(await claims('--full')).toMatchObject(expected);
+    // Also where an incremental sync would do.
+    expect(await claims()).toMatchObject({ resources: [{ completeness: 'incremental' }, proven, proven] });
+    expect(await claims('--prove')).toMatchObject(expected);
     expect(await scene.run('sync', '--proof')).toMatchObject({ code: 2 });
   });
 

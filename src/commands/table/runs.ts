@@ -9,7 +9,7 @@ export const runCommands = [
     flags: [
       listFlag,
       { flag: '--full', help: 'walk the lists in full, also where an incremental sync would do' },
-      { flag: '--prove', help: 'accepted as before: every full sweep proves what it found now' },
+      { flag: '--prove', help: 'the same as --full, for every full sweep proves what it found' },
       { flag: '--dry-run', help: 'walk and compare, change nothing, and print what would change' },
       {
         flag: '--allow-mass-removal',
