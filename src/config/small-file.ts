@@ -28,7 +28,7 @@ export async function readSmallFile(
  * what is plainly a path is shown.
  */
 export function nameOfSecretFile(path: string): string {
-  const isPath = existsSync(path) || /^(~|\.{0,2})\/[^\r\n]*$/.test(path);
+  const isPath = existsSync(path) || /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(path);
   return isPath ? path : 'what it names (not shown, for it may be the secret itself)';
 }
 

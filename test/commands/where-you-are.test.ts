@@ -32,10 +32,12 @@ describe('docmirror alone', () => {
 
   test('does not call settings complete where the token can not be read', async () => {
     await using folder = temporaryFolder();
-    const env = { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN_FILE: 'gone' };
+    const env = { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN_FILE: 'gone.txt' };
     const { code, stdout } = await runCli([], { cwd: folder.path, env });
     expect(code).toBe(0);
-    expect(stdout).toContain('DOCMIRROR_TOKEN_FILE: gone can\'t be read (ENOENT).\nThen "docmirror doctor"');
+    expect(stdout).toContain(
+      'DOCMIRROR_TOKEN_FILE: gone.txt can\'t be read (ENOENT).\nThen "docmirror doctor"',
+    );
     expect(stdout).not.toContain('complete');
   });
 
