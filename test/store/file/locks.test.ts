@@ -7,7 +7,7 @@ import { MirrorBusyError, MirrorFileError } from '../../../src/errors.ts';
 import { openForReading, openForWriting } from '../../../src/store/file/open.ts';
 import { holdLock } from '../../../src/store/file/staging-file.ts';
 import { TransactionOwner } from '../../../src/store/write/transaction.ts';
-import { expectSound } from '../../support/oracle.ts';
+import { expectExactMirror, expectSound } from '../../support/oracle.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
@@ -79,6 +79,8 @@ test.each<[what: string, take: (database: string) => void]>([
   await using scene = await setScene({ latencyMs: 200 });
   await scene.sync();
   copyFileSync(scene.database, `${scene.database}.before`);
+  // What takes the mirror's place must be looked at before it is believed.
+  new Database(`${scene.database}.before`).exec("UPDATE collections SET name = 'other'").close();
   const asked = new Promise(resolve => {
     scene.service.onRequest = resolve;
   });
@@ -91,7 +93,8 @@ test.each<[what: string, take: (database: string) => void]>([
   expect(stderr).toContain(`${scene.database}, the mirror of this run, was moved away, removed or replaced`);
   expect(stderr).not.toContain('    at ');
   expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
-  expectSound(scene.database);
+  expectExactMirror(scene.database, scene.service);
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
 test('a transaction that was begun under the lock is not committed without it', async () => {
