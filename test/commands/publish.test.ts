@@ -80,7 +80,7 @@ test.each<[what: string, answer: RequestListener]>([
     ({ headers }, response) =>
       response
         .writeHead(500, { 'x-clickhouse-exception-code': '1' })
-        .end(`Code: 1. DB::Exception: ${headers.authorization} secret-password. (NO)`),
+        .end(`Code: 1. DB::Exception: ${headers.authorization} secret-password. (NOT_ALLOWED)`),
   ],
 ])('the password that comes back as %s is not shown', async (_what, answer) => {
   await using server = await startServer(answer);
