@@ -18,7 +18,7 @@ import type { OpenTransaction } from './transaction.ts';
 export function mendBooks({ sqlite }: OpenTransaction): void {
   const noted = new Map(numberedLists.map(list => [list.table, notedLastGiven(sqlite, list).count]));
   for (const [table, greatest] of greatestGiven(sqlite))
-    mendSequence(sqlite, table, greatest, noted.get(table) ?? lastGiven(sqlite, table) ?? 0);
+    mendSequence(sqlite, table, greatest, noted.get(table) ?? 0);
   for (const list of numberedLists) noteLastGiven(sqlite, list);
   const known = lists.map(({ resource }) => `'${resource}'`).join(', ');
   for (const table of ['_known_pages', '_list_states'])
@@ -42,7 +42,8 @@ const noRun = 0;
  */
 function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: number, noted: number): void {
   const last = noted < Number.MAX_SAFE_INTEGER ? Math.max(least, noted) : least;
-  if ((lastGiven(sqlite, table) ?? 0) === last) return;
+  const given = lastGiven(sqlite, table);
+  if (given !== undefined && given >= last && given < Number.MAX_SAFE_INTEGER) return;
   sqlite.prepare(`DELETE FROM ${sequences} WHERE name = ?`).run(table);
   if (last > 0)
     sqlite.prepare(`INSERT INTO ${sequences} (name, seq) VALUES (?, CAST(? AS INTEGER))`).run(table, last);
