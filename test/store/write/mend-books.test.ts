@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { openInMemory } from '../../../src/store/file/open.ts';
-import { lastGiven, noteLastGiven, numberedLists } from '../../../src/store/tables/given-numbers.ts';
+import {
+  lastGiven,
+  notedLastGiven,
+  noteLastGiven,
+  numberedLists,
+} from '../../../src/store/tables/given-numbers.ts';
 import { mendBooks } from '../../../src/store/write/mend-books.ts';
 import { TransactionOwner } from '../../../src/store/write/transaction.ts';
 
@@ -17,6 +22,7 @@ async function mended(given: number, said: string): Promise<number | undefined> 
   const owner = new TransactionOwner(sqlite, path, () => undefined);
   await owner.write(new AbortController().signal, mendBooks);
   const last = lastGiven(sqlite, table);
+  expect(notedLastGiven(sqlite, list).count).toBe(last ?? 0);
   close();
   return last;
 }
