@@ -57,10 +57,8 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     return new MirrorFileError(words, { cause: error });
   }
   const given = codeOf(error) ?? codeOf(error.cause);
-  const code =
-    given !== undefined && isReadOnly(path) && /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given)
-      ? 'EROFS'
-      : given;
+  const mayBeReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '');
+  const code = mayBeReadOnly && isReadOnly(path) ? 'EROFS' : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
     const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;

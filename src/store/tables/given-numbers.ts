@@ -35,7 +35,9 @@ export function noteLastGiven(sqlite: Database.Database, { table, resource }: Li
   new ContentSum(sqlite, sequences, resource).replace(Sum.from(lastGiven(sqlite, table) ?? 0, ''));
 }
 
-/** What was noted of it. */
-export function notedLastGiven(sqlite: Database.Database, { resource }: ListDefinition): Sum {
-  return new ContentSum(sqlite, sequences, resource).stored();
+/** What was noted of each list's table. */
+export function notedLastGiven(sqlite: Database.Database): Map<string, Sum> {
+  return new Map(
+    numberedLists.map(({ table, resource }) => [table, new ContentSum(sqlite, sequences, resource).stored()]),
+  );
 }

@@ -7,7 +7,7 @@ import {
   fingerprintedTables,
   fingerprintSum,
 } from '../tables/fingerprints.ts';
-import { greatestGiven, notedLastGiven, numberedLists, sequences } from '../tables/given-numbers.ts';
+import { greatestGiven, notedLastGiven, sequences } from '../tables/given-numbers.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
@@ -76,7 +76,7 @@ function verifyPlaces({ sqlite, differences }: Audit): void {
 /** The numbers that rows get are never given twice. */
 function verifySequences({ sqlite, differences }: Audit): void {
   const used = greatestGiven(sqlite);
-  const noted = new Map(numberedLists.map(list => [list.table, notedLastGiven(sqlite, list)]));
+  const noted = notedLastGiven(sqlite);
   const rows = sqlite
     .prepare<[], { name: string; seq: number; type: string }>(
       `SELECT name, seq, typeof(seq) AS type FROM ${sequences}`,

@@ -16,9 +16,9 @@ import type { OpenTransaction } from './transaction.ts';
  * shortcuts of lists that are none, names of connections.
  */
 export function mendBooks({ sqlite }: OpenTransaction): void {
-  const noted = new Map(numberedLists.map(list => [list.table, notedLastGiven(sqlite, list).count]));
+  const noted = notedLastGiven(sqlite);
   for (const [table, greatest] of greatestGiven(sqlite))
-    mendSequence(sqlite, table, greatest, noted.get(table) ?? 0);
+    mendSequence(sqlite, table, greatest, noted.get(table)?.count ?? 0);
   for (const list of numberedLists) noteLastGiven(sqlite, list);
   const known = lists.map(({ resource }) => `'${resource}'`).join(', ');
   for (const table of ['_known_pages', '_list_states'])

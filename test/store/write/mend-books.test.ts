@@ -22,7 +22,7 @@ async function mended(given: number, said: string): Promise<number | undefined> 
   const owner = new TransactionOwner(sqlite, path, () => undefined);
   await owner.write(new AbortController().signal, mendBooks);
   const last = lastGiven(sqlite, table);
-  expect(notedLastGiven(sqlite, list).count).toBe(last ?? 0);
+  expect(notedLastGiven(sqlite).get(table)?.count).toBe(last ?? 0);
   close();
   return last;
 }
