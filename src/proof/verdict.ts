@@ -1,6 +1,6 @@
 import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
-import { type Doubt, doubtOfCuts, repeatsReason } from './cuts.ts';
+import { type Doubt, doubtOfCuts, doubtOfOnlyPage, oneSizeReason, repeatsReason } from './cuts.ts';
 import { type FinishedWalk, isWithoutRepeats, reasonAgainst, sizeOf, soundStrip } from './finished-walk.ts';
 import { findGrowth, type Growth } from './growth.ts';
 import { acceptedSum } from './parts.ts';
@@ -63,8 +63,9 @@ export function judge(
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
   }
+  const isOneSize = bounds.isSizeFixed && walks.every(walk => sizeOf(walk) === sizeOf(last));
+  let doubt = walks.length === 1 ? doubtOfOnlyPage(null, last, isOneSize) : null;
   let difference = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
-  let doubt: Doubt | null = null;
   let growth: Growth | null = null;
   for (const partner of walks.slice(0, -1).reverse()) {
     const earlier = soundStrip(partner);
@@ -72,9 +73,11 @@ export function judge(
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
       const cuts = doubtOfCuts(partner, last, walks, itemsOf);
-      if (cuts === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
-      if (cuts === null) growth ??= agreement.growth;
-      doubt ??= cuts;
+      const asWhole = agreement.growth === null ? partner : null;
+      const found = cuts ?? doubtOfOnlyPage(asWhole, last, isOneSize);
+      if (found === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
+      if (found === null) growth ??= agreement.growth;
+      doubt ??= found;
     } else if (agreement.kind !== 'unread') difference = agreement.reason;
   }
   if (growth !== null) return { kind: 'confirm', growth, changed: 'anything' };
@@ -95,7 +98,7 @@ function judgeByMirror(
   standing: Standing,
   itemsOf: ItemsOf,
 ): Verdict | null {
-  if (!standing.isReading) return null;
+  if (!standing.isReading || walk.account.isOnePageForAll) return null;
   const sum = acceptedSum(strip, itemsOf);
   if (isByteForByte(strip, standing)) return { kind: 'proven', changed: 'nothing' };
   const mayRepeat = walk.repeats?.onTwoPages ?? (standing.mayRepeat || rejectionsRepeat(strip, itemsOf));
@@ -136,7 +139,8 @@ function again(
   const mayRepeat = walks.some(
     walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
   );
-  if (bounds.isSizeFixed && mayRepeat && reason === repeatsReason) {
+  const isForSize = bounds.isSizeFixed && mayRepeat && reason === repeatsReason;
+  if (isForSize || reason === oneSizeReason) {
     return { kind: 'unproven', reason: `${reason}, and the service allows no other` };
   }
   const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
@@ -179,6 +183,8 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
   const isAlike = last.account.isAllAlike && before.account.isAllAlike && sizeOf(last) !== sizeOf(before);
   if (isAlike) return 'whatever page was asked for, all of them held the same records';
   // Records that are all alike fill pages that are alike, too; but such a list contradicts neither its total nor itself by an id.
-  const isRepeated = [before, last].every(walk => walk.account.isMostlyRepeated && soundStrip(walk) === null);
+  const isRepeated = [before, last].every(
+    walk => walk.account.seen.areMostlyRepeated && soundStrip(walk) === null,
+  );
   return isRepeated ? `pages held the same records as others, and ${reasonAgainst(last)}` : null;
 }

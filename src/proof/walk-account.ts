@@ -1,5 +1,6 @@
 import type { Sum } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
+import { PagesSeen } from './pages-seen.ts';
 import { type Laid, layStrip, type Places } from './strip.ts';
 
 /** How a list's first answer describes it. */
@@ -15,6 +16,7 @@ export interface Envelope {
 /** What an answer says besides its items; null stands for an answer that there is no such page. */
 export interface AnswerEnvelope {
   readonly pageNo: number;
+  readonly pageCount: number;
   readonly total: number;
   readonly count: number;
   readonly digest: string;
@@ -49,9 +51,6 @@ const pagesBeyondMore = 1_000;
 const repairsPerPage = 2;
 const repairsMore = 20;
 
-/** Pages that all hold the same, after which no more is to be learnt: where their records have ids, and where they have none. */
-const alikePagesMax = { withIds: 20, withoutIds: 5_000 };
-
 /**
  * The account of one walk: says what to ask for next, and is told each answer, in the order in which they arrive. A walk
  * that the service contradicts goes on, so that what it lists is seen, but it proves nothing.
@@ -59,11 +58,11 @@ const alikePagesMax = { withIds: 20, withoutIds: 5_000 };
 export class WalkAccount {
   readonly envelope: Envelope;
   readonly answers: Answer[] = [];
+  /** The pages that came with records. */
+  readonly seen = new PagesSeen();
   readonly #learnt: Counting | null;
   readonly #itemsOf: ItemsOf;
   readonly #contradictions = new Set<string>();
-  /** The digests of the pages that came with records. */
-  readonly #digests = new Set<string>();
   /** Pages that an interrupted run has brought already. */
   readonly #taken = new Set<number>();
   readonly #repairs: number[] = [];
@@ -75,7 +74,8 @@ export class WalkAccount {
   #required: number;
   #isEndProved = false;
   #isAlwaysTheSame = false;
-  #pagesSeen = 0;
+  #isOnePageForAll = false;
+  #isEndDenied = false;
   #pagesBeyond = 0;
   #emptyPages = 0;
   #strays = 0;
@@ -118,12 +118,17 @@ export class WalkAccount {
 
   /** True where several pages came and all of them held the same. */
   get isAllAlike(): boolean {
-    return this.#digests.size === 1 && this.#pagesSeen > 1;
+    return this.seen.areOne && (this.seen.count > 1 || this.#isOnePageForAll);
   }
 
-  /** True where at least every second page held what another one had held. */
-  get isMostlyRepeated(): boolean {
-    return this.#pagesSeen > 1 && this.#digests.size * 2 <= this.#pagesSeen;
+  /** True where by its total the list is one page, which came again for the next one: the service may send it for any number. */
+  get isOnePageForAll(): boolean {
+    return this.#isOnePageForAll;
+  }
+
+  /** True where by the service's own `pageCount` there was a page where the walk found the end. */
+  get isEndDenied(): boolean {
+    return this.#isEndDenied;
   }
 
   /** How many answers said that they were another page than was asked for, although that one was there. */
@@ -187,14 +192,10 @@ export class WalkAccount {
   }
 
   #note(digest: string): void {
-    this.#pagesSeen++;
-    this.#digests.add(digest);
-    if (!this.isAllAlike || this.#pagesSeen < alikePagesMax.withIds) return;
-    // Records without ids may be duplicates, however many there are.
-    const hasIds = this.#itemsOf(digest)?.ids?.some(id => !Number.isNaN(id)) ?? false;
-    if (!hasIds && this.#pagesSeen < alikePagesMax.withoutIds) return;
+    this.seen.add(digest);
+    if (!this.seen.areAlikeForGood(this.#itemsOf)) return;
     this.#isAlwaysTheSame = true;
-    this.#contradict(`each of ${this.#pagesSeen} pages held the same records`);
+    this.#contradict(`each of ${this.seen.count} pages held the same records`);
   }
 
   #nextIndex(): number | null {
@@ -251,7 +252,7 @@ export class WalkAccount {
   #otherPage(index: number, { pageNo, digest }: AnswerEnvelope): Place {
     this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${pageNo}`);
     this.#strays++;
-    if (this.#digests.has(digest)) this.#repeatedStrays++;
+    if (this.seen.has(digest)) this.#repeatedStrays++;
     return { kind: 'stray' };
   }
 
@@ -259,11 +260,13 @@ export class WalkAccount {
   #pageBeyond(index: number, answer: AnswerEnvelope): Place {
     const again = this.#pageSentAgain(answer);
     if (again !== null) {
+      this.#isOnePageForAll ||= this.#due(1, answer.total) === 0;
+      this.#isEndDenied ||= answer.pageCount > index;
       this.#proveEnd();
       return again;
     }
     this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
-    if (this.#digests.has(answer.digest)) {
+    if (this.seen.has(answer.digest)) {
       // The service goes round: what follows is what was seen.
       this.#repeatedStrays++;
       this.#isEndProved = true;
@@ -271,7 +274,7 @@ export class WalkAccount {
     // It is no further page where it says itself that it is another one, or where it is not full.
     const isLast = answer.pageNo !== this.#name(index) || answer.count < this.envelope.pageSize;
     if (isLast || ++this.#pagesBeyond >= this.#pagesBeyondMax) this.#isEndProved = true;
-    this.#digests.add(answer.digest);
+    this.seen.addBeyond(answer.digest);
     return { kind: 'stray' };
   }
 

@@ -138,10 +138,10 @@ function enterPage(
     account.place(asked, null);
     return null;
   }
-  const { pageNo, totalRecordCount: total } = page.pagination;
+  const { pageNo, pageCount, totalRecordCount: total } = page.pagination;
   const known = listMirror.known(page.itemsDigest, isTrusting || page.content === null);
   const { count, digest, sum, rejected } = known ?? listMirror.read(page);
-  const place = account.place(asked, { pageNo, total, count, digest, sum });
+  const place = account.place(asked, { pageNo, pageCount, total, count, digest, sum });
   if (place.kind === 'nothing') return null;
   const index = place.kind === 'page' ? place.index : asked.index;
   const answer: Answer = { index, total, count, digest, sum, rejected };

@@ -148,7 +148,7 @@ export class Pages {
         ? this.unread(asked.index, total, labels)
         : this.answer(asked.index, total, labels);
       const pageNo = asked.index === astray ? 1 : asked.index + 1;
-      const place = account.place(asked, { ...answer, pageNo });
+      const place = account.place(asked, { ...answer, pageNo, pageCount: pages.length });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });
       const next = account.next();
       if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, this.itemsOf);

@@ -151,6 +151,14 @@ describe('two readings', () => {
     ],
   ])('%s', (_what, walksOf, kind) => expect(verdictOf(walksOf).kind).toBe(kind));
 
+  test('of which one had pages that were all alike need a third, though nothing repeats on neighbouring pages', () => {
+    const alternating = (pages: Pages) => pages.walkOver(cut('ABABAB', 1), 1, 6);
+    const alike = (pages: Pages) => pages.walkOver(cut('ABABAB', 2), 2, 6);
+    expect(verdictOf(pages => [alternating(pages), alike(pages)]).kind).toBe('again');
+    const third = (pages: Pages) => pages.walk('ABABAB', 4);
+    expect(verdictOf(pages => [alternating(pages), alike(pages), third(pages)]).kind).toBe('proven');
+  });
+
   test('by the same cuts are unproven where the service allows no others', () => {
     const verdict = verdictOf(pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`${alphabet}A`, 5)], {
       bounds: { ...dear, isSizeFixed: true },
@@ -225,6 +233,80 @@ describe('two readings', () => {
     expect(verdictOf(walksOf([1, 2]))).toMatchObject({ kind: 'again', next: { pageSize: 3 } });
     expect(verdictOf(walksOf([1, 2, 3])).kind).toBe('proven');
   });
+});
+
+describe('where the only page came again for the next one', () => {
+  /** A service that sends the same for any number, and says that it has two pages. */
+  const only = (labels: string, size: number) => (pages: Pages) =>
+    pages.walkOver([[...labels], [...labels]], size, labels.length);
+  const fixed = { ...dear, isSizeFixed: true };
+
+  test('the mirror is no first reading, and the next one cuts the page', () => {
+    const verdict = verdictOf(pages => [only('ABC', 3)(pages)], { mirror: standing('ABC') });
+    expect(verdict).toMatchObject({ kind: 'again', next: { pageSize: 2 } });
+  });
+
+  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], verdict: object]>([
+    [
+      'smaller pages prove the list',
+      pages => [only('ABC', 3)(pages), pages.walk('ABC', 2)],
+      { kind: 'proven' },
+    ],
+    [
+      'pages of the same size prove nothing',
+      pages => [only('ABC', 3)(pages), only('ABC', 3)(pages)],
+      { kind: 'again', next: { pageSize: 2 } },
+    ],
+    [
+      'larger pages prove nothing',
+      pages => [only('ABC', 3)(pages), only('ABC', 5)(pages)],
+      { kind: 'again', next: { pageSize: 2 } },
+    ],
+    [
+      'a reading whose end was another proves the list',
+      pages => [pages.walk('ABC', 3), only('ABC', 3)(pages)],
+      { kind: 'proven' },
+    ],
+    [
+      'a reading before which there was nothing proves nothing',
+      pages => [pages.walk('', 3), only('ABC', 3)(pages)],
+      { kind: 'again', next: { pageSize: 2 } },
+    ],
+    [
+      'of one record any other size proves the list',
+      pages => [only('A', 3)(pages), only('A', 2)(pages)],
+      { kind: 'proven' },
+    ],
+    ['of one record another size is asked for', pages => [only('A', 1)(pages)], { next: { pageSize: 2 } }],
+    [
+      'pages that are alike by a smaller size show that pageNo is ignored',
+      pages => [
+        only('ABC', 3)(pages),
+        pages.walkOver(
+          [
+            ['A', 'B'],
+            ['A', 'B'],
+            ['A', 'B'],
+          ],
+          2,
+          3,
+        ),
+      ],
+      { kind: 'pagination_ignored' },
+    ],
+  ])('%s', (_what, walksOf, verdict) => expect(verdictOf(walksOf)).toMatchObject(verdict));
+
+  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], kind: string]>([
+    ['a full page is unproven', pages => [only('ABC', 3)(pages), only('ABC', 3)(pages)], 'unproven'],
+    ['a page that is not full is proven', pages => [only('AB', 3)(pages), only('AB', 3)(pages)], 'proven'],
+    [
+      'a page that is not full is in doubt if another size was sent before',
+      pages => [pages.walkOver([['A']], 1, 2), only('AB', 3)(pages), only('AB', 3)(pages)],
+      'again',
+    ],
+  ])('and the service allows no other size, %s', (_what, walksOf, kind) =>
+    expect(verdictOf(walksOf, { bounds: { ...fixed, requests: 10 } }).kind).toBe(kind),
+  );
 });
 
 test('walks that never agree end unproven: three, eight while they are cheap', () => {

@@ -7,6 +7,7 @@ interface Said {
   readonly labels: string | readonly string[];
   readonly total: number;
   readonly pageNo?: number;
+  readonly pageCount?: number;
 }
 
 const size = 3;
@@ -46,10 +47,8 @@ function begin(pages: Pages, said: Said | null, learnt: 'front' | 'back' | null)
 function enter(account: WalkAccount, pages: Pages, asked: Asked, said: Said | null): void {
   const answer = said && pages.answer(asked.index, said.total, said.labels);
   const { index } = asked;
-  const place = account.place(
-    asked,
-    said && answer && { ...answer, total: said.total, pageNo: said.pageNo ?? index + 1 },
-  );
+  const usual = { pageNo: index + 1, pageCount: Math.ceil((said?.total ?? 0) / size) };
+  const place = account.place(asked, said && answer && { ...usual, ...said, ...answer });
   if (answer !== null && place.kind === 'page') account.enter({ ...answer, index: place.index });
 }
 

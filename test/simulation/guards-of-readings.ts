@@ -48,9 +48,27 @@ export const guardsOfReadings: readonly Guard[] = [
     breaks: 'lost',
   },
   {
+    name: 'only-page',
+    holds: 'where the only page comes for any number, readings with the same cuts prove nothing',
+    off: [
+      {
+        file: 'src/proof/cuts.ts',
+        text: 'if (!last.account.isOnePageForAll || partner?.account.isOnePageForAll === false) return null;',
+        instead: 'return null;',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
     name: 'third-page-size',
     holds: 'where a content stands on neighbouring pages, readings with two cuts prove nothing',
-    off: [{ file: 'src/proof/cuts.ts', text: 'if (!isNeighbouring) return null;', instead: 'return null;' }],
+    off: [
+      {
+        file: 'src/proof/cuts.ts',
+        text: 'if (!isNeighbouring && !isAlike) return null;',
+        instead: 'return null;',
+      },
+    ],
     breaks: 'lost',
   },
   {

@@ -1,25 +1,25 @@
 import type { Answer } from './answers.ts';
-import type { ListName } from './scenario.ts';
+import type { ListName, ServiceScenario } from './scenario.ts';
 
 type Page = Extract<Answer, { readonly kind: 'page' }>;
 
 /**
- * Knows the lists of which a service that ignores `pageNo` sent one page only, whose total says that it is all: nothing in the
- * answers tells that there is more. It is told by what the service did.
+ * Knows the lists of which a service that has one page size and ignores `pageNo` sends a page whose total and `pageCount` say
+ * that it is all: nothing in the answers tells that there is more. It is told by what the service did.
  */
 export class OnePages {
-  readonly #pages = new Map<ListName, Set<string>>();
+  readonly #lists = new Map<ListName, boolean>();
 
-  /** Notes an answer of such a service. */
-  note(list: ListName, { body, shown }: Page): void {
-    const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
-    const isAll = pagination.totalRecordCount === shown.entries.length;
-    const page = isAll ? shown.entries.map(({ uid }) => uid).join() : 'a part';
-    this.#pages.set(list, (this.#pages.get(list) ?? new Set()).add(page));
+  /** Notes an answer. */
+  note(list: ListName, { body, shown }: Page, { pageNo, sizes }: ServiceScenario): void {
+    if (pageNo === 'heeded') return;
+    const { pagination }: { pagination: { totalRecordCount: number; pageCount: number } } = JSON.parse(body);
+    const isAll = pagination.totalRecordCount === shown.entries.length && pagination.pageCount <= 1;
+    this.#lists.set(list, isAll && sizes === 'ignored');
   }
 
+  /** By its last answer. */
   isAll(list: ListName): boolean {
-    const pages = this.#pages.get(list);
-    return pages?.size === 1 && !pages.has('a part');
+    return this.#lists.get(list) ?? false;
   }
 }

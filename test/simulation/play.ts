@@ -170,7 +170,7 @@ class Simulation implements Played {
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
-    if (answer.kind === 'page' && service.pageNo !== 'heeded') this.#onePages.note(ask.list, answer);
+    if (answer.kind === 'page') this.#onePages.note(ask.list, answer, service);
     return answer;
   }
 
@@ -179,7 +179,7 @@ class Simulation implements Played {
   }
 
   /**
-   * True where the service's order hid a record from all readings, or it sent one page that by its total is all, whatever it was
+   * True where the service's order hid a record from all readings, or it sent one page that by its own word is all, whatever it was
    * asked for: no reader could do better. In a list with ids, an order always leaves an id on two pages to tell.
    */
   #isExcused({ kind, list }: Finding): boolean {

@@ -229,22 +229,22 @@ describe('where the service contradicts itself,', () => {
     expectExactMirror(scene.database, service);
   });
 
-  const blind: [name: string, pageNo: StandInOptions['pageNo']][] = [
-    ['ignored', 'ignored'],
-    ['ignored, with an echo that lies,', 'ignored-lying-echo'],
-    ['clamped to the third page', { clampTo: 3 }],
-    ['clamped to the last page but one', { clampTo: 6 }],
+  const blind: [name: string, pageNo: StandInOptions['pageNo'], code: number][] = [
+    ['ignored', 'ignored', 1],
+    ['ignored, with an echo that lies,', 'ignored-lying-echo', 1],
+    ['clamped to the third page', { clampTo: 3 }, 3],
+    ['clamped to the last page but one', { clampTo: 6 }, 3],
   ];
 
   test.each(blind)(
     'a pageNo that is %s fails the list, and the mirror stays as it was',
-    async (_name, pageNo) => {
+    async (_name, pageNo, code) => {
       await using scene = await setSyncedScene();
       const before = mirrored(scene.database, resource);
       scene.service.options.pageNo = pageNo;
       scene.service.lists[resource].push(...make(5, n => documentExport(900 + n)));
       const synced = await syncScene(scene);
-      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced).toMatchObject({ code });
       expect(synced.of(resource)).toMatchObject({
         status: 'failed',
         completeness: null,
@@ -265,6 +265,25 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
     expect(mirrored(scene.database, resource)).toEqual([]);
   });
+
+  test.each([
+    ['ignored', 'collections', 8],
+    ['ignored-lying-echo', 'collections', 8],
+    ['ignored-lying-echo', 'document-exports', 6],
+  ] as const)(
+    'a pageNo that is %s is found out where the total is that of its only page: %s',
+    async (...now) => {
+      const [pageNo, list, count] = now;
+      await using scene = await setScene({}, { exports: count, collections: count });
+      const resources = [list];
+      expect(await syncScene(scene, { resources })).toMatchObject({ code: 0 });
+      const before = mirrored(scene.database, list);
+      Object.assign(scene.service.options, { pageNo, maxPageSize: count / 2, totalError: -count / 2 });
+      const synced = await syncScene(scene, { resources });
+      expect(synced.of(list)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
+      expect(mirrored(scene.database, list)).toEqual(before);
+    },
+  );
 
   test('is found out soon where the records have ids, whatever its total', async () => {
     const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
@@ -292,6 +311,26 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
     const synced = await syncScene(scene);
     expect(synced.of(list)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
     expect(mirrored(scene.database, list)).toEqual([]);
+  });
+
+  test.each([
+    [50, 2, 'unproven'],
+    [50, 1, 'proven'],
+    [49, 2, 'proven'],
+    [1, 2, 'proven'],
+  ])('may have a list of one page: %i records of 50, pageCount %i, are %s', async (...list) => {
+    const [count, pageCount, completeness] = list;
+    await using scene = await setScene({}, { collections: count });
+    scene.service.options.rawBody = asked => {
+      if (asked !== 'collections') return undefined;
+      const pagination = { pageCount, pageNo: 1, pageSize: 50, totalRecordCount: count };
+      return JSON.stringify({ items: scene.service.lists.collections, pagination });
+    };
+    for (const walks of [2, 2]) {
+      const synced = await syncScene(scene, { resources: ['collections'] });
+      expect(synced.of('collections')).toMatchObject({ completeness, walks, removed: 0 });
+      expect(mirrored(scene.database, 'collections')).toHaveLength(count);
+    }
   });
 
   test('is not taken for one whose records are all alike', async () => {

@@ -61,6 +61,18 @@ describe.concurrent('the mirror is exact where', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test.each([20, 21, 19, 2, 1])(
+    'the list holds %i records, a page 20, and past the end the last page comes again',
+    async exports => {
+      await using scene = await setScene({ maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, { exports });
+      for (const inserted of [exports, 0]) {
+        const synced = await scene.sync();
+        expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', inserted });
+      }
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
   test('a small list takes its page and its end, twice in a first sync and once where nothing changed', async () => {
     await using scene = await setScene();
     expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, requests: 4 });
