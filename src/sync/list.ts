@@ -106,8 +106,9 @@ function storeSeen(
     );
   }
   // Where one content may stand on two pages and that is not proven, only what one answer holds is known to stand side by side.
-  const seen = walks.map(({ strip, repeats, pages }) => ({
-    strip: repeats?.onTwoPages === false ? strip : null,
+  // What only an interrupted run has seen may be gone.
+  const seen = walks.map(({ strip, repeats, isTakenUp, pages }) => ({
+    strip: repeats?.onTwoPages === false && !isTakenUp ? strip : null,
     pages,
   }));
   const firstPageNo = walks[0]?.account.envelope.firstPageNo ?? 0;

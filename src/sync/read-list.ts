@@ -11,7 +11,7 @@ import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './pa
 import type { ListMirror } from './ports.ts';
 import { type PageRequests, walkPages } from './walk.ts';
 
-/** A walk with every page of it that came with records. */
+/** A walk with every page of it that came with records in this run. */
 export interface ReadWalk extends FinishedWalk {
   readonly pages: readonly Answer[];
 }
@@ -85,7 +85,6 @@ async function readWalk(
   const pages: Answer[] = [];
   const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
   for (const answer of taken) account.take(answer);
-  pages.push(...taken);
   observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
   const enter = (asked: Asked, page: Page | null) => {
     const answer = enterPage(account, listMirror, asked, page, isTrusting);

@@ -35,6 +35,15 @@ export interface Manner extends ServiceScenario {
   readonly answerNo: number;
 }
 
+/** After which page, from 0, no other is served. */
+const lastServed = {
+  heeded: Number.POSITIVE_INFINITY,
+  ignored: 0,
+  'ignored-lying': 0,
+  clamped: 1,
+  'clamped-lying': 1,
+} satisfies Record<ServiceScenario['pageNo'], number>;
+
 /** The answer to a request, as the list stands now. */
 export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const cut = cutBy(ask.pageSize, manner);
@@ -47,11 +56,11 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   if (asked < firstPageNo) return { kind: 'missing' };
   const isBeyond = manner.pageNo === 'heeded' && asked > last;
   if (isBeyond && manner.beyond === 'missing') return { kind: 'missing' };
-  const served = manner.pageNo === 'heeded' ? asked : firstPageNo;
+  const served = Math.min(asked, firstPageNo + lastServed[manner.pageNo]);
   const pageNo = isBeyond && manner.beyond !== 'empty' ? last : served;
   const offset = (pageNo - firstPageNo) * size;
   const entries = entriesAt(list.entries, offset, size, manner.ties);
-  const isLying = manner.pageNo === 'ignored-lying' || (isBeyond && manner.beyond === 'last-asked');
+  const isLying = manner.pageNo.endsWith('-lying') || (isBeyond && manner.beyond === 'last-asked');
   const pagination = {
     ...countsOf(list, size, manner),
     pageNo: isLying ? asked : pageNo,

@@ -100,7 +100,7 @@ function drawService({ random, pageSize, focusSize, hasOddTotals }: Swarm): Serv
     maxSize: pageSize,
     sizes: random.pick(['honoured', 'clamped', 'clamped', 'clamped-silently', 'refused', 'ignored']),
     beyond: random.pick(['empty', 'missing', 'last-own', 'last-asked']),
-    pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying']) : 'heeded',
+    pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying', 'clamped', 'clamped-lying']) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',
     noise: random.chance(isIgnored ? 0.5 : 0.1),

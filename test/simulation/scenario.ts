@@ -15,8 +15,11 @@ export interface ServiceScenario {
   readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored';
   /** The answer to a page beyond the end; `last-asked` is the last page again, under the number that was asked for. */
   readonly beyond: 'empty' | 'missing' | 'last-own' | 'last-asked';
-  /** An ignored `pageNo` always serves the first page, and says so, or claims to be the page that was asked for. */
-  readonly pageNo: 'heeded' | 'ignored' | 'ignored-lying';
+  /**
+   * An ignored `pageNo` always serves the first page, a clamped one no page after the second; the answer says so, or claims to be
+   * the page that was asked for.
+   */
+  readonly pageNo: 'heeded' | 'ignored' | 'ignored-lying' | 'clamped' | 'clamped-lying';
   /** `by` is the cap, how many changes the total is late, or how far it is off. */
   readonly totals: { readonly kind: 'right' | 'capped' | 'stale' | 'off'; readonly by: number };
   /** `capped` follows the stated total, `right` the real one. */

@@ -151,6 +151,14 @@ test('an ignored pageNo always serves the first page, and lies about it or not',
   });
 });
 
+test('a clamped pageNo serves no page after the second, and lies about it or not', () => {
+  const world = worldOf(9);
+  const titles = ['R4', 'R5', 'R6'];
+  expect(say(world, 2, 3, { pageNo: 'clamped' })).toMatchObject({ titles, pagination: { pageNo: 2 } });
+  expect(say(world, 3, 3, { pageNo: 'clamped' })).toMatchObject({ titles, pagination: { pageNo: 2 } });
+  expect(say(world, 9, 3, { pageNo: 'clamped-lying' })).toMatchObject({ titles, pagination: { pageNo: 9 } });
+});
+
 test('a list knows how many of each content stood at every instant and at one', () => {
   const world = worldOf(3, [{ at: 1, of: 0, text: 0 }]);
   const list = world.lists['document-exports'];
