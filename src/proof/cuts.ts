@@ -11,28 +11,6 @@ export interface Doubt {
 }
 
 /**
- * Where the whole list came as one page for any number, its total may be that of this page alone: only a size that cuts the page
- * tells, or any other size where it is one record. Where the service has one size only, the page is the whole list if it is not
- * full, or if `pageCount` knows of no other. Null where nothing is in doubt.
- *
- * @param partner an earlier reading of the same records; null where there is none.
- * @param isOneSize whether another size was asked for, and the service has sent pages of one size only.
- */
-export function doubtOfOnlyPage(
-  partner: FinishedWalk | null,
-  last: FinishedWalk,
-  isOneSize: boolean,
-): Doubt | null {
-  if (!last.account.isOnePageForAll || partner?.account.isOnePageForAll === false) return null;
-  const count = last.account.newestTotal;
-  const size = sizeOf(last);
-  if (isOneSize) return count < size || !last.account.isEndDenied ? null : { reason: oneSizeReason };
-  if (count === 1 && partner !== null && sizeOf(partner) !== size) return null;
-  const half = Math.ceil(count / 2);
-  return { reason: onlyPageReason, pageSize: half === size ? size + 1 : half };
-}
-
-/**
  * Where one content stands on two pages in both readings, they must have cut the list in different ways; where it does so on
  * neighbouring pages, or where all pages of one reading are alike, a third reading with a third size must agree, too. And the
  * newest reading by any other size must not say otherwise: the pages of some sizes may lie where those of others don't. Null
@@ -75,11 +53,6 @@ function dissenterOf(
 }
 
 const dissentReason = 'one record stands on two pages, and readings with other page sizes held other records';
-
-const onlyPageReason = 'the only page came again for the next one';
-
-/** Why a page that came for any number proves nothing where the service has one page size. */
-export const oneSizeReason = `${onlyPageReason}, which there is by pageCount: only readings with other page sizes could tell`;
 
 /** Why readings that cut the list in the same way prove nothing. */
 export const repeatsReason =

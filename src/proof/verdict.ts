@@ -1,12 +1,14 @@
 import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
-import { type Doubt, doubtOfCuts, doubtOfOnlyPage, oneSizeReason, repeatsReason } from './cuts.ts';
+import { type Doubt, doubtOfCuts, repeatsReason } from './cuts.ts';
+import { type EndProbe, otherSizeOf } from './end.ts';
 import { type FinishedWalk, isWithoutRepeats, reasonAgainst, sizeOf, soundStrip } from './finished-walk.ts';
 import { findGrowth, type Growth } from './growth.ts';
 import { acceptedSum } from './parts.ts';
 import { rejectionsRepeat } from './repeats.ts';
 import type { Standing } from './standing.ts';
 import type { Places, Strip } from './strip.ts';
+import type { WalkAccount } from './walk-account.ts';
 
 /** What of a proven walk the mirror may not have: nothing, the records at some places, which are all new, or anything. */
 export type Changed = 'nothing' | 'anything' | Places;
@@ -63,8 +65,7 @@ export function judge(
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
   }
-  const isOneSize = bounds.isSizeFixed && walks.every(walk => sizeOf(walk) === sizeOf(last));
-  let doubt = walks.length === 1 ? doubtOfOnlyPage(null, last, isOneSize) : null;
+  let doubt: Doubt | null = null;
   let difference = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
   let growth: Growth | null = null;
   for (const partner of walks.slice(0, -1).reverse()) {
@@ -73,11 +74,9 @@ export function judge(
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
       const cuts = doubtOfCuts(partner, last, walks, itemsOf);
-      const asWhole = agreement.growth === null ? partner : null;
-      const found = cuts ?? doubtOfOnlyPage(asWhole, last, isOneSize);
-      if (found === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
-      if (found === null) growth ??= agreement.growth;
-      doubt ??= found;
+      if (cuts === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
+      if (cuts === null) growth ??= agreement.growth;
+      doubt ??= cuts;
     } else if (agreement.kind !== 'unread') difference = agreement.reason;
   }
   if (growth !== null) return { kind: 'confirm', growth, changed: 'anything' };
@@ -91,6 +90,30 @@ export function judgeRefuted(walks: readonly FinishedWalk[], standing: Standing,
   return again(walks, { reason }, standing, bounds);
 }
 
+/**
+ * Decides what walks that agree come to where their end is open, by a look at it; null where it is the end. Where the service has
+ * one page size, it is in doubt if the last page is full, and there is one more by `pageCount`.
+ */
+export function judgeEnd(
+  walks: readonly FinishedWalk[],
+  probe: EndProbe,
+  standing: Standing,
+  bounds: Bounds,
+): Undecided | null {
+  const { account } = walks.at(-1) as FinishedWalk;
+  if (probe === 'differs') {
+    return again(walks, { reason: openEndReason, pageSize: otherSizeOf(account) }, standing, bounds);
+  }
+  const isFull = account.newestTotal % account.envelope.pageSize === 0;
+  if (probe === 'holds' || !isFull || !account.isEndDenied) return null;
+  return { kind: 'unproven', reason: deniedEndReason };
+}
+
+const openEndReason =
+  'a page came again for the one after the last, and pages of another size did not end with the same record';
+const deniedEndReason =
+  'a page came again for the one after the last, which there is by pageCount, and the service allows no other page size';
+
 /** The mirror counts as the first reading: nothing has changed, or the list has only grown at its learnt end. */
 function judgeByMirror(
   walk: FinishedWalk,
@@ -98,7 +121,7 @@ function judgeByMirror(
   standing: Standing,
   itemsOf: ItemsOf,
 ): Verdict | null {
-  if (!standing.isReading || walk.account.isOnePageForAll) return null;
+  if (!standing.isReading) return null;
   const sum = acceptedSum(strip, itemsOf);
   if (isByteForByte(strip, standing)) return { kind: 'proven', changed: 'nothing' };
   const mayRepeat = walk.repeats?.onTwoPages ?? (standing.mayRepeat || rejectionsRepeat(strip, itemsOf));
@@ -139,8 +162,7 @@ function again(
   const mayRepeat = walks.some(
     walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
   );
-  const isForSize = bounds.isSizeFixed && mayRepeat && reason === repeatsReason;
-  if (isForSize || reason === oneSizeReason) {
+  if (bounds.isSizeFixed && mayRepeat && reason === repeatsReason) {
     return { kind: 'unproven', reason: `${reason}, and the service allows no other` };
   }
   const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
@@ -180,11 +202,16 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
       'the same page came again'
     );
   }
-  const isAlike = last.account.isAllAlike && before.account.isAllAlike && sizeOf(last) !== sizeOf(before);
-  if (isAlike) return 'whatever page was asked for, all of them held the same records';
+  const isAlike = [before, last].every(({ account }) => account.isAllAlike || isOnlyPageRepeated(account));
+  if (isAlike && sizeOf(last) !== sizeOf(before))
+    return 'whatever page was asked for, all of them held the same records';
   // Records that are all alike fill pages that are alike, too; but such a list contradicts neither its total nor itself by an id.
   const isRepeated = [before, last].every(
     walk => walk.account.seen.areMostlyRepeated && soundStrip(walk) === null,
   );
   return isRepeated ? `pages held the same records as others, and ${reasonAgainst(last)}` : null;
+}
+
+function isOnlyPageRepeated({ isEndRepeated, pageCount }: WalkAccount): boolean {
+  return isEndRepeated && pageCount === 1;
 }

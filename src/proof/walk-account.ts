@@ -74,7 +74,7 @@ export class WalkAccount {
   #required: number;
   #isEndProved = false;
   #isAlwaysTheSame = false;
-  #isOnePageForAll = false;
+  #isEndRepeated = false;
   #isEndDenied = false;
   #pagesBeyond = 0;
   #emptyPages = 0;
@@ -118,12 +118,12 @@ export class WalkAccount {
 
   /** True where several pages came and all of them held the same. */
   get isAllAlike(): boolean {
-    return this.seen.areOne && (this.seen.count > 1 || this.#isOnePageForAll);
+    return this.seen.areOne && this.seen.count > 1;
   }
 
-  /** True where by its total the list is one page, which came again for the next one: the service may send it for any number. */
-  get isOnePageForAll(): boolean {
-    return this.#isOnePageForAll;
+  /** True where a page that had come came again for the one after the last: the service may not serve what follows. */
+  get isEndRepeated(): boolean {
+    return this.#isEndRepeated;
   }
 
   /** True where by the service's own `pageCount` there was a page where the walk found the end. */
@@ -260,7 +260,7 @@ export class WalkAccount {
   #pageBeyond(index: number, answer: AnswerEnvelope): Place {
     const again = this.#pageSentAgain(answer);
     if (again !== null) {
-      this.#isOnePageForAll ||= this.#due(1, answer.total) === 0;
+      this.#isEndRepeated = true;
       this.#isEndDenied ||= answer.pageCount > index;
       this.#proveEnd();
       return again;

@@ -2,13 +2,15 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
+import { isEndOpen } from '../proof/end.ts';
 import { type FinishedWalk, finishWalk, sizeOf } from '../proof/finished-walk.ts';
 import { confirmGrowth, type Growth } from '../proof/growth.ts';
-import { judge, judgeRefuted, type NextWalk, type Verdict } from '../proof/verdict.ts';
+import { judge, judgeEnd, judgeRefuted, type NextWalk, type Verdict } from '../proof/verdict.ts';
 import { type Asked, type Envelope, WalkAccount } from '../proof/walk-account.ts';
 import type { OpenList } from './list-task.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
+import { probeEnd } from './read-end.ts';
 import { type PageRequests, walkPages } from './walk.ts';
 
 /** A walk with every page of it that came with records in this run. */
@@ -53,8 +55,12 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     if (verdict.kind === 'confirm') {
       if (verdict.growth.places.from === 0) reading.walksBegun++;
       const isConfirmed = await readGrowthAgain(task, first, verdict.growth);
-      if (isConfirmed) return { kind: 'proven', changed: verdict.changed };
-      verdict = judgeRefuted(walks, standing, bounds);
+      if (isConfirmed) verdict = { kind: 'proven', changed: verdict.changed };
+      else verdict = judgeRefuted(walks, standing, bounds);
+    }
+    if (verdict.kind === 'proven' && isEndOpen(walks, itemsOf)) {
+      const probe = await probeEnd({ ...requestsOf(task, first, false), isKnown: () => false }, account);
+      verdict = judgeEnd(walks, probe, standing, bounds) ?? verdict;
     }
     if (verdict.kind !== 'again') return verdict;
     task.observer.walkAgain(task.list, verdict.reason);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { EndProbe } from '../../src/proof/end.ts';
 import type { FinishedWalk } from '../../src/proof/finished-walk.ts';
 import type { Standing } from '../../src/proof/standing.ts';
-import { judge } from '../../src/proof/verdict.ts';
+import { judge, judgeEnd } from '../../src/proof/verdict.ts';
 import { cut, noStanding, Pages, standing } from './pages.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRST';
@@ -235,78 +236,31 @@ describe('two readings', () => {
   });
 });
 
-describe('where the only page came again for the next one', () => {
-  /** A service that sends the same for any number, and says that it has two pages. */
-  const only = (labels: string, size: number) => (pages: Pages) =>
-    pages.walkOver([[...labels], [...labels]], size, labels.length);
-  const fixed = { ...dear, isSizeFixed: true };
+test('readings whose only page came again, and then pages that are alike, show that pageNo is ignored', () => {
+  const only = (pages: Pages) => pages.walkOver(cut('ABCABC', 3), 3, 3);
+  const alike = (pages: Pages) => pages.walkOver(cut('ABABAB', 2), 2, 3);
+  expect(verdictOf(pages => [only(pages), alike(pages)]).kind).toBe('pagination_ignored');
+  expect(verdictOf(pages => [pages.walk('ABC', 3), alike(pages)]).kind).toBe('again');
+});
 
-  test('the mirror is no first reading, and the next one cuts the page', () => {
-    const verdict = verdictOf(pages => [only('ABC', 3)(pages)], { mirror: standing('ABC') });
-    expect(verdict).toMatchObject({ kind: 'again', next: { pageSize: 2 } });
+describe('an end that is open', () => {
+  const walksOf = (pages: Pages, size = 3) => [pages.walkOver(cut('ABCABC', 3), size, 3)];
+  const judged = (probe: EndProbe, size = 3) => judgeEnd(walksOf(new Pages(), size), probe, noStanding, dear);
+
+  test('is one where pages of another size end with the same record', () => {
+    expect(judged('holds')).toBe(null);
   });
 
-  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], verdict: object]>([
-    [
-      'smaller pages prove the list',
-      pages => [only('ABC', 3)(pages), pages.walk('ABC', 2)],
-      { kind: 'proven' },
-    ],
-    [
-      'pages of the same size prove nothing',
-      pages => [only('ABC', 3)(pages), only('ABC', 3)(pages)],
-      { kind: 'again', next: { pageSize: 2 } },
-    ],
-    [
-      'larger pages prove nothing',
-      pages => [only('ABC', 3)(pages), only('ABC', 5)(pages)],
-      { kind: 'again', next: { pageSize: 2 } },
-    ],
-    [
-      'a reading whose end was another proves the list',
-      pages => [pages.walk('ABC', 3), only('ABC', 3)(pages)],
-      { kind: 'proven' },
-    ],
-    [
-      'a reading before which there was nothing proves nothing',
-      pages => [pages.walk('', 3), only('ABC', 3)(pages)],
-      { kind: 'again', next: { pageSize: 2 } },
-    ],
-    [
-      'of one record any other size proves the list',
-      pages => [only('A', 3)(pages), only('A', 2)(pages)],
-      { kind: 'proven' },
-    ],
-    ['of one record another size is asked for', pages => [only('A', 1)(pages)], { next: { pageSize: 2 } }],
-    [
-      'pages that are alike by a smaller size show that pageNo is ignored',
-      pages => [
-        only('ABC', 3)(pages),
-        pages.walkOver(
-          [
-            ['A', 'B'],
-            ['A', 'B'],
-            ['A', 'B'],
-          ],
-          2,
-          3,
-        ),
-      ],
-      { kind: 'pagination_ignored' },
-    ],
-  ])('%s', (_what, walksOf, verdict) => expect(verdictOf(walksOf)).toMatchObject(verdict));
+  test('leaves the list to another reading by that size where they do not', () => {
+    expect(judged('differs')).toMatchObject({ kind: 'again', next: { pageSize: 2, isTrusting: false } });
+  });
 
-  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], kind: string]>([
-    ['a full page is unproven', pages => [only('ABC', 3)(pages), only('ABC', 3)(pages)], 'unproven'],
-    ['a page that is not full is proven', pages => [only('AB', 3)(pages), only('AB', 3)(pages)], 'proven'],
-    [
-      'a page that is not full is in doubt if another size was sent before',
-      pages => [pages.walkOver([['A']], 1, 2), only('AB', 3)(pages), only('AB', 3)(pages)],
-      'again',
-    ],
-  ])('and the service allows no other size, %s', (_what, walksOf, kind) =>
-    expect(verdictOf(walksOf, { bounds: { ...fixed, requests: 10 } }).kind).toBe(kind),
-  );
+  test('is in doubt where the service has one page size only if the page is full, and pageCount knows of more', () => {
+    expect(judged('one-size')).toMatchObject({ kind: 'unproven' });
+    expect(judged('one-size', 5)).toBe(null);
+    const undenied = [new Pages().walk('ABC', 3)];
+    expect(judgeEnd(undenied, 'one-size', noStanding, dear)).toBe(null);
+  });
 });
 
 test('walks that never agree end unproven: three, eight while they are cheap', () => {

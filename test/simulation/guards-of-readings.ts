@@ -48,13 +48,14 @@ export const guardsOfReadings: readonly Guard[] = [
     breaks: 'lost',
   },
   {
-    name: 'only-page',
-    holds: 'where the only page comes for any number, readings with the same cuts prove nothing',
+    name: 'open-end',
+    holds:
+      'where a page came again for the one after the last, pages of another size end with the same record',
     off: [
       {
-        file: 'src/proof/cuts.ts',
-        text: 'if (!last.account.isOnePageForAll || partner?.account.isOnePageForAll === false) return null;',
-        instead: 'return null;',
+        file: 'src/sync/read-list.ts',
+        text: "if (verdict.kind === 'proven' && isEndOpen(walks, itemsOf)) {",
+        instead: 'if (false) {',
       },
     ],
     breaks: 'lost',

@@ -2,8 +2,8 @@ import { type Answer, type Ask, answerTo, hollow } from './answers.ts';
 import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
+import { LastPages } from './last-pages.ts';
 import { eachList, type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
-import { OnePages } from './one-pages.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { Entry } from './records.ts';
 import { Residue } from './residue.ts';
@@ -53,7 +53,7 @@ class Simulation implements Played {
   readonly #place: Place;
   readonly #world: World;
   readonly #residue = new Residue();
-  readonly #onePages = new OnePages();
+  readonly #lastPages = new LastPages();
   /** How the mirror stood after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
   #now = Date.UTC(2030, 0, 1);
@@ -170,7 +170,7 @@ class Simulation implements Played {
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
-    if (answer.kind === 'page') this.#onePages.note(ask.list, answer, service);
+    if (answer.kind === 'page') this.#lastPages.note(ask.list, answer, service);
     return answer;
   }
 
@@ -179,12 +179,12 @@ class Simulation implements Played {
   }
 
   /**
-   * True where the service's order hid a record from all readings, or it sent one page that by its own word is all, whatever it was
-   * asked for: no reader could do better. In a list with ids, an order always leaves an id on two pages to tell.
+   * True where the service's order hid a record from all readings, or its last page says by all of its words that nothing follows: no
+   * reader could do better. In a list with ids, an order always leaves an id on two pages to tell.
    */
   #isExcused({ kind, list }: Finding): boolean {
     if (list === null || !excusable.has(kind)) return false;
-    if (this.#onePages.isAll(list)) return true;
+    if (this.#lastPages.seemToEnd(list)) return true;
     if (list !== 'document-exports') return false;
     return this.#residue.hidden(this.#world.lists[list]).length > 0;
   }

@@ -1,0 +1,32 @@
+import { agree } from './agreement.ts';
+import type { ItemsOf } from './answer.ts';
+import { type FinishedWalk, soundStrip } from './finished-walk.ts';
+import type { Strip } from './strip.ts';
+import type { WalkAccount } from './walk-account.ts';
+
+/**
+ * What a look at a list's end came to: pages of another size end with the same record, or they don't, or the service has one
+ * page size only.
+ */
+export type EndProbe = 'holds' | 'differs' | 'one-size';
+
+/**
+ * Whether the end of a list that is otherwise proven is still open: a page came again for the one after the last, so that the service
+ * may heed no number beyond it, with a total that fits. A reading that agrees and cuts the list into another number of
+ * pages closes it. The last walk is the newest.
+ */
+export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boolean {
+  const last = walks.at(-1) as FinishedWalk;
+  if (!last.account.isEndRepeated) return false;
+  const isOtherwise = (walk: FinishedWalk) => walk.account.pageCount !== last.account.pageCount;
+  return !walks.some(walk => {
+    const strip = isOtherwise(walk) ? soundStrip(walk) : null;
+    return strip !== null && agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
+  });
+}
+
+/** A page size that cuts a list into more pages or, where each holds one record, into fewer. */
+export function otherSizeOf({ envelope, newestTotal }: WalkAccount): number {
+  const { pageSize } = envelope;
+  return pageSize === 1 ? 2 : Math.max(1, Math.ceil(Math.min(pageSize, newestTotal) / 2));
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { isEndOpen, otherSizeOf } from '../../src/proof/end.ts';
+import type { FinishedWalk } from '../../src/proof/finished-walk.ts';
+import { cut, Pages } from './pages.ts';
+
+/** A walk over a list that stands still, whose last page comes again for any that is not there. */
+function repeating(pages: Pages, list: string, size: number): FinishedWalk {
+  const all = cut(list, size);
+  return pages.walkOver([...all, all.at(-1) ?? []], size, list.length);
+}
+
+describe('the end of a list', () => {
+  test.each<[what: string, walksOf: (pages: Pages) => FinishedWalk[], isOpen: boolean]>([
+    ['is no question where nothing came after it', pages => [pages.walk('ABCDE', 2)], false],
+    ['is open where the last page came again', pages => [repeating(pages, 'ABCDE', 2)], true],
+    [
+      'is open where an earlier reading cut the list in the same way',
+      pages => [repeating(pages, 'ABCDE', 2), repeating(pages, 'ABCDE', 2)],
+      true,
+    ],
+    [
+      'is open where an earlier reading had another size and as many pages',
+      pages => [repeating(pages, 'ABCDE', 4), repeating(pages, 'ABCDE', 3)],
+      true,
+    ],
+    [
+      'is closed by an earlier reading that agrees and had another number of pages',
+      pages => [repeating(pages, 'ABCDE', 2), repeating(pages, 'ABCDE', 3)],
+      false,
+    ],
+    [
+      'is not closed by one that does not agree',
+      pages => [repeating(pages, 'ABCDF', 2), repeating(pages, 'ABCDE', 3)],
+      true,
+    ],
+    [
+      'is not closed by one that is contradicted',
+      pages => [pages.walkOver(cut('ABCDEF', 2), 2, 5), repeating(pages, 'ABCDE', 3)],
+      true,
+    ],
+  ])('%s', (_what, walksOf, isOpen) => {
+    const pages = new Pages();
+    expect(isEndOpen(walksOf(pages), pages.itemsOf)).toBe(isOpen);
+  });
+
+  test.each([
+    [12, 5, 3],
+    [12, 4, 2],
+    [3, 1000, 2],
+    [1, 1000, 1],
+    [12, 1, 2],
+  ])('is looked at, of %i records in pages of %i, by pages of %i', (count, size, other) => {
+    const list = 'ABCDEFGHIJKL'.slice(0, count);
+    expect(otherSizeOf(repeating(new Pages(), list, size).account)).toBe(other);
+  });
+});
