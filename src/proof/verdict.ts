@@ -196,7 +196,8 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
   const last = walks.at(-1) as FinishedWalk;
   const before = walks.at(-2);
   if (before === undefined) return null;
-  if (last.account.strayCount > 0 && before.account.strayCount > 0) {
+  const isServedOtherwise = before.account.strayCount > 0 || before.account.isEndRepeated;
+  if (last.account.strayCount > 0 && isServedOtherwise) {
     return (
       last.account.contradictions.find(words => words.includes('the service answered with page')) ??
       'the same page came again'

@@ -205,6 +205,9 @@ describe('two readings', () => {
     expect(verdictOf(pages => [astray(pages), astray(pages)]).kind).toBe('pagination_ignored');
     expect(verdictOf(pages => [astray(pages), honest(pages)]).kind).toBe('again');
     expect(verdictOf(pages => [honest(pages), astray(pages)]).kind).toBe('again');
+    const last = cut('ABCDEFG', 3).at(-1) ?? [];
+    const repeating = (pages: Pages) => pages.walkOver([...cut('ABCDEFG', 3), last], 3, 7);
+    expect(verdictOf(pages => [repeating(pages), astray(pages)]).kind).toBe('pagination_ignored');
   });
 
   test('in which every second page was another one once more show it, too, where they are contradicted', () => {
