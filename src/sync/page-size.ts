@@ -13,6 +13,8 @@ export interface FirstPage {
   readonly envelope: Envelope;
   /** What to send as `pageSize` for the other pages; null to leave it out. */
   readonly asked: number | null;
+  /** A page that came before this one, by whose length the size was found; null where there is none. */
+  readonly tried: Page | null;
 }
 
 /** How many pages a list has at the most, by its total or by its own count of them. */
@@ -38,9 +40,9 @@ export async function getFirstPage(
   const first = await getOrDefault(source, list, wanted, signal);
   const size = sizeOf(first.page);
   if (size === first.asked || size === first.page.pagination.pageSize)
-    return describe(first.page, first.asked && size);
+    return describe(first.page, first.asked && size, null);
   const again = await getOrDefault(source, list, size, signal);
-  return describe(again.page, again.asked);
+  return describe(again.page, again.asked, first.page);
 }
 
 async function getOrDefault(
@@ -61,11 +63,12 @@ function isRefusalOfSize(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
 }
 
-function describe(page: Page, asked: number | null): FirstPage {
+function describe(page: Page, asked: number | null, tried: Page | null): FirstPage {
   const { pageNo, pageCount, totalRecordCount } = page.pagination;
   return {
     page,
     asked,
+    tried,
     envelope: { firstPageNo: pageNo, pageSize: sizeOf(page), pageCount, totalRecordCount },
   };
 }

@@ -39,14 +39,16 @@ async function getLastPage(
   return page;
 }
 
-/** The last item of a page, if it is the last page and whole. */
+/** The last item of a page, if it is the last page and whole, and holds no other like it, which might stand in its place. */
 function lastRecordOf({ firstPageNo }: PageRequests, page: Page | null, size: number): unknown {
   if (page === null) return undefined;
   const { pageNo, totalRecordCount } = page.pagination;
   const index = indexOfLast(size, totalRecordCount);
   const items = page.content?.items ?? [];
   const isWhole = pageNo === firstPageNo + index && items.length === totalRecordCount - index * size;
-  return isWhole ? items.at(-1) : undefined;
+  const record = items.at(-1);
+  const isTwice = items.slice(0, -1).some(item => isDeepStrictEqual(item, record));
+  return isWhole && !isTwice ? record : undefined;
 }
 
 function indexOfLast(size: number, total: number): number {

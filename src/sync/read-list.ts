@@ -91,6 +91,8 @@ async function readWalk(
   const pages: Answer[] = [];
   const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
   for (const answer of taken) account.take(answer);
+  // It is no page of this walk, but what it held was seen.
+  if (first.tried !== null) pages.push(answerOf(listMirror, first.tried, 0, isTrusting));
   observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
   const enter = (asked: Asked, page: Page | null) => {
     const answer = enterPage(account, listMirror, asked, page, isTrusting);
@@ -143,15 +145,20 @@ function enterPage(
     account.place(asked, null);
     return null;
   }
-  const { pageNo, pageCount, totalRecordCount: total } = page.pagination;
+  const answer = answerOf(listMirror, page, asked.index, isTrusting);
+  const place = account.place(asked, { ...page.pagination, ...answer });
+  if (place.kind === 'nothing') return null;
+  if (place.kind === 'stray') return answer;
+  const entered = { ...answer, index: place.index };
+  account.enter(entered);
+  return entered;
+}
+
+/** What a page says, which is read if it is not known. */
+function answerOf(listMirror: ListMirror, page: Page, index: number, isTrusting: boolean): Answer {
   const known = listMirror.known(page.itemsDigest, isTrusting || page.content === null);
   const { count, digest, sum, rejected } = known ?? listMirror.read(page);
-  const place = account.place(asked, { pageNo, pageCount, total, count, digest, sum });
-  if (place.kind === 'nothing') return null;
-  const index = place.kind === 'page' ? place.index : asked.index;
-  const answer: Answer = { index, total, count, digest, sum, rejected };
-  if (place.kind === 'page') account.enter(answer);
-  return answer;
+  return { index, total: page.pagination.totalRecordCount, count, digest, sum, rejected };
 }
 
 /** Requests that reading a growth again may take beyond its pages: the list may grow on meanwhile. */
