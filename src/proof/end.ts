@@ -11,13 +11,13 @@ import type { WalkAccount } from './walk-account.ts';
 export type EndProbe = 'holds' | 'differs' | 'one-size';
 
 /**
- * Whether the end of a list that is otherwise proven is still open: a page came again for the one after the last, so that the service
- * may heed no number beyond it, with a total that fits. A reading that agrees and cuts the list into another number of
- * pages closes it. The last walk is the newest.
+ * Whether the end of a list that is otherwise proven is still open: in any of the walks a page came again for the one after the last,
+ * so that the service may heed no number beyond it, with a total that fits. A reading that agrees and cuts the list into
+ * another number of pages closes it. The last walk is the newest.
  */
 export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boolean {
   const last = walks.at(-1) as FinishedWalk;
-  if (!last.account.isEndRepeated) return false;
+  if (!walks.some(({ account }) => account.isEndRepeated)) return false;
   const isOtherwise = (walk: FinishedWalk) => walk.account.pageCount !== last.account.pageCount;
   return !walks.some(walk => {
     const strip = isOtherwise(walk) ? soundStrip(walk) : null;

@@ -105,7 +105,8 @@ export function judgeEnd(
     return again(walks, { reason: openEndReason, pageSize: otherSizeOf(account) }, standing, bounds);
   }
   const isFull = account.newestTotal % account.envelope.pageSize === 0;
-  if (probe === 'holds' || !isFull || !account.isEndDenied) return null;
+  const isDenied = walks.some(walk => walk.account.isEndDenied);
+  if (probe === 'holds' || !isFull || !isDenied) return null;
   return { kind: 'unproven', reason: deniedEndReason };
 }
 

@@ -14,6 +14,11 @@ describe('the end of a list', () => {
     ['is no question where nothing came after it', pages => [pages.walk('ABCDE', 2)], false],
     ['is open where the last page came again', pages => [repeating(pages, 'ABCDE', 2)], true],
     [
+      'is open where it came again in an earlier reading',
+      pages => [repeating(pages, 'ABCDE', 2), pages.walk('ABCDE', 2)],
+      true,
+    ],
+    [
       'is open where an earlier reading cut the list in the same way',
       pages => [repeating(pages, 'ABCDE', 2), repeating(pages, 'ABCDE', 2)],
       true,

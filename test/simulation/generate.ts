@@ -24,6 +24,8 @@ interface Swarm {
   readonly isTwinning: boolean;
   /** True where most changes are of what lists say of connections. */
   readonly isNaming: boolean;
+  /** True where the list is short, and the service mostly lies of it: lies must fit together to be believed. */
+  readonly isLying: boolean;
   readonly isMoving: boolean;
   readonly isEdited: boolean;
   readonly isGrowing: boolean;
@@ -60,7 +62,9 @@ export function generate(seed: number): Scenario {
 
 function drawSwarm(random: Random): Swarm {
   const focus = random.pick(['document-exports', 'document-exports', 'collections', 'webhooks']);
-  const focusSize = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
+  const isLying = random.chance(0.15);
+  const usualSize = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
+  const focusSize = isLying ? random.integer(0, 10) : usualSize;
   const isDeep = random.chance(0.3);
   const least = Math.max(2, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
   return {
@@ -70,12 +74,13 @@ function drawSwarm(random: Random): Swarm {
     pageSize: Math.min(60, random.integer(least, isDeep ? least + 2 : least * 3)),
     isTwinning: random.chance(0.25),
     isNaming: random.chance(0.15),
+    isLying,
     isMoving: random.chance(0.5),
     isEdited: random.chance(0.5),
     isGrowing: random.chance(0.25),
     hasTies: random.chance(0.25),
     hasDoubles: random.chance(0.35),
-    hasOddTotals: random.chance(0.15),
+    hasOddTotals: random.chance(isLying ? 0.6 : 0.1),
     hasFaults: random.chance(0.15),
     hasCrashes: random.chance(0.2),
     isTampered: random.chance(0.2),
@@ -85,7 +90,7 @@ function drawSwarm(random: Random): Swarm {
   };
 }
 
-function drawService({ random, pageSize, focusSize, hasOddTotals }: Swarm): ServiceScenario {
+function drawService({ random, pageSize, focusSize, isLying, hasOddTotals }: Swarm): ServiceScenario {
   const kind = hasOddTotals ? random.pick(['right', 'capped', 'stale', 'off']) : 'right';
   const by = {
     right: 0,
@@ -93,7 +98,7 @@ function drawService({ random, pageSize, focusSize, hasOddTotals }: Swarm): Serv
     stale: random.integer(1, 4),
     off: random.pick([-2, -1, 1, 2]),
   };
-  const isIgnored = random.chance(0.04);
+  const isIgnored = random.chance(isLying ? 0.5 : 0.02);
   return {
     firstPageNo: random.pick([0, 1]),
     defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
