@@ -11,6 +11,13 @@ export const gateOff: Edit = {
   instead: 'if (read !== undefined) return;',
 };
 
+/** A page that comes again for the one after the last ends the list. */
+export const openEndOff: Edit = {
+  file: 'src/sync/read-list.ts',
+  text: "if (verdict.kind === 'proven' && isEndOpen(walks, itemsOf)) {",
+  instead: 'if (false) {',
+};
+
 /** Known pages are believed, whatever their hashes say. */
 const pageHashOff: Edit = {
   file: shortcuts,
@@ -55,14 +62,14 @@ export const guardsOfStore: readonly Guard[] = [
     name: 'commit-gate',
     holds: 'rows that do not come to what was read are not committed, also where a shortcut lies',
     off: [gateOff],
-    behind: [pageHashOff],
+    behind: [pageHashOff, openEndOff],
     breaks: 'lost',
   },
   {
     name: 'hash-of-known-pages',
     holds: 'a known page that fits not its hash is not there, also where nothing else would tell',
     off: [pageHashOff],
-    behind: [gateOff],
+    behind: [gateOff, openEndOff],
     breaks: 'lost',
   },
   {

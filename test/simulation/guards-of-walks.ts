@@ -1,5 +1,5 @@
 import type { Edit, Guard } from './guard.ts';
-import { gateOff } from './guards-of-store.ts';
+import { gateOff, openEndOff } from './guards-of-store.ts';
 
 const account = 'src/proof/walk-account.ts';
 const strip = 'src/proof/strip.ts';
@@ -69,6 +69,7 @@ export const guardsOfWalks: readonly Guard[] = [
         instead: 'const isAskedPage = true;',
       },
     ],
+    behind: [openEndOff],
     breaks: 'lost',
   },
   {
