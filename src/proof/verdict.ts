@@ -65,8 +65,8 @@ export function judge(
     const verdict = judgeByMirror(last, strip, standing, itemsOf);
     if (verdict !== null) return verdict;
   }
-  let doubt: Doubt | null = null;
   let difference = walks.length === 1 ? 'one reading alone proves nothing' : 'the readings differ';
+  let doubt: Doubt | null = null;
   let growth: Growth | null = null;
   for (const partner of walks.slice(0, -1).reverse()) {
     const earlier = soundStrip(partner);
