@@ -1,7 +1,5 @@
-import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
-import { type FinishedWalk, isWithoutRepeats, sizeOf, soundStrip } from './finished-walk.ts';
-import type { Strip } from './strip.ts';
+import { agreesWith, type FinishedWalk, isWithoutRepeats, sizeOf, soundStrip } from './finished-walk.ts';
 
 /** Why readings that agree are no proof, or why they don't agree. */
 export interface Doubt {
@@ -31,11 +29,7 @@ export function doubtOfCuts(
   const isNeighbouring = both.every(({ repeats }) => repeats?.onNeighbours !== false);
   const isAlike = both.some(({ account }) => account.isAllAlike);
   if (!isNeighbouring && !isAlike) return null;
-  const isConfirmed = walks.some(walk => {
-    const strip = soundStrip(walk);
-    if (strip === null || sizes.includes(sizeOf(walk))) return false;
-    return agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
-  });
+  const isConfirmed = walks.some(walk => !sizes.includes(sizeOf(walk)) && agreesWith(last, walk, itemsOf));
   return isConfirmed ? null : { reason: repeatsReason };
 }
 
@@ -47,9 +41,7 @@ function dissenterOf(
 ): FinishedWalk | undefined {
   const sound = walks.filter(walk => soundStrip(walk) !== null);
   const newest = new Map(sound.map(walk => [sizeOf(walk), walk]));
-  const isOther = (walk: FinishedWalk) =>
-    walk !== last && agree(walk.strip as Strip, last.strip as Strip, itemsOf).kind !== 'agrees';
-  return [...newest.values()].find(isOther);
+  return [...newest.values()].find(walk => walk !== last && !agreesWith(last, walk, itemsOf));
 }
 
 const dissentReason = 'one record stands on two pages, and readings with other page sizes held other records';

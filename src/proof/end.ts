@@ -1,7 +1,5 @@
-import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
-import { type FinishedWalk, soundStrip } from './finished-walk.ts';
-import type { Strip } from './strip.ts';
+import { agreesWith, type FinishedWalk } from './finished-walk.ts';
 import type { WalkAccount } from './walk-account.ts';
 
 /**
@@ -18,11 +16,9 @@ export type EndProbe = 'holds' | 'differs' | 'one-size';
 export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boolean {
   const last = walks.at(-1) as FinishedWalk;
   if (!walks.some(({ account }) => account.isEndRepeated)) return false;
-  const isOtherwise = (walk: FinishedWalk) => walk.account.pageCount !== last.account.pageCount;
-  return !walks.some(walk => {
-    const strip = isOtherwise(walk) ? soundStrip(walk) : null;
-    return strip !== null && agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
-  });
+  return !walks.some(
+    walk => walk.account.pageCount !== last.account.pageCount && agreesWith(last, walk, itemsOf),
+  );
 }
 
 /** A page size that cuts a list into more pages or, where each holds one record, into fewer. */

@@ -1,3 +1,4 @@
+import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
 import { findRepeats, type Repeats } from './repeats.ts';
 import type { Strip } from './strip.ts';
@@ -39,6 +40,12 @@ export function sizeOf({ account }: FinishedWalk): number {
 /** A walk's strip, if nothing contradicts it. */
 export function soundStrip({ strip, repeats }: FinishedWalk): Strip | null {
   return repeats?.id == null ? strip : null;
+}
+
+/** Whether an earlier walk is sound, and says what the last one says, which must have a strip. */
+export function agreesWith(last: FinishedWalk, earlier: FinishedWalk, itemsOf: ItemsOf): boolean {
+  const strip = soundStrip(earlier);
+  return strip !== null && agree(strip, last.strip as Strip, itemsOf).kind === 'agrees';
 }
 
 /** What contradicts a walk, in words. */
