@@ -261,6 +261,9 @@ describe('an end that is open', () => {
   test('is in doubt where the service has one page size only if the page is full, and pageCount knows of more', () => {
     expect(judged('one-size')).toMatchObject({ kind: 'unproven' });
     expect(judged('one-size', 5)).toBe(null);
+    const pages = new Pages();
+    const once = [...walksOf(pages), pages.walk('ABC', 3)];
+    expect(judgeEnd(once, 'one-size', noStanding, dear)).toMatchObject({ kind: 'unproven' });
     const undenied = [new Pages().walk('ABC', 3)];
     expect(judgeEnd(undenied, 'one-size', noStanding, dear)).toBe(null);
   });

@@ -290,6 +290,17 @@ describe('where the service contradicts itself,', () => {
     },
   );
 
+  test('is found out where the last record of its only page has a twin that stands on a smaller page, too', async () => {
+    await using scene = await setScene({ pageNo: 'ignored-lying-echo', maxPageSize: 4, totalError: -4 });
+    const [twin, ...others] = make(7, n => documentExport(n + 1));
+    if (twin === undefined) throw new Error('no export');
+    scene.service.lists['document-exports'] = [...others.slice(0, 1), twin, ...others.slice(1, 2), twin];
+    scene.service.lists['document-exports'].push(...others.slice(2));
+    const resources = ['document-exports'] as const;
+    const synced = await syncScene(scene, { resources });
+    expect(synced.of('document-exports')).toMatchObject({ error: { code: 'pagination_ignored' } });
+  });
+
   test('is found out soon where the records have ids, whatever its total', async () => {
     const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
     await using scene = await setScene({ maxPageSize: 4, ...lies }, { exports: 0, collections: 40 });

@@ -73,6 +73,18 @@ describe.concurrent('the mirror is exact where', () => {
     },
   );
 
+  test('the list grows while its end is looked at, which costs no further reading', async () => {
+    await using scene = await setScene({ maxPageSize: 20, beyond: 'last' });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, recordsSeen: 130 });
+    const looks: (number | null)[] = [];
+    scene.service.onRequest = ({ resource, pageSize }) => {
+      if (resource !== 'document-exports' || pageSize !== 10) return;
+      if (looks.push(pageSize) === 1) scene.service.lists[resource].push(documentExport(900));
+    };
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ completeness: 'proven', walks: 1 });
+    expect(looks).toEqual([10, 10]);
+  });
+
   test('a small list takes its page and its end, twice in a first sync and once where nothing changed', async () => {
     await using scene = await setScene();
     expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, requests: 4 });
