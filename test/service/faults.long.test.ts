@@ -180,9 +180,10 @@ interface Held {
 async function hold(headers: () => Record<string, string>, status: number): Promise<Held> {
   await using scene = await setScene({ latencyMs: 20 });
   const { service } = scene;
-  // The others' answers come later: so none of them is just on its way to the next request when the wait is told.
+  // The others are answered after it: so none of them is just on its way to the next request when the wait is told.
+  const told = Promise.withResolvers<void>();
   service.onRequest = async ({ n }) => {
-    if (n !== 2) await wait(60);
+    if (n !== 2) await told.promise;
   };
   service.options.faults = ({ n }) => (n === 2 ? { kind: 'status', status, headers: headers() } : undefined);
   let toldAtMs = Number.POSITIVE_INFINITY;
@@ -203,6 +204,7 @@ async function hold(headers: () => Record<string, string>, status: number): Prom
     retryDelayMs: 1,
     onRetry: () => {
       toldAtMs = Date.now();
+      told.resolve();
     },
   });
   const { signal } = new AbortController();
