@@ -86,6 +86,8 @@ export class HttpClient {
         authorization: `Bearer ${token}`,
         accept: 'application/json',
         'accept-encoding': 'gzip',
+        // A page that a cache on the way kept, and that changed since, would be the same in both readings.
+        'cache-control': 'no-cache',
         'user-agent': this.#options.userAgent,
       },
       signal,
