@@ -6,8 +6,25 @@ export type Operation = 'insert' | 'removal' | 'update';
 /** In the order of their bytes. */
 export const operations: readonly Operation[] = ['insert', 'removal', 'update'];
 
+const contentDigits = 32;
 const contentPattern = /^[\da-f]{32}$/;
 const linesPerUpdate = 1024;
+
+/**
+ * The line of a change. `content` is 32 hexadecimal digits: what the record says now or, of a removal, what it said.
+ *
+ * @throws RangeError where it is no change.
+ */
+export function changeLine(operation: Operation, recordId: number, content: string): string {
+  if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is no record's id.`);
+  if (!contentPattern.test(content)) throw new RangeError(`${content} is no content.`);
+  return `${operation}\t${recordId}\t${content}\n`;
+}
+
+/** The content in the line of a change. */
+export function contentInLine(line: string): string {
+  return line.slice(-contentDigits - 1, -1);
+}
 
 /**
  * The hash of what one run changed in one list: the SHA-256 over the lines `operation TAB record_id TAB content LF`, sorted by
@@ -26,16 +43,15 @@ export class ChangesHash {
   }
 
   /**
-   * Adds a change. `content` is 32 hexadecimal digits: what the record says now or, of a removal, what it said.
+   * Adds a change by its line.
    *
-   * @throws RangeError where it is no change, or comes after one that it sorts before.
+   * @throws RangeError where it comes after one that it sorts before.
    */
-  add(operation: Operation, recordId: number, content: string): void {
-    if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is no record's id.`);
-    if (!contentPattern.test(content)) throw new RangeError(`${content} is no content.`);
-    const line = `${operation}\t${recordId}\t${content}\n`;
-    if (line < this.#lastLine)
+  add(line: string): void {
+    if (line < this.#lastLine) {
+      const [operation, recordId] = line.split('\t');
       throw new RangeError(`The ${operation} of ${recordId} comes after a change that it sorts before.`);
+    }
     this.#lastLine = line;
     this.#count++;
     this.#lines.push(line);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChangesHash, type Operation } from '../../src/audit/changes-hash.ts';
+import { ChangesHash, changeLine, type Operation } from '../../src/audit/changes-hash.ts';
 
 type Change = readonly [operation: Operation, recordId: number, content: Uint8Array];
 
@@ -43,8 +43,8 @@ test('a change that sorts before one that was added is refused', () => {
       const [first, second] = isInOrder ? [one, other] : [other, one];
       fc.pre(!lineOf(first).equals(lineOf(second)));
       const hash = new ChangesHash();
-      hash.add(...asHex(second));
-      expect(() => hash.add(...asHex(first))).toThrow(RangeError);
+      hash.add(written(second));
+      expect(() => hash.add(written(first))).toThrow(RangeError);
     }),
   );
 });
@@ -53,20 +53,20 @@ test('five million changes take less than 100 MB', () => {
   const before = process.memoryUsage().rss;
   const hash = new ChangesHash();
   const content = '0123456789abcdef'.repeat(2);
-  for (let at = 0; at < 5_000_000; at++) hash.add('insert', 10_000_000 + at, content);
+  for (let at = 0; at < 5_000_000; at++) hash.add(changeLine('insert', 10_000_000 + at, content));
   expect(hash.count).toBe(5_000_000);
   expect(hash.digest()).toMatch(/^[\da-f]{64}$/);
   expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(100);
 });
 
 test('what is no record id or no content is refused', () => {
-  expect(() => new ChangesHash().add('insert', 1.5, '0'.repeat(32))).toThrow(RangeError);
-  expect(() => new ChangesHash().add('insert', 1, '0'.repeat(30))).toThrow(RangeError);
-  expect(() => new ChangesHash().add('insert', 1, `${'0'.repeat(31)}g`)).toThrow(RangeError);
+  expect(() => changeLine('insert', 1.5, '0'.repeat(32))).toThrow(RangeError);
+  expect(() => changeLine('insert', 1, '0'.repeat(30))).toThrow(RangeError);
+  expect(() => changeLine('insert', 1, `${'0'.repeat(31)}g`)).toThrow(RangeError);
 });
 
-function asHex([operation, recordId, content]: Change): [Operation, number, string] {
-  return [operation, recordId, Buffer.from(content).toString('hex')];
+function written([operation, recordId, content]: Change): string {
+  return changeLine(operation, recordId, Buffer.from(content).toString('hex'));
 }
 
 function lineOf([operation, recordId, content]: Change): Buffer {
@@ -76,7 +76,7 @@ function lineOf([operation, recordId, content]: Change): Buffer {
 function hashOf(changes: readonly Change[]): string {
   const hash = new ChangesHash();
   const sorted = changes.toSorted((one, other) => Buffer.compare(lineOf(one), lineOf(other)));
-  for (const change of sorted) hash.add(...asHex(change));
+  for (const change of sorted) hash.add(written(change));
   return hash.digest();
 }
 

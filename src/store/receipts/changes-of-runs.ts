@@ -1,8 +1,14 @@
 import type Database from 'better-sqlite3';
-import { ChangesHash, type Operation, operations } from '../../audit/changes-hash.ts';
+import {
+  ChangesHash,
+  changeLine,
+  contentInLine,
+  type Operation,
+  operations,
+} from '../../audit/changes-hash.ts';
 import { connectionContent, contentOf } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { contentBytes, hash16Hex, Sum } from '../../contract/sum.ts';
+import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { merged } from '../tables/merged.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
@@ -20,8 +26,6 @@ export interface RunChanges {
   readonly gone: Sum;
 }
 
-/** A record and its content, 32 hexadecimal digits. */
-type RecordContent = [recordId: number, content: string];
 type VersionIds = Database.Statement<[number, string, number | string], number>;
 
 /**
@@ -32,7 +36,7 @@ type VersionIds = Database.Statement<[number, string, number | string], number>;
 export class ChangesOfRuns {
   readonly #resource: string;
   readonly #list: ListDefinition | undefined;
-  readonly #rows: Database.Statement<[number, number], RecordContent>;
+  readonly #rows: Database.Statement<[Operation, number, number], string>;
   readonly #begun: VersionIds;
   readonly #ended: VersionIds;
   readonly #version: Database.Statement<[number], StoredVersion>;
@@ -40,13 +44,14 @@ export class ChangesOfRuns {
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
     this.#list = lists.find(each => each.resource === resource);
-    // A buffer for each content would take more than twice as long as all of this.
+    // SQLite writes the lines: an id and a content for each row, to be joined here, would take twice as long as all of this.
     this.#rows = sqlite
-      .prepare<[number, number], RecordContent>(
-        `SELECT id, lower(hex(_content)) FROM ${this.#list?.table ?? 'connections'}
+      .prepare<[Operation, number, number], string>(
+        `SELECT ? || char(9) || id || char(9) || lower(hex(_content)) || char(10)
+         FROM ${this.#list?.table ?? 'connections'}
          WHERE _changed_run_id = ? AND (_first_seen_run_id = _changed_run_id) = ? ORDER BY CAST(id AS TEXT)`,
       )
-      .raw();
+      .pluck();
     // Ids alone are sorted, not whole records. The plus keeps SQLite from looking through all versions of the list.
     const ids = (condition: string): VersionIds =>
       sqlite
@@ -69,10 +74,9 @@ export class ChangesOfRuns {
     const hash = new ChangesHash();
     const sums = { insert: new Sum(), removal: new Sum(), update: new Sum() };
     for (const operation of operations) {
-      for (const [recordId, found] of this.#changed(runId, operation)) {
-        const content = sixteenBytes(found);
-        hash.add(operation, recordId, content);
-        sums[operation].addHex(content);
+      for (const line of this.#changed(runId, operation)) {
+        hash.add(line);
+        sums[operation].addHex(contentInLine(line));
       }
     }
     const began = sums.insert.plus(sums.update);
@@ -86,40 +90,37 @@ export class ChangesOfRuns {
    */
   updatedAway(runId: number): Sum {
     const sum = new Sum();
-    for (const [, content] of this.#versions(this.#ended, runId, 'update')) sum.addHex(content);
+    const lines = this.#lines('update', this.#versionsOf(this.#ended, runId, 'update'));
+    for (const line of lines) sum.addHex(contentInLine(line));
     return sum;
   }
 
-  /** The records that a run changed by one operation, in the order of their ids as texts. */
-  #changed(runId: number, operation: Operation): Iterable<RecordContent> {
-    if (operation === 'removal') return this.#versions(this.#ended, runId, 'removal');
+  /** The lines of what a run changed by one operation, in their order. */
+  #changed(runId: number, operation: Operation): Iterable<string> {
+    if (operation === 'removal')
+      return this.#lines(operation, this.#versionsOf(this.#ended, runId, operation));
     const isInsert = operation === 'insert' ? 1 : 0;
-    const rows = () => this.#rows.iterate(runId, isInsert);
+    const rows = () => this.#rows.iterate(operation, runId, isInsert);
     // Mostly there are rows alone, and what merges takes as long as what reads.
     const hasVersions = this.#begun.get(runId, this.#resource, isInsert) !== undefined;
     if (!hasVersions) return rows();
-    return merged(rows, this.#versions(this.#begun, runId, isInsert), ([a], [b]) => String(a) < String(b));
+    const versions = this.#versionsOf(this.#begun, runId, isInsert);
+    return merged(rows, this.#lines(operation, versions), (a, b) => a < b);
   }
 
-  *#versions(ids: VersionIds, runId: number, which: number | string): Generator<RecordContent> {
-    const versions = this.#versionsOf(ids, runId, which);
+  *#lines(operation: Operation, versions: Iterable<StoredVersion>): Generator<string> {
     if (this.#list === undefined) {
       for (const { recordId, record } of versions) {
         const { id, name, extra } = readWireConnection(record);
-        yield [recordId, connectionContent(id, name, extra).toString('hex')];
+        yield changeLine(operation, recordId, connectionContent(id, name, extra).toString('hex'));
       }
       return;
     }
     for (const { id, record } of restoredVersions(this.#list, versions))
-      yield [id, contentOf(this.#list, record)];
+      yield changeLine(operation, id, contentOf(this.#list, record));
   }
 
   *#versionsOf(ids: VersionIds, runId: number, which: number | string): Generator<StoredVersion> {
     for (const id of ids.iterate(runId, this.#resource, which)) yield this.#version.get(id) as StoredVersion;
   }
-}
-
-/** What others wrote in the place of a content makes another hash, and no error. */
-function sixteenBytes(content: string): string {
-  return content.length === 2 * contentBytes ? content : hash16Hex(content);
 }
