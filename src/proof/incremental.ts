@@ -1,5 +1,5 @@
 import type { Pagination } from '../contract/page.ts';
-import type { Envelope } from './walk-account.ts';
+import type { Envelope } from './envelope.ts';
 
 /** How the two ends of a list looked to the last run that was sure of them. */
 export interface ListEdges {

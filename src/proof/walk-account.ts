@@ -1,17 +1,9 @@
 import type { Sum } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
+import type { Envelope } from './envelope.ts';
+import { type Asked, PagePlan } from './page-plan.ts';
 import { PagesSeen } from './pages-seen.ts';
 import { type Laid, layStrip, type Places } from './strip.ts';
-
-/** How a list's first answer describes it. */
-export interface Envelope {
-  /** The `pageNo` of the first page. */
-  readonly firstPageNo: number;
-  /** Records on a full page. */
-  readonly pageSize: number;
-  readonly pageCount: number;
-  readonly totalRecordCount: number;
-}
 
 /** What an answer says besides its items; null stands for an answer that there is no such page. */
 export interface AnswerEnvelope {
@@ -31,15 +23,6 @@ export type Place =
   /** No records, or those of a page that has come. */
   | { readonly kind: 'nothing' };
 
-/** A request of a walk that is under way. */
-export interface Asked {
-  readonly index: number;
-  /** The greatest total that had arrived when it was sent. */
-  readonly totalBefore: number;
-  /** True where by that total there is no such page: it is asked for to prove the end. */
-  readonly isBeyond: boolean;
-}
-
 /** Pages without records after which a contradicted walk ends, however many the service says that there are. */
 const emptyPagesMax = 10;
 /** Contradictions that are told; a list that moves all the time would fill the run's record. */
@@ -47,9 +30,6 @@ const contradictionsMax = 5;
 /** Pages beyond a total that are read all the same: so many for each page that it states, and so many more. */
 const pagesBeyondPerPage = 100;
 const pagesBeyondMore = 1_000;
-/** Requests that close gaps: so many for each page, and so many more. */
-const repairsPerPage = 2;
-const repairsMore = 20;
 
 /**
  * The account of one walk: says what to ask for next, and is told each answer, in the order in which they arrive. A walk
@@ -63,24 +43,16 @@ export class WalkAccount {
   readonly #learnt: Counting | null;
   readonly #itemsOf: ItemsOf;
   readonly #contradictions = new Set<string>();
-  /** Pages that an interrupted run has brought already. */
-  readonly #taken = new Set<number>();
-  readonly #repairs: number[] = [];
+  readonly #plan = new PagePlan();
+  /** Answers that were no page of the list, by what they were; `round` are those of the others that held what had come. */
+  readonly #odd = { empty: 0, beyond: 0, other: 0, round: 0 };
   #laid: Laid | null = null;
-  #cursor = 0;
-  #inFlight = 0;
   #newestTotal: number;
-  /** How many places the walk has to cover: what stood when it began and, once its end is proved, what stood then. */
-  #required: number;
-  #isEndProved = false;
+  /** The newest total when the end was proved last; null before. */
+  #totalAtEnd: number | null = null;
+  /** Not null where a page that had come came again for the one after the last. */
+  #repeatedEnd: { readonly isDenied: boolean } | null = null;
   #isAlwaysTheSame = false;
-  #isEndRepeated = false;
-  #isEndDenied = false;
-  #pagesBeyond = 0;
-  #emptyPages = 0;
-  #strays = 0;
-  #repeatedStrays = 0;
-  #repairsMade = 0;
   #isOver = false;
 
   /** @param learnt from where the list's places are counted, as earlier runs learnt it. */
@@ -89,7 +61,6 @@ export class WalkAccount {
     this.#learnt = learnt;
     this.#itemsOf = itemsOf;
     this.#newestTotal = envelope.totalRecordCount;
-    this.#required = envelope.totalRecordCount;
   }
 
   /** Where the service contradicted itself, in words; a walk with such words agrees with nothing. */
@@ -123,42 +94,41 @@ export class WalkAccount {
 
   /** True where a page that had come came again for the one after the last: the service may not serve what follows. */
   get isEndRepeated(): boolean {
-    return this.#isEndRepeated;
+    return this.#repeatedEnd !== null;
   }
 
   /** True where by the service's own `pageCount` there was a page where the walk found the end. */
   get isEndDenied(): boolean {
-    return this.#isEndDenied;
+    return this.#repeatedEnd?.isDenied === true;
   }
 
   /** How many answers said that they were another page than was asked for, although that one was there. */
   get strayCount(): number {
-    return this.#strays;
+    return this.#odd.other;
   }
 
   /** Which page to ask for next, from 0; null where there is none for now: more may be to ask for when what is under way has arrived. */
   next(): Asked | null {
     const index = this.#nextIndex();
     if (index === null) return null;
-    this.#inFlight++;
+    this.#plan.sent();
     return { index, totalBefore: this.#newestTotal, isBeyond: index >= this.pageCount };
   }
 
   /** The first page, which was asked for before the walk began. */
   askedFirst(): Asked {
-    this.#cursor = 1;
-    this.#inFlight++;
-    return { index: 0, totalBefore: 0, isBeyond: false };
+    this.#plan.sent();
+    return { index: this.#plan.nextBeyond(), totalBefore: 0, isBeyond: false };
   }
 
   /** Says that the first page was taken from an interrupted walk, which holds the same. */
   skipFirst(): void {
-    this.#inFlight--;
+    this.#plan.answered();
   }
 
   /** Takes a page from an interrupted walk, so that it is not asked for again. */
   take(answer: Answer): void {
-    this.#taken.add(answer.index);
+    this.#plan.take(answer.index);
     this.#newestTotal = Math.max(this.#newestTotal, answer.total);
     this.#note(answer.digest);
     this.enter(answer);
@@ -166,7 +136,7 @@ export class WalkAccount {
 
   /** Tells what an answer is; `enter` is then to be called with it where it is a page of the list. */
   place(asked: Asked, answer: AnswerEnvelope | null): Place {
-    this.#inFlight--;
+    this.#plan.answered();
     this.#laid = null;
     if (answer === null) return this.#noSuchPage(asked.index);
     if (answer.total < asked.totalBefore) {
@@ -200,32 +170,25 @@ export class WalkAccount {
 
   #nextIndex(): number | null {
     if (this.#isOver) return null;
-    while (this.#taken.has(this.#cursor)) this.#cursor++;
-    if (this.#cursor < this.pageCount && !this.#isPointless()) return this.#cursor++;
-    if (this.#repairs.length > 0) return this.#repairs.pop() as number;
-    if (this.#inFlight > 0) return null;
-    if (!this.#isEndProved && !this.#isPointless()) return this.#cursor++;
-    return this.#closeGaps();
+    const isGoingOn = !this.#isPointless();
+    const index = this.#plan.next(isGoingOn ? this.pageCount : 0);
+    if (index !== null || this.#plan.isWaiting) return index;
+    return this.#totalAtEnd === null && isGoingOn ? this.#plan.nextBeyond() : this.#closeGaps();
   }
 
   /** Lays the strip when all else has arrived, and asks again for what it does not cover. */
   #closeGaps(): number | null {
-    this.#laid = layStrip(this.answers, this.envelope.pageSize, this.#required, this.#learnt, this.#itemsOf);
+    const required = Math.max(this.envelope.totalRecordCount, this.#totalAtEnd ?? 0);
+    this.#laid = layStrip(this.answers, this.envelope.pageSize, required, this.#learnt, this.#itemsOf);
     if (this.#laid.kind === 'conflict') this.#contradict('two answers held different records at one place');
     const gaps = this.#laid.kind === 'strip' ? this.#laid.gaps : [];
-    if (this.#contradictions.size > 0 || gaps.length === 0) {
-      this.#isOver = true;
-      return null;
-    }
+    this.#isOver = this.#contradictions.size > 0 || gaps.length === 0;
+    if (this.#isOver) return null;
     const indexes = new Set(gaps.flatMap(gap => this.#indexesOf(gap)));
-    this.#repairsMade += indexes.size;
-    if (this.#repairsMade > repairsPerPage * this.pageCount + repairsMore) {
-      this.#contradict('the list moved on faster than it could be read');
-      this.#isOver = true;
-      return null;
-    }
-    this.#repairs.push(...indexes);
-    return this.#repairs.pop() as number;
+    if (this.#plan.repair(indexes, this.pageCount)) return this.#plan.next(0);
+    this.#contradict('the list moved on faster than it could be read');
+    this.#isOver = true;
+    return null;
   }
 
   /** The pages on which places stand by the newest total. */
@@ -251,8 +214,8 @@ export class WalkAccount {
   /** Another page came than was asked for, although the one asked for is there. */
   #otherPage(index: number, { pageNo, digest }: AnswerEnvelope): Place {
     this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${pageNo}`);
-    this.#strays++;
-    if (this.seen.has(digest)) this.#repeatedStrays++;
+    this.#odd.other++;
+    if (this.seen.has(digest)) this.#odd.round++;
     return { kind: 'stray' };
   }
 
@@ -260,20 +223,19 @@ export class WalkAccount {
   #pageBeyond(index: number, answer: AnswerEnvelope): Place {
     const again = this.#pageSentAgain(answer);
     if (again !== null) {
-      this.#isEndRepeated = true;
-      this.#isEndDenied ||= answer.pageCount > index;
+      this.#repeatedEnd = { isDenied: this.isEndDenied || answer.pageCount > index };
       this.#proveEnd();
       return again;
     }
     this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
     if (this.seen.has(answer.digest)) {
       // The service goes round: what follows is what was seen.
-      this.#repeatedStrays++;
-      this.#isEndProved = true;
+      this.#odd.round++;
+      this.#proveEnd();
     }
     // It is no further page where it says itself that it is another one, or where it is not full.
     const isLast = answer.pageNo !== this.#name(index) || answer.count < this.envelope.pageSize;
-    if (isLast || ++this.#pagesBeyond >= this.#pagesBeyondMax) this.#isEndProved = true;
+    if (isLast || ++this.#odd.beyond >= this.#pagesBeyondMax) this.#proveEnd();
     this.seen.addBeyond(answer.digest);
     return { kind: 'stray' };
   }
@@ -298,8 +260,7 @@ export class WalkAccount {
   }
 
   #proveEnd(): void {
-    this.#isEndProved = true;
-    this.#required = Math.max(this.#required, this.#newestTotal);
+    this.#totalAtEnd = this.#newestTotal;
   }
 
   #emptyPage(index: number, due: number): Place {
@@ -307,7 +268,7 @@ export class WalkAccount {
       if (index >= this.#asFarAsStated()) this.#proveEnd();
       return { kind: 'nothing' };
     }
-    this.#emptyPages++;
+    this.#odd.empty++;
     this.#contradict(`page ${this.#name(index)} held no records instead of ${due}`);
     return { kind: 'nothing' };
   }
@@ -316,7 +277,7 @@ export class WalkAccount {
     if (index >= this.#asFarAsStated()) {
       this.#proveEnd();
     } else {
-      this.#emptyPages++;
+      this.#odd.empty++;
       this.#contradict(
         `page ${this.#name(index)} is not there, but totalRecordCount is ${this.#newestTotal}`,
       );
@@ -335,7 +296,7 @@ export class WalkAccount {
 
   /** Whether going on is of no use: the list has ended, or the service sends the same whatever it is asked for. */
   #isPointless(): boolean {
-    return this.#isAlwaysTheSame || this.#emptyPages >= emptyPagesMax || this.#repeatedStrays >= 2;
+    return this.#isAlwaysTheSame || this.#odd.empty >= emptyPagesMax || this.#odd.round >= 2;
   }
 
   #due(index: number, total: number): number {

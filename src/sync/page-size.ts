@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { Envelope } from '../proof/walk-account.ts';
+import type { Envelope } from '../proof/envelope.ts';
 import type { PageSource } from './ports.ts';
 
 /** What `auto` asks for where nothing is known yet. */

@@ -2,11 +2,11 @@ import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import type { Sum } from '../contract/sum.ts';
 import type { Answer, ItemsOf } from '../proof/answer.ts';
+import type { Envelope } from '../proof/envelope.ts';
 import type { FoundOnPage, ListEdges } from '../proof/incremental.ts';
 import type { Standing } from '../proof/standing.ts';
 import type { Strip } from '../proof/strip.ts';
 import type { Changed } from '../proof/verdict.ts';
-import type { Envelope } from '../proof/walk-account.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 

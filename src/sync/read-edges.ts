@@ -1,9 +1,9 @@
 import type { Page } from '../contract/page.ts';
 import { contentText } from '../contract/sum.ts';
 import type { Answer } from '../proof/answer.ts';
+import type { Envelope } from '../proof/envelope.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
 import { PagesOfContents } from '../proof/repeats.ts';
-import type { Envelope } from '../proof/walk-account.ts';
 import type { OpenList } from './list-task.ts';
 import { getFirstPage, pagesStated } from './page-size.ts';
 import type { ListMirror } from './ports.ts';

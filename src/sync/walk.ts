@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { Asked } from '../proof/walk-account.ts';
+import type { Asked } from '../proof/page-plan.ts';
 import type { PageSource } from './ports.ts';
 
 /** A page that came, or null where the service has no such page. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Envelope } from '../../src/proof/envelope.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../../src/proof/incremental.ts';
-import type { Envelope } from '../../src/proof/walk-account.ts';
 
 /** 200 records in pages of 10, as they were. */
 const edges: ListEdges = {

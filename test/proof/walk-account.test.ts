@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Asked, WalkAccount } from '../../src/proof/walk-account.ts';
+import type { Asked } from '../../src/proof/page-plan.ts';
+import { WalkAccount } from '../../src/proof/walk-account.ts';
 import { cut, Pages } from './pages.ts';
 
 /** What a service says to a request: its records, and what it says of itself where that is not what it should be. */

@@ -8,8 +8,8 @@ const growth = 'src/proof/growth.ts';
 /** A walk need not cover what stood when its end was proved, which mostly brings the bonus to the earlier walk, too. */
 const endCoveredOff: Edit = {
   file: 'src/proof/walk-account.ts',
-  text: 'this.#required = Math.max(this.#required, this.#newestTotal);',
-  instead: '',
+  text: 'const required = Math.max(this.envelope.totalRecordCount, this.#totalAtEnd ?? 0);',
+  instead: 'const required = this.envelope.totalRecordCount;',
 };
 
 /** What came while a list was read is not read once more, which mostly finds out what was misread. */

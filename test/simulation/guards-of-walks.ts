@@ -27,8 +27,8 @@ export const guardsOfWalks: readonly Guard[] = [
     off: [
       {
         file: account,
-        text: 'if (!this.#isEndProved && !this.#isPointless()) return this.#cursor++;',
-        instead: '',
+        text: 'return this.#totalAtEnd === null && isGoingOn ? this.#plan.nextBeyond() : this.#closeGaps();',
+        instead: 'return this.#closeGaps();',
       },
     ],
     breaks: 'lost',
@@ -78,8 +78,8 @@ export const guardsOfWalks: readonly Guard[] = [
     off: [
       {
         file: account,
-        text: 'if (this.#contradictions.size > 0 || gaps.length === 0) {',
-        instead: 'if (this.#contradictions.size > 0 || gaps.length >= 0) {',
+        text: 'this.#isOver = this.#contradictions.size > 0 || gaps.length === 0;',
+        instead: 'this.#isOver = true;',
       },
     ],
     breaks: 'lost',

@@ -1,8 +1,8 @@
 import type { Page } from '../../contract/page.ts';
 import type { Answer, ReadItems } from '../../proof/answer.ts';
+import type { Envelope } from '../../proof/envelope.ts';
 import type { ListEdges } from '../../proof/incremental.ts';
 import type { Standing } from '../../proof/standing.ts';
-import type { Envelope } from '../../proof/walk-account.ts';
 import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';

@@ -1,6 +1,6 @@
 import { Sum } from '../../contract/sum.ts';
 import type { Answer } from '../../proof/answer.ts';
-import type { Envelope } from '../../proof/walk-account.ts';
+import type { Envelope } from '../../proof/envelope.ts';
 import type { ListContext } from './list-context.ts';
 import type { KnownPages } from './shortcuts.ts';
 import type { WalkOrigin } from './staging.ts';

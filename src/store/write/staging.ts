@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { rejectedRow } from '../../proof/answer.ts';
-import type { Envelope } from '../../proof/walk-account.ts';
+import type { Envelope } from '../../proof/envelope.ts';
 import { FilePlace } from '../file/file-place.ts';
 import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
 
