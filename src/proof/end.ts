@@ -1,4 +1,5 @@
 import type { ItemsOf } from './answer.ts';
+import type { Doubt } from './cuts.ts';
 import { agreesWith, type FinishedWalk } from './finished-walk.ts';
 import type { WalkAccount } from './walk-account.ts';
 
@@ -20,6 +21,18 @@ export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boo
     walk => walk.account.pageCount !== last.account.pageCount && agreesWith(last, walk, itemsOf),
   );
 }
+
+/**
+ * Where any reading of the run met records beyond a total, two that agree must both have met nothing after the last page: a page
+ * that came again there may stand before them. Null where nothing is in doubt.
+ */
+export function doubtOfEnd(pair: readonly FinishedWalk[], walks: readonly FinishedWalk[]): Doubt | null {
+  const isMoreSeen = walks.some(({ account }) => account.isTotalDenied);
+  return isMoreSeen && pair.some(({ account }) => account.isEndRepeated) ? { reason: moreSeenReason } : null;
+}
+
+const moreSeenReason =
+  'records came beyond a total, and a reading that agrees met a page again in the place of the one after the last';
 
 /** A page size that cuts a list into more pages or, where each holds one record, into fewer. */
 export function otherSizeOf({ envelope, newestTotal }: WalkAccount): number {

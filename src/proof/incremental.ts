@@ -137,6 +137,8 @@ function movedFrom(edges: ListEdges, now: Envelope): string | undefined {
   if (now.firstPageNo !== edges.firstPageNo || now.pageSize !== edges.pageSize)
     return 'the pages are cut in another way';
   if (now.totalRecordCount < edges.totalRecordCount) return 'the total fell';
+  if (now.pageCount > Math.ceil(now.totalRecordCount / now.pageSize))
+    return 'there are more pages by pageCount than by the total';
   if (now.totalRecordCount > 2 * edges.totalRecordCount) return 'more is new than known';
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
 import { type Doubt, doubtOfCuts, repeatsReason } from './cuts.ts';
-import { type EndProbe, otherSizeOf } from './end.ts';
+import { doubtOfEnd, type EndProbe, otherSizeOf } from './end.ts';
 import { type FinishedWalk, isWithoutRepeats, reasonAgainst, sizeOf, soundStrip } from './finished-walk.ts';
 import { findGrowth, type Growth } from './growth.ts';
 import { acceptedSum } from './parts.ts';
@@ -73,10 +73,10 @@ export function judge(
     if (earlier === null) continue;
     const agreement = agree(earlier, strip, itemsOf);
     if (agreement.kind === 'agrees') {
-      const cuts = doubtOfCuts(partner, last, walks, itemsOf);
-      if (cuts === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
-      if (cuts === null) growth ??= agreement.growth;
-      doubt ??= cuts;
+      const found = doubtOfEnd([partner, last], walks) ?? doubtOfCuts(partner, last, walks, itemsOf);
+      if (found === null && agreement.growth === null) return { kind: 'proven', changed: 'anything' };
+      if (found === null) growth ??= agreement.growth;
+      doubt ??= found;
     } else if (agreement.kind !== 'unread') difference = agreement.reason;
   }
   if (growth !== null) return { kind: 'confirm', growth, changed: 'anything' };
@@ -104,9 +104,8 @@ export function judgeEnd(
   if (probe === 'differs') {
     return again(walks, { reason: openEndReason, pageSize: otherSizeOf(account) }, standing, bounds);
   }
-  const isFull = account.newestTotal % account.envelope.pageSize === 0;
   const isDenied = walks.some(walk => walk.account.isEndDenied);
-  if (probe === 'holds' || !isFull || !isDenied) return null;
+  if (probe === 'holds' || !isFull(account) || !isDenied) return null;
   return { kind: 'unproven', reason: deniedEndReason };
 }
 
@@ -204,8 +203,11 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
       'the same page came again'
     );
   }
-  const isAlike = [before, last].every(({ account }) => account.isAllAlike || isOnlyPageRepeated(account));
-  if (isAlike && sizeOf(last) !== sizeOf(before))
+  const accounts = [before.account, last.account];
+  const isAlike = accounts.every(account => account.isAllAlike || isOnlyPageRepeated(account));
+  // A page that is not full, and came again, is no cut of a longer list: that list is short, and moved.
+  const isCut = accounts.some(account => account.isAllAlike || isFull(account));
+  if (isAlike && isCut && sizeOf(last) !== sizeOf(before))
     return 'whatever page was asked for, all of them held the same records';
   // Records that are all alike fill pages that are alike, too; but such a list contradicts neither its total nor itself by an id.
   const isRepeated = [before, last].every(
@@ -214,6 +216,12 @@ function reasonOfIgnoring(walks: readonly FinishedWalk[]): string | null {
   return isRepeated ? `pages held the same records as others, and ${reasonAgainst(last)}` : null;
 }
 
-function isOnlyPageRepeated({ isEndRepeated, pageCount }: WalkAccount): boolean {
-  return isEndRepeated && pageCount === 1;
+/** Whether no other page came than one, which came again for the one after it. */
+function isOnlyPageRepeated({ isEndRepeated, seen, pageCount }: WalkAccount): boolean {
+  return isEndRepeated && seen.areOne && pageCount === 1;
+}
+
+/** Whether the last page of a walk is full. */
+function isFull({ newestTotal, envelope }: WalkAccount): boolean {
+  return newestTotal % envelope.pageSize === 0;
 }

@@ -102,6 +102,11 @@ export class WalkAccount {
     return this.#repeatedEnd?.isDenied === true;
   }
 
+  /** True where records came that the total of their answer does not count. */
+  get isTotalDenied(): boolean {
+    return this.#odd.beyond > 0;
+  }
+
   /** How many answers said that they were another page than was asked for, although that one was there. */
   get strayCount(): number {
     return this.#odd.other;
@@ -232,10 +237,10 @@ export class WalkAccount {
       // The service goes round: what follows is what was seen.
       this.#odd.round++;
       this.#proveEnd();
-    }
+    } else this.#odd.beyond++;
     // It is no further page where it says itself that it is another one, or where it is not full.
     const isLast = answer.pageNo !== this.#name(index) || answer.count < this.envelope.pageSize;
-    if (isLast || ++this.#odd.beyond >= this.#pagesBeyondMax) this.#proveEnd();
+    if (isLast || this.#odd.beyond >= this.#pagesBeyondMax) this.#proveEnd();
     this.seen.addBeyond(answer.digest);
     return { kind: 'stray' };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isEndOpen, otherSizeOf } from '../../src/proof/end.ts';
+import { doubtOfEnd, isEndOpen, otherSizeOf } from '../../src/proof/end.ts';
 import type { FinishedWalk } from '../../src/proof/finished-walk.ts';
 import { cut, Pages } from './pages.ts';
 
@@ -46,6 +46,27 @@ describe('the end of a list', () => {
   ])('%s', (_what, walksOf, isOpen) => {
     const pages = new Pages();
     expect(isEndOpen(walksOf(pages), pages.itemsOf)).toBe(isOpen);
+  });
+
+  test.each<[what: string, more: string, pairOf: (pages: Pages) => FinishedWalk[], isDoubted: boolean]>([
+    [
+      'after records beyond a total',
+      'F',
+      pages => [repeating(pages, 'ABCDE', 2), pages.walk('ABCDE', 3)],
+      true,
+    ],
+    [
+      'where no records came beyond it',
+      '',
+      pages => [repeating(pages, 'ABCDE', 2), pages.walk('ABCDE', 3)],
+      false,
+    ],
+    ['where no page came again', 'F', pages => [pages.walk('ABCDE', 2), pages.walk('ABCDE', 3)], false],
+  ])('a page that came again is in doubt: %s', (_what, more, pairOf, isDoubted) => {
+    const pages = new Pages();
+    const earlier = pages.walkOver(cut(`ABCDE${more}`, 5), 5, 5);
+    const pair = pairOf(pages);
+    expect(doubtOfEnd(pair, [earlier, ...pair]) !== null).toBe(isDoubted);
   });
 
   test.each([

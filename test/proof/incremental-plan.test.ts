@@ -155,6 +155,10 @@ describe('any doubt ends in a sweep:', () => {
   test.each([
     ['the total fell', plan(199)],
     ['more is new than was known', plan(401)],
+    [
+      'pageCount tells of more pages than the total',
+      planIncremental(edges, { ...now(200), pageCount: 21 }, new Map()),
+    ],
     ['the pages are of another size', planIncremental(edges, { ...now(200), pageSize: 20 }, new Map())],
     ['the first page has another number', planIncremental(edges, { ...now(200), firstPageNo: 0 }, new Map())],
     [

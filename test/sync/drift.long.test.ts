@@ -301,6 +301,33 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of('document-exports')).toMatchObject({ error: { code: 'pagination_ignored' } });
   });
 
+  test.each([2, 4])(
+    'is not what a short list is taken for whose last page comes again, and from which a record goes at request %i',
+    async at => {
+      await using scene = await setScene({ maxPageSize: 50, beyond: 'last' }, { exports: 3 });
+      const { service } = scene;
+      let requests = 0;
+      service.onRequest = () => {
+        if (++requests === at) service.lists['document-exports'].pop();
+      };
+      const synced = await syncScene(scene, { resources: ['document-exports'] });
+      expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven' });
+      expectExactMirror(scene.database, service, ['document-exports']);
+    },
+  );
+
+  test('is not what a list is taken for whose total is that of the page: it is stored, and unproven', async () => {
+    await using scene = await setScene({}, { exports: 95 });
+    const { lists } = scene.service;
+    scene.service.options.rawBody = (asked, pageNo) => {
+      const items = lists[asked as 'document-exports'].slice(10 * (pageNo - 1), 10 * pageNo);
+      const pagination = { pageCount: 1, pageNo, pageSize: 10, totalRecordCount: items.length };
+      return JSON.stringify({ items, pagination });
+    };
+    const synced = await syncScene(scene, { resources: ['document-exports'] });
+    expect(synced.of('document-exports')).toMatchObject({ completeness: 'unproven', inserted: 95 });
+  });
+
   test('is found out soon where the records have ids, whatever its total', async () => {
     const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
     await using scene = await setScene({ maxPageSize: 4, ...lies }, { exports: 0, collections: 40 });
@@ -308,6 +335,16 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of('collections')).toMatchObject({ error: { code: 'pagination_ignored' } });
     expect(synced.of('collections')?.requests).toBeLessThan(150);
   });
+});
+
+test('a pageCount that tells of more than the total is no list of which only the ends are read', async () => {
+  await using scene = await setScene({ maxPageSize: 10 }, { exports: 130 });
+  const resources = ['document-exports'] as const;
+  expect((await syncScene(scene, { resources })).of(resource)).toMatchObject({ completeness: 'proven' });
+  scene.service.lists[resource].push(documentExport(900));
+  scene.service.options.totalError = -1;
+  const synced = await syncScene(scene, { resources, fullEveryMs: 3_600_000 });
+  expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 1 });
 });
 
 describe('a service of one page size that heeds no pageNo, whatever number it echoes,', () => {
