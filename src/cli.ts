@@ -13,6 +13,8 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
 }
 quickStart();
 
+// There is nobody left to tell, and the exit code still says how the command ended.
+process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`, is no fault.
   if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done);

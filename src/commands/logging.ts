@@ -9,6 +9,8 @@ export type { Logger };
 /** Fields that must never be shown, wherever they stand in what is logged. */
 const secretFields = ['token', 'authorization', 'endpoint'];
 const standardError = 2;
+/** Characters that wait until the log can be written again; what is more is lost. */
+const unwrittenMax = 1024 * 1024;
 
 /**
  * Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. No line shows a secret, and what a
@@ -27,7 +29,12 @@ export async function createLogger(level: string, isTerminal: boolean, secrets: 
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
-  if (!isTerminal) return pino(options, pino.destination({ dest: standardError, sync: true }));
+  if (!isTerminal) {
+    const destination = pino.destination({ dest: standardError, sync: true, maxLength: unwrittenMax });
+    // A run goes on where its log can't be written, as on a disk that is full; the lines follow when there is room.
+    destination.on('error', () => undefined);
+    return pino(options, destination);
+  }
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }));
 }
