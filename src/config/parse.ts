@@ -15,11 +15,11 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** True for a host that is this machine itself. */
+/** True for a host that is this machine itself; of other names, such as `a.localhost`, whoever resolves them decides. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   if (isIP(address) === 4) return address.startsWith('127.');
-  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
+  return address === '::1' || address === 'localhost';
 }
 
 /** `true` or `false`, in the words that are usual for it. */
@@ -77,8 +77,14 @@ export function parseTime(text: string): number {
   return ms;
 }
 
+/** Some thousand years, in milliseconds: no date can be told that lies farther back or ahead. */
+const timeMsMax = 365_000 * 24 * 3_600_000;
+
 function timeIn(text: string): number | null {
-  return /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : null;
+  const ms = /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : null;
+  if (ms !== null && ms > timeMsMax)
+    throw new Error(`expected a time of no more than 365000d, got ${JSON.stringify(text)}`);
+  return ms;
 }
 
 /** How long history is kept, in milliseconds; null for ever. Nothing would be left of 0, so it is refused. */

@@ -51,7 +51,7 @@ const completenesses = ['proven', 'count_matched', 'incremental', 'unproven'];
  * Makes the metrics of a mirror. They come from the record of runs, so they stay right when a process starts anew and are the
  * same wherever they are asked for.
  *
- * @param read is asked at each scrape; null where there is no mirror yet, or it can't be read.
+ * @param read is asked at each scrape; null where there is no mirror yet, and it throws where it can't be read.
  */
 export function mirrorMetrics(version: string, read: () => MirrorNumbers | null): Metrics {
   return metricsOf(new Registry(), version, read);
@@ -96,12 +96,20 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
     contentType: registry.contentType,
     // Read once for all of them, so that all show one state of the mirror.
     text: () => {
-      const numbers = read();
+      const numbers = numbersOrNone(read);
       readable.set(numbers === null ? 0 : 1);
       for (const update of updates) update(numbers ?? { runs: [], lists: [] });
       return registry.metrics();
     },
   };
+}
+
+function numbersOrNone(read: () => MirrorNumbers | null): MirrorNumbers | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 type Update = (numbers: MirrorNumbers) => void;

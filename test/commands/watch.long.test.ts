@@ -171,6 +171,11 @@ describe.concurrent('docmirror watch', () => {
     expect(metrics).toContain('docmirror_runs_total{status="completed",trigger="manual"} 1');
     expect((await fetch(`${url}/v2/webhooks`)).status).toBe(404);
     expect((await fetch(`${url}/`)).status).toBe(404);
+    rmSync(scene.database);
+    writeFileSync(scene.database, 'no mirror');
+    await wait(1_100);
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'unreadable' });
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^docmirror_mirror_readable 0$/m);
     running.child.kill('SIGTERM');
     expect((await running.done).code).toBe(143);
   });

@@ -77,6 +77,8 @@ describe('each setting', () => {
     ['DOCMIRROR_KEEP_HISTORY', '0'],
     ['DOCMIRROR_KEEP_HISTORY', '0d'],
     ['DOCMIRROR_KEEP_HISTORY', 'never'],
+    ['DOCMIRROR_KEEP_HISTORY', '365001d'],
+    ['DOCMIRROR_FULL_EVERY', '365001d'],
     ['DOCMIRROR_ACTOR', 'night\u001b[31m'],
     ['DOCMIRROR_ACTOR', 'x'.repeat(201)],
     ['DOCMIRROR_SIGNING_KEY_FILE', 'a\u0000b'],
@@ -127,8 +129,11 @@ describe('where the service is', () => {
   test('may be http only on this machine, or where that is allowed', () => {
     const environment = { ...base, DOCMIRROR_BASE_URL: 'http://service.example' };
     expect(() => resolveService({}, environment)).toThrow('DOCMIRROR_ALLOW_HTTP');
+    // Which machine has that name is for others to say.
+    const named = { ...base, DOCMIRROR_BASE_URL: 'http://a.localhost' };
+    expect(() => resolveService({}, named)).toThrow('DOCMIRROR_ALLOW_HTTP');
     expect(resolveService({ allowHttp: true }, environment).baseUrl).toBe('http://service.example');
-    for (const host of ['127.0.0.1', '127.1.2.3', '[::1]', 'localhost', 'a.localhost']) {
+    for (const host of ['127.0.0.1', '127.1.2.3', '[::1]', 'localhost']) {
       expect(resolveService({}, { ...base, DOCMIRROR_BASE_URL: `http://${host}` }).baseUrl).toBe(
         `http://${host}`,
       );

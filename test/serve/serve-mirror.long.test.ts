@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -112,6 +112,21 @@ describe('how things stand', () => {
       expect(answer.status).toBe(200);
       expect(await answer.text()).not.toMatch(/Document \d|Connection \d|hooks\.example/);
     }
+  });
+
+  test('is told, too, where the mirror can not be read any more', async () => {
+    await using spoilt = await setScene();
+    await spoilt.sync();
+    await using brief = await serveScene(spoilt);
+    rmSync(spoilt.database);
+    writeFileSync(spoilt.database, 'no mirror');
+    await wait(1_100);
+    const metrics = await fetch(`${brief.url}/metrics`);
+    expect(metrics.status).toBe(200);
+    expect(await metrics.text()).toMatch(/^docmirror_mirror_readable 0$/m);
+    const health = await fetch(`${brief.url}/healthz`);
+    expect(health.status).toBe(503);
+    expect(await health.json()).toEqual({ status: 'unreadable' });
   });
 
   test('turns bad when a list becomes too old, and the report then says so', async () => {

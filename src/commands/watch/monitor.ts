@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { wholeNumber } from '../../config/resolve.ts';
 import { resourceNames } from '../../contract/lists.ts';
 import { UsageError } from '../../errors.ts';
@@ -61,11 +62,8 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
   const { ReportReader } = await import('../../store/read/report-reader.ts');
   return remembered(() => {
-    try {
-      using reader = new ReportReader(database);
-      return reader.figures();
-    } catch {
-      return null;
-    }
+    if (!existsSync(database)) return null;
+    using reader = new ReportReader(database);
+    return reader.figures();
   });
 }
