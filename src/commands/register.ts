@@ -73,16 +73,23 @@ function argumentOf({ name, help, isRequired, isRepeatable, choices }: ArgumentE
 }
 
 function optionOf(entry: FlagEntry): Option {
-  const { flag, valueName, help, choices, isRepeatable, isRequired, conflicts } = entry;
+  const { flag, valueName, help, choices, isRepeatable, isOnce, isRequired, conflicts } = entry;
   const option = new Option(withValue(flag, valueName ?? null), choicesIn(entry) ?? help);
   if (entry.default !== undefined) option.default(entry.default);
   if (isRequired) option.makeOptionMandatory();
   option.conflicts((conflicts ?? []).map(other => new Option(other).attributeName()));
+  if (isOnce) option.argParser(once);
   if (choices === undefined) return option;
   return option.argParser((value: string, before: unknown) => {
     assertChosen(value, choices);
     return isRepeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   });
+}
+
+function once(value: string, before: unknown): string {
+  if (before !== undefined)
+    throw new InvalidArgumentError('It can be given once: what the other one says would count for nothing.');
+  return value;
 }
 
 function choicesIn({ help, choices, isRepeatable }: FlagEntry): string | null {

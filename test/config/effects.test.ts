@@ -106,6 +106,16 @@ describe.concurrent('--env-file', () => {
     expect(await sync(`DOCMIRROR_TOKEN_FILE=${right}`, {})).toMatchObject({ code: 0 });
   });
 
+  test('is taken once: of two, the first one would be passed over', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    writeFileSync(file, '');
+    const { code, stderr } = await scene.run('sync', '--env-file', file, '--env-file', file);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--env-file.*once/);
+    expect(scene.service.requests).toEqual([]);
+  });
+
   test('that is a pipe is refused: it was emptied before anybody could ask it for a setting', async () => {
     await using scene = await setScene();
     const pipe = join(scene.folder, 'settings');

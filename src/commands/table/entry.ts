@@ -14,6 +14,8 @@ export interface FlagEntry {
   readonly choices?: readonly string[];
   /** True where it may stand several times, and its values are collected. */
   readonly isRepeatable?: true;
+  /** Refused where it is given again; of other flags the last one counts. */
+  readonly isOnce?: true;
   readonly isRequired?: true;
   /** Flags that can't stand beside it. */
   readonly conflicts?: readonly `--${string}`[];

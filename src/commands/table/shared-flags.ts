@@ -13,10 +13,10 @@ export function maxAgeFlag(help: string): FlagEntry {
 }
 
 /** The flag that every command has: a file of settings, which lies below the environment. */
-export const envFileFlag = fileFlag(
-  '--env-file',
-  'settings as lines NAME=value; the environment goes before it',
-);
+export const envFileFlag: FlagEntry = {
+  ...fileFlag('--env-file', 'settings as lines NAME=value; the environment goes before it'),
+  isOnce: true,
+};
 
 /** The flags that docmirror has without a command. */
 export const aloneFlags = [fileFlag(settings.database.flag, settings.database.help), envFileFlag];
