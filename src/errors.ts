@@ -89,6 +89,13 @@ export class RefusedFileError extends MirrorFileError {
   }
 }
 
+/** A copy that was to take a place, and is damaged. */
+export class DamagedCopyError extends MirrorFileError {
+  override get exitCode(): number {
+    return exitCodes.difference;
+  }
+}
+
 /** Another run holds this mirror. */
 export class MirrorBusyError extends DocmirrorError {
   constructor(message: string) {

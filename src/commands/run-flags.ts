@@ -44,5 +44,5 @@ function isCalendarDay(date: string): boolean {
 /** What a reader of the changes since a run should know of the history; null where it is whole. */
 export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Pruned): string | null {
   if (sinceRunId >= throughRunId) return null;
-  return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. From run ${throughRunId} on nothing is missing.`;
+  return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.`;
 }

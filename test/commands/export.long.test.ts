@@ -239,12 +239,15 @@ describe.concurrent('export', () => {
         stderr: expect.stringContaining(words),
       });
     }
-    mkdirSync(join(scene.folder, 'out', 'webhooks.ndjson'), { recursive: true });
-    const blocked = await scene.run('export', '--out', join(scene.folder, 'out'));
+    const out = join(scene.folder, 'out');
+    mkdirSync(join(out, 'webhooks.ndjson'), { recursive: true });
+    const blocked = await scene.run('export', '--out', out);
     expect(blocked).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson can't be written: EISDIR.*\n$/),
+      code: 2,
+      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson is a folder\. [^\n]*\n$/),
     });
+    // None of the others is in its place, either.
+    expect(readdirSync(out)).toEqual(['webhooks.ndjson']);
   });
 });
 

@@ -4,7 +4,7 @@ import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { assertNotBeside, assertNothingBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
 import { findOut } from '../file/file-kind.ts';
-import { idsOfDifferentMirrors } from '../file/mirror-identity.ts';
+import { differentMirrors } from '../file/mirror-identity.ts';
 import { fileBehind } from '../file/mirror-path.ts';
 import { openForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
@@ -75,7 +75,7 @@ function destinationFile(source: string, destination: string): string {
       `${destination} is no backup of a mirror. It was left as it is; name another file.`,
     );
   }
-  const ids = kind === 'mirror' ? idsOfDifferentMirrors(path, source) : null;
+  const ids = kind === 'mirror' ? differentMirrors(path, source) : null;
   if (ids !== null) {
     throw new RefusedFileError(
       `${destination} is another mirror (${ids[0]}), or a backup of it, and no backup of ${source} (${ids[1]}). It was left as it is; name another file.`,

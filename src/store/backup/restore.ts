@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { namesBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
-import { idsOfDifferentMirrors } from '../file/mirror-identity.ts';
+import { differentMirrors } from '../file/mirror-identity.ts';
 import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
@@ -38,7 +38,8 @@ const readerWaitMs = 10_000;
  * @param options `verify` audits the copy.
  * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
  * @throws MirrorBusyError where a run holds the mirror.
- * @throws MirrorFileError where the copy is damaged or can't be written, or a program holds on to the mirror.
+ * @throws DamagedCopyError where the copy is damaged.
+ * @throws MirrorFileError where it can't be written, or a program holds on to the mirror.
  */
 export async function restore(
   copy: string,
@@ -74,10 +75,10 @@ export async function restore(
 
 /** What can't be read is what a restore is for; what can says whose copy it is. */
 function assertSameMirror(copy: string, path: string): void {
-  const ids = idsOfDifferentMirrors(copy, path);
-  if (ids === null) return;
+  const different = differentMirrors(copy, path);
+  if (different === null) return;
   throw new RefusedFileError(
-    `${copy} is a copy of another mirror (${ids[0]}) than ${path} (${ids[1]}). Both were left as they are; move the mirror away first, if that is what you want.`,
+    `${copy} is a copy of another mirror (${different[0]}) than ${path} (${different[1]}). Both were left as they are; move the mirror away first, if that is what you want.`,
   );
 }
 
@@ -103,8 +104,8 @@ function isWhole({ sqlite }: MirrorFile): boolean {
   return damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
 }
 
-function notRestored(path: string): MirrorFileError {
-  return new MirrorFileError(`${path} is damaged, so it was not restored. Name another backup.`);
+function notRestored(path: string): DamagedCopyError {
+  return new DamagedCopyError(`${path} is damaged, so it was not restored. Name another backup.`);
 }
 
 function isDamage(error: unknown): boolean {

@@ -157,9 +157,10 @@ export function assertReplaceable(path: string, { what, beginning }: Predecessor
   assertNotBeside(path);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.isFile() && stat.size === 0)) return;
-  // A folder can't be replaced, which the system says; a device could be.
-  if (stat.isDirectory()) return;
   if (stat.isFile() && beginning.test(firstBytes(path, beginningBytes).toString('latin1'))) return;
+  // Told before anything is written: of several files, none is put in its place then.
+  if (stat.isDirectory())
+    throw new RefusedFileError(`${path} is a folder. Move it away, or name another file.`);
   throw new RefusedFileError(
     `${path} is not ${what} that docmirror made. It was left as it is; move it away, or name another file.`,
   );

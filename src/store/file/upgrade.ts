@@ -1,4 +1,5 @@
-import type Database from 'better-sqlite3';
+import { rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
@@ -35,12 +36,16 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
     return;
   }
   if (shape === 'later') throw new RefusedFileError(laterShape(path));
-  if (shape === 'older') copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
+  const copy = shape === 'older' ? copyToUpgrade(sqlite, path) : null;
   const references = sqlite.pragma('foreign_keys', { simple: true });
   // SQLite takes this in no transaction. With it on, a table that is built anew would take the rows that refer to it along.
   sqlite.pragma('foreign_keys = OFF');
   try {
     sqlite.transaction(() => reshape(sqlite, path, shape === 'older')).immediate();
+  } catch (error) {
+    // The mirror is as it was: a copy of it for each try would fill the disk.
+    if (copy !== null) rmSync(copy, { force: true });
+    throw copy === null ? error : explainUpgrade(error, path);
   } finally {
     sqlite.pragma(`foreign_keys = ${references}`);
   }
@@ -54,6 +59,21 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
 export function assertCanUpgrade(sqlite: Database.Database, path: string): void {
   assertRoomToCopy(sqlite, path);
   assertReferencesHold(sqlite, path);
+}
+
+function copyToUpgrade(sqlite: Database.Database, path: string): string {
+  assertReferencesHold(sqlite, path);
+  return copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
+}
+
+/** A statement that fails over an older shape has met tables that the docmirror of that shape did not leave so. */
+function explainUpgrade(error: unknown, path: string): unknown {
+  if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_ERROR') return error;
+  const leftAlone = 'It was left as it is; restore it from a backup, or move it away and sync anew.';
+  return new MirrorFileError(
+    `${path} can't be upgraded: its tables are not as docmirror made them (${error.message}). ${leftAlone}`,
+    { cause: error },
+  );
 }
 
 /** What to say of a mirror that a later docmirror wrote. */

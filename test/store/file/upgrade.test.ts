@@ -185,6 +185,30 @@ describe.concurrent('a mirror of 0.1.0', () => {
     expect(await scene.run('status')).toMatchObject({ code: 2, stderr: expect.stringContaining('0.1.0') });
   });
 
+  test.each([
+    [
+      'a reference to nothing',
+      'PRAGMA foreign_keys = OFF; DELETE FROM connections WHERE id = 3',
+      'reference',
+    ],
+    ['an index gone', 'DROP INDEX document_exports_exported_at', 'not as docmirror made them'],
+    ['its migrations forgotten', 'DELETE FROM __drizzle_migrations', 'not as docmirror made them'],
+  ])('with %s says so each time, and leaves no copy behind', async (_what, damage, words) => {
+    await using scene = await setOldScene();
+    const mirror = new Database(scene.database);
+    mirror.exec(damage);
+    mirror.close();
+    const content = contentOf(scene.database);
+    for (const _try of [1, 2]) {
+      const { code, stderr } = await scene.run('sync');
+      expect(stderr).toMatch(/^docmirror: .*can't be upgraded: [^\n]*\n$/);
+      expect(stderr).toContain(words);
+      expect(code).toBe(1);
+    }
+    expect(contentOf(scene.database)).toEqual(content);
+    expect(readdirSync(scene.folder).filter(name => name.includes('.before-'))).toEqual([]);
+  });
+
   const canMount = process.platform === 'linux' && process.getuid?.() === 0;
   test.skipIf(!canMount)(
     'without room for its copy is left as it is (skipped where no file system can be mounted)',
