@@ -66,7 +66,7 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
   return [
     ...(completeness === 'proven'
       ? []
-      : [`${resource}: no two walks agreed, so differences may come from the list moving: ${reason}`]),
+      : [`${resource}: the readings came to no proof, so differences may come from that: ${reason}`]),
     ...(rejected === 0
       ? []
       : [`${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`]),

@@ -91,7 +91,11 @@ function verifySequences({ sqlite, differences }: Audit): void {
     // A name stands there once.
     if (least === undefined) differences.add(sequences, null, `${name}: ${seq}, but none was given`);
     else if (!isNoted || seq < least)
-      differences.add(sequences, null, `${name}: ${seq}, but ${last?.count ?? least} was given last`);
+      differences.add(
+        sequences,
+        null,
+        `${name}: ${seq}, but ${Math.max(least, last?.count ?? 0)} was given last`,
+      );
   }
   for (const [name, least] of used) {
     const last = Math.max(least, noted.get(name)?.count ?? 0);

@@ -31,6 +31,8 @@ export function mendBooks({ sqlite }: OpenTransaction): void {
   }
 }
 
+/** Nobody is given so many numbers: whoever raised one that far left no room for more. */
+const numberMax = 2 ** 52;
 /** No run has this number. */
 const noRun = 0;
 
@@ -41,9 +43,9 @@ const noRun = 0;
  * @param noted the number that docmirror noted as given last.
  */
 function mendSequence(sqlite: OpenTransaction['sqlite'], table: string, least: number, noted: number): void {
-  const last = noted < Number.MAX_SAFE_INTEGER ? Math.max(least, noted) : least;
+  const last = noted < numberMax ? Math.max(least, noted) : least;
   const given = lastGiven(sqlite, table);
-  if (given !== undefined && given >= last && given < Number.MAX_SAFE_INTEGER) return;
+  if (given !== undefined && given >= last && given < numberMax) return;
   sqlite.prepare(`DELETE FROM ${sequences} WHERE name = ?`).run(table);
   if (last > 0)
     sqlite.prepare(`INSERT INTO ${sequences} (name, seq) VALUES (?, CAST(? AS INTEGER))`).run(table, last);

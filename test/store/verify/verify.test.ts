@@ -527,7 +527,7 @@ describe.concurrent('verify --live', () => {
     own.service.options.totalError = 1;
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('no two walks agreed'),
+      stdout: expect.stringContaining('the readings came to no proof'),
     });
     expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({ code: 12 });
     expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });

@@ -32,6 +32,7 @@ test.each([
   ['was lowered', 'UPDATE sqlite_sequence SET seq = 7', 41],
   ['was raised, which gives none twice', 'UPDATE sqlite_sequence SET seq = 50', 50],
   ['leaves no room', 'UPDATE sqlite_sequence SET seq = 9007199254740991', 41],
+  ['leaves next to no room', 'UPDATE sqlite_sequence SET seq = 9007199254740980', 41],
   ['is right, but not what was noted', 'UPDATE _content_sums SET record_count = 7', 41],
   [
     'and what was noted leave no room',
