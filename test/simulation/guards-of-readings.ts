@@ -36,13 +36,25 @@ export const guardsOfReadings: readonly Guard[] = [
     breaks: 'lost',
   },
   {
+    name: 'more-than-a-total',
+    holds: 'where records came beyond a total, a page that came again in their place hides none',
+    off: [
+      {
+        file: verdict,
+        text: 'doubtOfEnd([partner, last], walks) ?? ',
+        instead: '',
+      },
+    ],
+    breaks: 'lost',
+  },
+  {
     name: 'other-page-size',
     holds: 'where a content stands on two pages, readings with the same cuts prove nothing',
     off: [
       {
         file: verdict,
-        text: 'const cuts = doubtOfCuts(partner, last, walks, itemsOf);',
-        instead: 'const cuts: Doubt | null = null;',
+        text: '?? doubtOfCuts(partner, last, walks, itemsOf);',
+        instead: '?? (null as Doubt | null);',
       },
     ],
     breaks: 'lost',
