@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Judgement, judgementOf } from '../../src/render/judgement.ts';
-import { openInMemory } from '../../src/store/file/open.ts';
+import { openInMemory } from '../../src/store/file/open-to-write.ts';
 
 /** How the view `sync_status` begins what it says of a list. */
 const words: Readonly<Record<Judgement, string>> = {

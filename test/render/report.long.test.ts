@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesOf, fieldsOf } from '../../src/render/record-text.ts';
 import { timelineOf } from '../../src/render/report/time-buckets.ts';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';

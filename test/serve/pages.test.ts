@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordPage } from '../../src/render/report/record-page.ts';
 import { buildMonitorApp } from '../../src/serve/app.ts';
 import { addPageRoutes } from '../../src/serve/pages.ts';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
 import type { SearchResult } from '../../src/store/read/search.ts';
 import { temporaryFolder } from '../support/run-cli.ts';

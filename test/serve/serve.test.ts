@@ -15,7 +15,7 @@ import { generateSample } from '../../src/sample/generate.ts';
 import { arraySource, type RecordSource } from '../../src/serve/record-source.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
 import { Secrets } from '../../src/service/secrets.ts';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 
 const token = 'a-token';

@@ -56,7 +56,7 @@ let env: Record<string, string>;
 const docmirror = (...args: string[]) => runNode(grown, ['src/cli.ts', ...args], env);
 
 const upgrading = `
-  import { openForWriting } from './src/store/file/open.ts';
+  import { openForWriting } from './src/store/file/open-to-write.ts';
   process.stdout.write('begun');
   openForWriting(process.argv[2]).close();`;
 

@@ -7,11 +7,11 @@ import { differentMirrors } from '../file/mirror-identity.ts';
 import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
-import { type Shape, shapeOf } from '../file/shape.ts';
+import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
 import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
-import { laterShape } from '../file/upgrade.ts';
+
 import { damageOf } from '../file/whole.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';

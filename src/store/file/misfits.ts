@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { openInMemory } from './open.ts';
+import { openInMemory } from './open-to-write.ts';
 
 /** A value of another type than docmirror writes there. Tables that are STRICT take none, unless somebody edits the schema. */
 export interface Misfit {

@@ -1,17 +1,13 @@
-import { chmodSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
-import { noteConnection } from './connections.ts';
-import { applicationIds, findOut } from './file-kind.ts';
-import { mirrorToRead, mirrorToWrite } from './mirror-path.ts';
-import { makePrivateFile, privateFileMode } from './private-file.ts';
+import { findOut } from './file-kind.ts';
+import { mirrorToRead } from './mirror-path.ts';
 import { cacheKib, connectToRead } from './read-connection.ts';
-import { shapeOf, versionOf } from './shape.ts';
+import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
-import { bringUpToDate, laterShape } from './upgrade.ts';
 
 /** A mirror's file, open. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
 export interface MirrorFile extends Disposable {
@@ -23,47 +19,7 @@ export interface MirrorFile extends Disposable {
 }
 
 /** How long a statement waits for another program's lock before it fails, in milliseconds. */
-const busyTimeoutMs = 1_000;
-
-/**
- * Opens a mirror to write: makes the file where there is none, and brings its tables up to date in one transaction. The caller
- * holds the mirror's lock.
- *
- * @throws UsageError where no file could be at the path.
- * @throws RefusedFileError where the file is no mirror, or was made by a newer docmirror; it is left untouched.
- * @throws MirrorFileError where it is damaged, or can't be written.
- */
-export function openForWriting(path: string): MirrorFile {
-  const file = mirrorToWrite(path);
-  return explaining(file, () => {
-    const { kind, usesLog } = findOut(file);
-    // A file that is written by way of a journal is being made, or was restored; its journal is this program's own.
-    if (usesLog) assertNoJournal(file);
-    assertOwnBeside(file);
-    if (kind === 'none') makePrivateFile(file);
-    // Somebody may have made it with other rights, for docmirror to fill.
-    if (kind === 'empty') chmodSync(file, privateFileMode);
-    const sqlite = new Database(file, { timeout: busyTimeoutMs });
-    try {
-      noteConnection(file, sqlite, { kind: 'mirror', usesLog: true });
-      if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
-      setUp(sqlite);
-      bringUpToDate(sqlite, file);
-      return mirrorFile(file, sqlite, () => sqlite.close());
-    } catch (error) {
-      sqlite.close();
-      throw error;
-    }
-  });
-}
-
-/** A mirror in memory that ends with its connection, for a run that must leave nothing behind. */
-export function openInMemory(): MirrorFile {
-  const sqlite = new Database(':memory:');
-  sqlite.pragma('foreign_keys = ON');
-  bringUpToDate(sqlite, ':memory:');
-  return mirrorFile(':memory:', sqlite, () => sqlite.close());
-}
+export const busyTimeoutMs: number = 1_000;
 
 /**
  * Opens a mirror to read; never makes a file, and never upgrades one.
@@ -105,25 +61,12 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
   });
 }
 
-function mirrorFile(path: string, sqlite: Database.Database, close: () => void): MirrorFile {
+/** What is handed out of a connection to a mirror. */
+export function mirrorFile(path: string, sqlite: Database.Database, close: () => void): MirrorFile {
   return { path, sqlite, orm: drizzle(sqlite, { schema }), close, [Symbol.dispose]: close };
 }
 
 /** True where a file begins as an SQLite database does. */
 export function hasSqliteHeader(path: string): boolean {
   return explaining(path, () => !['none', 'empty', 'no database'].includes(findOut(path).kind));
-}
-
-function setUp(sqlite: Database.Database): void {
-  const isNew = sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  if (isNew) {
-    // Only a file that holds nothing yet takes this: what pruning frees can then be given back to the disk.
-    sqlite.pragma('auto_vacuum = INCREMENTAL');
-    // Before there is a log: the id then stands in the file itself, whenever this process is killed.
-    sqlite.pragma(`application_id = ${applicationIds.mirror}`);
-  }
-  sqlite.pragma('journal_mode = WAL');
-  sqlite.pragma('synchronous = FULL');
-  sqlite.pragma('foreign_keys = ON');
-  sqlite.pragma(`cache_size = -${cacheKib}`);
 }

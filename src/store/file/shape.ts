@@ -105,3 +105,8 @@ function hasTable(sqlite: Database.Database, name: string): boolean {
     sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
   );
 }
+
+/** What to say of a mirror that a later docmirror wrote. */
+export function laterShape(path: string): string {
+  return `${path} was made by a newer docmirror. Update docmirror to use it.`;
+}

@@ -7,7 +7,15 @@ import { completeMirror } from '../tables/birth.ts';
 import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
 import { createViews, viewNames } from '../tables/views.ts';
-import { isStamped, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
+import {
+  isStamped,
+  laterShape,
+  migrationsAfter,
+  newestMigrationOf,
+  shapeOf,
+  stamp,
+  versionOf,
+} from './shape.ts';
 import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
 
 /** Drizzle's own table, with Drizzle's columns. */
@@ -74,11 +82,6 @@ function explainUpgrade(error: unknown, path: string): unknown {
     `${path} can't be upgraded: its tables are not as docmirror made them (${error.message}). ${leftAlone}`,
     { cause: error },
   );
-}
-
-/** What to say of a mirror that a later docmirror wrote. */
-export function laterShape(path: string): string {
-  return `${path} was made by a newer docmirror. Update docmirror to use it.`;
 }
 
 function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): void {

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { misfitsIn } from './misfits.ts';
-import { type MirrorFile, openInMemory } from './open.ts';
+import type { MirrorFile } from './open.ts';
+import { openInMemory } from './open-to-write.ts';
 import { schemaParts } from './schema-parts.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { openInMemory } from '../file/open.ts';
+import { openInMemory } from '../file/open-to-write.ts';
 import { type SchemaPart, schemaParts } from '../file/schema-parts.ts';
 import { isStamped } from '../file/shape.ts';
 import type { Differences } from './differences.ts';

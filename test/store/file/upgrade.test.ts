@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openForWriting, openInMemory } from '../../../src/store/file/open.ts';
+import { openForWriting, openInMemory } from '../../../src/store/file/open-to-write.ts';
 import { version } from '../../../src/version.ts';
 import { oldLists, oldMirrorPath, putOldMirror } from '../../fixtures/0.1.0/old-mirror.ts';
 import { type Row, sqlite, temporaryFolder } from '../../support/run-cli.ts';

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { expect, test } from 'vitest';
-import { openForWriting } from '../../../src/store/file/open.ts';
+import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { versionFingerprintBefore } from '../../../src/store/tables/content-sums.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { syncScene } from '../../support/in-process.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lists } from '../../../src/contract/lists.ts';
-import { openForWriting } from '../../../src/store/file/open.ts';
+import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { ConnectionTable } from '../../../src/store/tables/connection-table.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { History } from '../../../src/store/write/history.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openInMemory } from '../../../src/store/file/open.ts';
+import { openInMemory } from '../../../src/store/file/open-to-write.ts';
 import {
   lastGiven,
   notedLastGiven,
