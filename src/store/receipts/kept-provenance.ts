@@ -1,8 +1,10 @@
 import type Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
+import { ContentSum } from '../tables/content-sums.ts';
 import { tryToRead } from '../tables/readable.ts';
+import { readSummedThrough } from './pruned.ts';
 
 /** A record's version by the runs that it names, with what it says: a row's content, or the JSON of a version that ended. */
 type Begun = [recordId: number, firstSeenRunId: number, fromRunId: number, said: string];
@@ -12,6 +14,14 @@ interface VersionRange {
   readonly beganAfter: number;
   readonly beganThrough: number;
   readonly stoodAfter: number;
+}
+
+/** Keeps the sum over what runs wrote that no receipt tells of, as the rows of an upgraded mirror say it. */
+export function keepProvenance(sqlite: Database.Database): void {
+  const through = readSummedThrough(sqlite);
+  const range = { beganAfter: 0, beganThrough: through, stoodAfter: through };
+  for (const resource of keptResources)
+    new ContentSum(sqlite, 'before_pruning', resource).replace(sumOfBegun(sqlite, resource, range));
 }
 
 /**

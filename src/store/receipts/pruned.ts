@@ -23,3 +23,25 @@ export function readPruned(sqlite: Database.Database): Pruned {
   // The run that pruned ended after that, so none that came later counts, whatever its clock said.
   return { before, throughRunId: new EndedRuns(sqlite).lastOfAllBy(before) };
 }
+
+/**
+ * The last run of whose changes no receipt can be held against the rows, so that a sum keeps what is left of them: their ended
+ * versions were deleted, or docmirror wrote no receipts yet. 0 where there is none.
+ */
+export function readSummedThrough(sqlite: Database.Database): number {
+  return Math.max(readPruned(sqlite).throughRunId, lastWithoutReceipt(sqlite));
+}
+
+/** The last run of 0.1.0, which wrote no receipts; 0 where there is none. */
+function lastWithoutReceipt(sqlite: Database.Database): number {
+  const isUpgraded = sqlite
+    .prepare<[], number>(
+      `SELECT 1 FROM sync_receipts
+       WHERE leaf_index = 0 AND iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade'`,
+    )
+    .pluck()
+    .get();
+  if (isUpgraded === undefined) return 0;
+  const first = sqlite.prepare<[], number | null>('SELECT min(run_id) FROM sync_receipts').pluck().get();
+  return first == null ? (new EndedRuns(sqlite).newest() ?? 0) : first - 1;
+}

@@ -1,15 +1,17 @@
 import { keptResources } from '../../contract/lists.ts';
 import { sumOfBegun } from '../receipts/kept-provenance.ts';
+import { readSummedThrough } from '../receipts/pruned.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import type { Audit } from './verify-list.ts';
 
-/** Checks which runs wrote what is kept of the time whose ended versions were deleted. */
-export function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
+/** Checks which runs wrote what is kept of the time whose ended versions were deleted, or that had no receipts. */
+export function verifyPruned({ sqlite, differences }: Audit): void {
+  const through = readSummedThrough(sqlite);
   for (const resource of keptResources) {
-    const range = { beganAfter: 0, beganThrough: prunedThrough, stoodAfter: prunedThrough };
+    const range = { beganAfter: 0, beganThrough: through, stoodAfter: through };
     const found = sumOfBegun(sqlite, resource, range);
     if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;
-    const words = `${resource}: which runs wrote the records up to run ${prunedThrough} is not as docmirror kept it`;
+    const words = `${resource}: which runs wrote the records up to run ${through} is not as docmirror kept it`;
     differences.add('_content_sums', null, words);
   }
 }

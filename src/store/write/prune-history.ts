@@ -1,6 +1,6 @@
 import { keptResources } from '../../contract/lists.ts';
 import { sumOfBegun, sumOfEnded } from '../receipts/kept-provenance.ts';
-import { readPruned } from '../receipts/pruned.ts';
+import { readPruned, readSummedThrough } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -48,7 +48,9 @@ function beginPruning({ sqlite }: OpenTransaction, { before, at }: PruneOptions)
   const through = new EndedRuns(sqlite).lastOfAllBy(before);
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
-  for (const resource of keptResources) moveProvenance(sqlite, resource, pruned.throughRunId, through);
+  const summed = readSummedThrough(sqlite);
+  for (const resource of through > summed ? keptResources : [])
+    moveProvenance(sqlite, resource, summed, through);
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;

@@ -99,6 +99,57 @@ describe.concurrent('a mirror of 0.1.0', () => {
     expect(await scene.run('verify')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test.each([
+    [
+      'two rows exchange the runs that wrote them',
+      `UPDATE document_exports SET _first_seen_run_id = 7 - _first_seen_run_id, _changed_run_id = 7 - _changed_run_id
+       WHERE id IN (SELECT min(id) FROM document_exports WHERE _changed_run_id IN (1, 6) GROUP BY _changed_run_id)`,
+    ],
+    [
+      'two rows exchange their ids',
+      `UPDATE document_exports SET id = -id WHERE id IN (40, 41);
+       UPDATE document_exports SET id = CASE id WHEN -40 THEN 41 ELSE 40 END WHERE id < 0`,
+    ],
+    ['a row has another id', 'UPDATE document_exports SET id = -9 WHERE id = 40'],
+  ])('is no longer sound where %s, also when later runs went by', async (_what, change) => {
+    await using scene = await setOldScene();
+    scene.service.lists.collections.pop();
+    for (const at of [0, 1]) scene.service.lists['document-exports'].splice(10 * at, 1);
+    expect(await scene.sync('--full')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    const mirror = new Database(scene.database);
+    mirror.pragma('foreign_keys = OFF');
+    expect(mirror.prepare('SELECT count(*) FROM document_exports WHERE id IN (40, 41)').pluck().get()).toBe(
+      2,
+    );
+    mirror.exec(change);
+    mirror.close();
+    const { code, stdout } = await scene.run('verify');
+    expect(stdout).toContain('document-exports: which runs wrote the records');
+    expect(code).toBe(4);
+  });
+
+  test('is sound still where its last run was killed', async () => {
+    await using scene = await setOldScene();
+    const old = new Database(scene.database);
+    old.exec("UPDATE sync_runs SET status = 'running', completed_at = NULL WHERE id = 7");
+    old.close();
+    openForWriting(scene.database).close();
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('is sound still when its history is deleted', async () => {
+    await using scene = await setOldScene();
+    expect(await scene.sync('--full', '--keep-history', '1ms')).toMatchObject({ code: 0 });
+    scene.service.lists['document-exports'].splice(10, 2);
+    expect(await scene.sync('--full')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect(await scene.sync('--full', '--keep-history', '1ms')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
   test('is sound, too, where further fields stand as the service wrote them', async () => {
     await using scene = await setOldScene();
     const old = new Database(scene.database);
