@@ -9,7 +9,7 @@ export type { Logger };
 /** Fields that must never be shown, wherever they stand in what is logged. */
 const secretFields = ['token', 'authorization', 'endpoint'];
 const standardError = 2;
-/** Characters that wait until the log can be written again; what is more is lost. */
+/** Bytes that wait until the log can be written again; what is more is lost. */
 const unwrittenMax = 1024 * 1024;
 
 /**

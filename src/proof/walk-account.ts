@@ -44,7 +44,7 @@ export class WalkAccount {
   readonly #itemsOf: ItemsOf;
   readonly #contradictions = new Set<string>();
   readonly #plan = new PagePlan();
-  /** Answers that were no page of the list, by what they were; `round` are those of the others that held what had come. */
+  /** Answers that were no page of the list, by what they were; `round` counts those that held what had come. */
   readonly #odd = { empty: 0, beyond: 0, other: 0, round: 0 };
   #laid: Laid | null = null;
   #newestTotal: number;

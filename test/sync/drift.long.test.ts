@@ -318,10 +318,14 @@ describe('where the service contradicts itself,', () => {
 
   test('is not what a list is taken for whose total is that of the page: it is stored, and unproven', async () => {
     await using scene = await setScene({}, { exports: 95 });
-    const { lists } = scene.service;
-    scene.service.options.rawBody = (asked, pageNo) => {
-      const items = lists[asked as 'document-exports'].slice(10 * (pageNo - 1), 10 * pageNo);
-      const pagination = { pageCount: 1, pageNo, pageSize: 10, totalRecordCount: items.length };
+    const { service } = scene;
+    let size = 10;
+    service.onRequest = ({ pageSize }) => {
+      size = Math.min(10, pageSize ?? 10);
+    };
+    service.options.rawBody = (asked, pageNo) => {
+      const items = service.lists[asked].slice(size * (pageNo - 1), size * pageNo);
+      const pagination = { pageCount: 1, pageNo, pageSize: size, totalRecordCount: items.length };
       return JSON.stringify({ items, pagination });
     };
     const synced = await syncScene(scene, { resources: ['document-exports'] });

@@ -75,10 +75,10 @@ function destinationFile(source: string, destination: string): string {
       `${destination} is no backup of a mirror. It was left as it is; name another file.`,
     );
   }
-  const ids = kind === 'mirror' ? differentMirrors(path, source) : null;
-  if (ids !== null) {
+  const different = kind === 'mirror' ? differentMirrors(path, source) : null;
+  if (different !== null) {
     throw new RefusedFileError(
-      `${destination} is another mirror (${ids[0]}), or a backup of it, and no backup of ${source} (${ids[1]}). It was left as it is; name another file.`,
+      `${destination} is another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]}). It was left as it is; name another file.`,
     );
   }
   if (lstatSync(stagingPath(path), { throwIfNoEntry: false }) !== undefined) {

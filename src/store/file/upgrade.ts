@@ -71,7 +71,7 @@ export function assertCanUpgrade(sqlite: Database.Database, path: string): void 
 }
 
 function copyToUpgrade(sqlite: Database.Database, path: string): string {
-  assertReferencesHold(sqlite, path);
+  assertCanUpgrade(sqlite, path);
   return copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
 }
 

@@ -19,9 +19,13 @@ interface VersionRange {
 /** Keeps the sum over what runs wrote that no receipt tells of, as the rows of an upgraded mirror say it. */
 export function keepProvenance(sqlite: Database.Database): void {
   const through = readSummedThrough(sqlite);
-  const range = { beganAfter: 0, beganThrough: through, stoodAfter: through };
   for (const resource of keptResources)
-    new ContentSum(sqlite, 'before_pruning', resource).replace(sumOfBegun(sqlite, resource, range));
+    new ContentSum(sqlite, 'before_pruning', resource).replace(sumThrough(sqlite, resource, through));
+}
+
+/** The sum that is kept of a resource, as its rows and versions say it: over what runs up to one began, and what still stood after it. */
+export function sumThrough(sqlite: Database.Database, resource: string, through: number): Sum {
+  return sumOfBegun(sqlite, resource, { beganAfter: 0, beganThrough: through, stoodAfter: through });
 }
 
 /**

@@ -9,12 +9,15 @@ export interface Pruned {
   readonly throughRunId: number;
 }
 
+/** The kind of a receipt, in SQL; nothing where another program wrote what is no JSON. */
+const kindOfReceipt = "iif(json_valid(receipt), receipt ->> 'kind', '')";
+
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
   const before = sqlite
     .prepare<[], string>(
       `SELECT receipt ->> 'before' FROM sync_receipts
-       WHERE run_id IS NULL AND iif(json_valid(receipt), receipt ->> 'kind', '') = 'prune'
+       WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune'
        ORDER BY leaf_index DESC LIMIT 1`,
     )
     .pluck()
@@ -34,14 +37,10 @@ export function readSummedThrough(sqlite: Database.Database): number {
 
 /** The last run of 0.1.0, which wrote no receipts; 0 where there is none. */
 function lastWithoutReceipt(sqlite: Database.Database): number {
-  const isUpgraded = sqlite
-    .prepare<[], number>(
-      `SELECT 1 FROM sync_receipts
-       WHERE leaf_index = 0 AND iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade'`,
-    )
-    .pluck()
+  const upgrade = sqlite
+    .prepare(`SELECT 1 FROM sync_receipts WHERE leaf_index = 0 AND ${kindOfReceipt} = 'upgrade'`)
     .get();
-  if (isUpgraded === undefined) return 0;
+  if (upgrade === undefined) return 0;
   const first = sqlite.prepare<[], number | null>('SELECT min(run_id) FROM sync_receipts').pluck().get();
   return first == null ? (new EndedRuns(sqlite).newest() ?? 0) : first - 1;
 }

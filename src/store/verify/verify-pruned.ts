@@ -1,5 +1,5 @@
 import { keptResources } from '../../contract/lists.ts';
-import { sumOfBegun } from '../receipts/kept-provenance.ts';
+import { sumThrough } from '../receipts/kept-provenance.ts';
 import { readSummedThrough } from '../receipts/pruned.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import type { Audit } from './verify-list.ts';
@@ -8,8 +8,7 @@ import type { Audit } from './verify-list.ts';
 export function verifyPruned({ sqlite, differences }: Audit): void {
   const through = readSummedThrough(sqlite);
   for (const resource of keptResources) {
-    const range = { beganAfter: 0, beganThrough: through, stoodAfter: through };
-    const found = sumOfBegun(sqlite, resource, range);
+    const found = sumThrough(sqlite, resource, through);
     if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;
     const words = `${resource}: which runs wrote the records up to run ${through} is not as docmirror kept it`;
     differences.add('_content_sums', null, words);

@@ -49,14 +49,13 @@ function beginPruning({ sqlite }: OpenTransaction, { before, at }: PruneOptions)
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
   const summed = readSummedThrough(sqlite);
-  for (const resource of through > summed ? keptResources : [])
-    moveProvenance(sqlite, resource, summed, through);
+  for (const resource of keptResources) moveProvenance(sqlite, resource, summed, through);
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;
 }
 
-/** Takes the runs from one to another into the sum that stands for their changes. */
+/** Takes the runs after one and up to another, if there are any, into the sum that stands for their changes. */
 function moveProvenance(
   sqlite: OpenTransaction['sqlite'],
   resource: string,
