@@ -55,7 +55,8 @@ export async function setScene(options: Partial<StandInOptions> = {}, sizes: Siz
     DOCMIRROR_DATABASE: database,
     DOCMIRROR_LOG_LEVEL: 'warn',
   };
-  const run = (...args: string[]) => runCli(args, { env });
+  // What a command writes under a name of its own goes with the scene.
+  const run = (...args: string[]) => runCli(args, { env, cwd: folder.path });
   return {
     service,
     folder: folder.path,
