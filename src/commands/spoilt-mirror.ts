@@ -22,7 +22,12 @@ export async function faultOfMirror(flags: Flags, environment: Environment): Pro
 
 function misfitIn(database: string): string | null {
   using file = openForReading(database);
-  return misfitOf(file);
+  try {
+    return misfitOf(file);
+  } catch {
+    // A file that is too damaged for this look is told of by the audit.
+    return null;
+  }
 }
 
 async function differenceIn(database: string): Promise<string | null> {

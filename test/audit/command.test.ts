@@ -56,6 +56,26 @@ describe('audit', () => {
     expect((await scene.run('audit', 'receipts')).stdout).toMatch(/run 1, completed/);
   });
 
+  test.each([
+    [
+      'a receipt is not what its hash says',
+      "UPDATE sync_receipts SET receipt = replace(receipt, 'nightly', 'Nightly')",
+    ],
+    [
+      'a hash is not that of its receipt',
+      "UPDATE sync_receipts SET leaf_hash = replace(leaf_hash, '1', '2')",
+    ],
+    ['a receipt is missing', 'DELETE FROM sync_receipts WHERE leaf_index = 0'],
+  ])('checkpoint signs nothing where %s', async (_what, sql) => {
+    const altered = file('altered.sqlite');
+    copyFileSync(scene.database, altered);
+    tamper(altered, sql);
+    const key = ['--signing-key-file', file('key.pem')];
+    expect(await scene.run('audit', 'checkpoint', ...key, '--database', altered)).toEqual(
+      expect.objectContaining({ code: 1, stdout: '', stderr: expect.stringContaining('nothing to sign') }),
+    );
+  });
+
   test('a receipt that somebody spoilt is named in words, and printed as it is by --json', async () => {
     const spoilt = file('spoilt.sqlite');
     copyFileSync(scene.database, spoilt);

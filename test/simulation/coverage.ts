@@ -13,6 +13,9 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     'grows-back': all.some(({ growth }) => growth?.end === 'back'),
     moving: runs.some(({ during }) => during.length > 0),
     edited: runs.some(({ before }) => before.length > 0),
+    reordered: runs.some(({ before, during }) =>
+      [...before, ...during.map(({ change }) => change)].some(({ kind }) => kind === 'reorder'),
+    ),
     names: runs.some(({ before, during }) =>
       [...before, ...during.map(({ change }) => change)].some(({ kind }) => kind === 'reword'),
     ),
@@ -27,6 +30,8 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     incremental: runs.some(({ incremental }) => incremental),
     guarded: runs.some(({ guarded }) => guarded),
     faults: runs.some(({ faults }) => faults.length > 0),
+    shifts: runs.some(({ shift }) => shift !== null),
+    skips: runs.some(({ skips }) => skips.length > 0),
     tampers: runs.some(({ tampers }) => tampers.length > 0),
     kills: runs.some(({ crash }) => crash?.way === 'kill'),
     throws: runs.some(({ crash }) => crash?.way === 'throw'),

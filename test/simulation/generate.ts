@@ -10,6 +10,7 @@ import {
   type RunScenario,
   type Scenario,
   type ServiceScenario,
+  type Shift,
   tamperKinds,
 } from './scenario.ts';
 
@@ -38,6 +39,8 @@ interface Swarm {
   readonly isParallel: boolean;
   readonly isIncremental: boolean;
   readonly changesSize: boolean;
+  readonly shifts: boolean;
+  readonly skips: boolean;
 }
 
 /** Pages of a list at the most, so that a scenario takes some milliseconds. */
@@ -87,6 +90,8 @@ function drawSwarm(random: Random): Swarm {
     isParallel: random.chance(0.5),
     isIncremental: random.chance(0.5),
     changesSize: random.chance(0.15),
+    shifts: random.chance(0.1),
+    skips: random.chance(0.15),
   };
 }
 
@@ -135,6 +140,7 @@ function drawRun(swarm: Swarm, isFirst: boolean): RunScenario {
   const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
   const size = swarm.changesSize ? random.integer(2, Math.max(2, pageSize)) : pageSize;
   return {
+    skips: swarm.skips && random.chance(0.6) ? listNames.filter(() => random.chance(0.4)) : [],
     pageSize: random.chance(swarm.changesSize ? 0.8 : 0.5) ? size : null,
     concurrency: isParallel ? random.integer(2, 8) : 1,
     schedule: isParallel ? random.integer(1, 1_000_000) : 0,
@@ -147,6 +153,7 @@ function drawRun(swarm: Swarm, isFirst: boolean): RunScenario {
       swarm.hasFaults && random.chance(0.7)
         ? [{ request: random.integer(1, requests), kind: random.pick(faultKinds) }]
         : [],
+    shift: swarm.shifts && random.chance(0.6) ? drawShift(swarm, requests) : null,
     crash: swarm.hasCrashes && random.chance(0.6) ? drawCrash(random, requests) : null,
     tampers:
       swarm.isTampered && !isFirst
@@ -158,6 +165,13 @@ function drawRun(swarm: Swarm, isFirst: boolean): RunScenario {
           }))
         : [],
   };
+}
+
+/** Mostly for a whole run: the service was set up anew since the last one. */
+function drawShift(swarm: Swarm, requests: number): Shift {
+  const { random, pageSize } = swarm;
+  const service = drawService({ ...swarm, pageSize: random.integer(2, pageSize * 2) });
+  return { request: random.chance(0.6) ? 0 : random.integer(1, requests), service };
 }
 
 function drawCrash(random: Random, requests: number): Crash {

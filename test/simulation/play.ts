@@ -8,7 +8,13 @@ import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from
 import type { Entry } from './records.ts';
 import { Residue } from './residue.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
-import { plainRun, type RunScenario, type Scenario, type ServiceScenario } from './scenario.ts';
+import {
+  type ListName,
+  plainRun,
+  type RunScenario,
+  type Scenario,
+  type ServiceScenario,
+} from './scenario.ts';
 import { tamperWith } from './tamper.ts';
 import { sizeForThreeCuts, truthful, withManyCuts } from './truth.ts';
 import { World } from './world.ts';
@@ -75,8 +81,7 @@ class Simulation implements Played {
   async play(run: RunScenario): Promise<void> {
     for (const change of run.before) this.#world.change(change);
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
-    const { service } = this.#scenario;
-    this.#add(judgeRun(await this.#run(run, run.lies ? service : truthful(service))));
+    this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
     // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run mends.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
@@ -127,7 +132,7 @@ class Simulation implements Played {
     const gate = new Gate((ask: Ask) => this.#serve(ask, run, service, course), run.schedule);
     const report = await runOnce({
       path: this.#place.path,
-      lists: this.#scenario.synced,
+      lists: listsOf(this.#scenario, run),
       pageSize: run.pageSize,
       concurrency: run.concurrency,
       isIncremental: run.incremental,
@@ -156,16 +161,19 @@ class Simulation implements Played {
     return facts;
   }
 
-  #serve(ask: Ask, run: RunScenario, service: ServiceScenario, course: Course): Answer {
+  #serve(ask: Ask, run: RunScenario, usual: ServiceScenario, course: Course): Answer {
     course.pass('request');
+    const isShifted = run.shift !== null && course.requests >= run.shift.request;
+    const manner = isShifted ? run.shift.service : usual;
+    const service = run.lies ? manner : truthful(manner);
     const world = this.#world;
     const list = world.lists[ask.list];
     for (const { request, change } of run.during) if (request === course.requests) world.change(change);
     const { growth, ties } = this.#scenario.lists[ask.list];
     if (run.lies && growth !== null && course.requests % growth.every === 0) world.grow(ask.list, growth.end);
     const nameOf = (id: number) => world.nameOf(ask.list, id);
-    const manner = { ...service, ties: run.lies ? ties : 1, nameOf, answerNo: ++this.#answerNo };
-    const answer = answerTo(ask, list, manner);
+    const answers = { ...service, ties: run.lies ? ties : 1, nameOf, answerNo: ++this.#answerNo };
+    const answer = answerTo(ask, list, answers);
     const fault = run.faults.find(({ request }) => request === course.requests);
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
@@ -188,6 +196,11 @@ class Simulation implements Played {
     if (list !== 'document-exports') return false;
     return this.#residue.hidden(this.#world.lists[list]).length > 0;
   }
+}
+
+function listsOf({ synced }: Scenario, { skips }: RunScenario): readonly ListName[] {
+  const left = synced.filter(name => !skips.includes(name));
+  return left.length === 0 ? synced : left;
 }
 
 const excusable: ReadonlySet<string> = new Set(['lost', 'invented', 'removed-wrongly', 'never-so']);

@@ -77,6 +77,7 @@ const list = record({
 const change = record({ list: oneOf(...listNames), kind: oneOf(...changeKinds), at: number, to: number });
 
 const run = record({
+  skips: many(oneOf(...listNames)),
   pageSize: orNull(number),
   concurrency: number,
   schedule: number,
@@ -86,6 +87,7 @@ const run = record({
   before: many(change),
   during: many(record({ request: number, change })),
   faults: many(record({ request: number, kind: oneOf(...faultKinds) })),
+  shift: orNull(record({ request: number, service })),
   crash: orNull(
     record({
       at: oneOf('request', 'clock', 'event'),

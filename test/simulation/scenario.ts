@@ -48,6 +48,7 @@ export interface ListScenario {
  * - `update`, `relink`: draws another text, or other connections
  * - `rename`: the name of the connection `at`
  * - `reword`: what the list says of the connection `at`: its name, nothing, or a name of its own, in turn by `to`
+ * - `reorder`: the whole list stands in another order: turned round where it is even, otherwise in one that it draws
  * - `remove`, `break`: of no meaning; a broken record can't be kept by anyone
  */
 export const changeKinds = [
@@ -63,6 +64,7 @@ export const changeKinds = [
   'rename',
   'reword',
   'break',
+  'reorder',
 ] as const;
 
 /** One change of a list. */
@@ -94,6 +96,12 @@ export interface Crash {
   readonly way: 'kill' | 'throw' | 'signal';
 }
 
+/** From the nth request of a run to its end, the service answers in another manner: it was set up anew, or another one took over. */
+export interface Shift {
+  readonly request: number;
+  readonly service: ServiceScenario;
+}
+
 export const tamperKinds = ['change', 'copy', 'delete', 'swap'] as const;
 
 /** What someone else did to a table of shortcuts before a run; numbers are taken modulo what there is. */
@@ -106,6 +114,8 @@ export interface Tamper {
 
 /** One run, what happened before it, and what happens during it. */
 export interface RunScenario {
+  /** Lists that this run leaves out; where that is all of them, it leaves out none. */
+  readonly skips: readonly ListName[];
   /** What the run asks for as `pageSize`; null leaves it to the run. */
   readonly pageSize: number | null;
   readonly concurrency: number;
@@ -120,6 +130,7 @@ export interface RunScenario {
   readonly before: readonly Change[];
   readonly during: readonly { readonly request: number; readonly change: Change }[];
   readonly faults: readonly Fault[];
+  readonly shift: Shift | null;
   readonly crash: Crash | null;
   readonly tampers: readonly Tamper[];
 }
@@ -153,6 +164,7 @@ export const plainList: ListScenario = { size: 0, doubles: [], growth: null, tie
 
 /** A full run during which nothing happens. */
 export const plainRun: RunScenario = {
+  skips: [],
   pageSize: null,
   concurrency: 1,
   schedule: 0,
@@ -162,6 +174,7 @@ export const plainRun: RunScenario = {
   before: [],
   during: [],
   faults: [],
+  shift: null,
   crash: null,
   tampers: [],
 };

@@ -76,6 +76,13 @@ export class ServiceList {
     this.sizes.push(this.entries.length);
   }
 
+  /** Puts all records in another order, by their ranks. */
+  reorder(rank: (entry: Entry, at: number) => number): void {
+    const ranks = new Map(this.entries.map((entry, at) => [entry, rank(entry, at)]));
+    this.entries.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+    this.sizes.push(this.entries.length);
+  }
+
   #enter(entry: Entry): string | null {
     const content = contentOf(this.name, entry);
     if (content === null) return null;

@@ -7,6 +7,7 @@ import {
   plainService,
   type RunScenario,
   type Scenario,
+  type ServiceScenario,
 } from './scenario.ts';
 
 /**
@@ -47,7 +48,7 @@ export function* stepsFrom(scenario: Scenario): Generator<Scenario> {
     for (const list of smallerLists(lists[name])) yield withList(scenario, name, list);
   }
   for (const [at, run] of runs.entries()) {
-    for (const smaller of smallerRuns(run)) yield { ...scenario, runs: runs.with(at, smaller) };
+    for (const smaller of smallerRuns(run, service)) yield { ...scenario, runs: runs.with(at, smaller) };
   }
   for (const name of listNames) {
     if (!synced.includes(name) && !isPlain(lists[name])) yield withList(scenario, name, plainList);
@@ -74,9 +75,14 @@ function* smallerLists(list: ListScenario): Generator<ListScenario> {
   for (const doubles of without(list.doubles)) yield { ...list, doubles };
 }
 
-function* smallerRuns(run: RunScenario): Generator<RunScenario> {
+function* smallerRuns(run: RunScenario, service: ServiceScenario): Generator<RunScenario> {
   yield* towards(run, { ...plainRun, pageSize: run.pageSize });
   for (const before of without(run.before)) yield { ...run, before };
+  if (run.shift !== null) {
+    for (const smaller of towards(run.shift.service, service))
+      yield { ...run, shift: { ...run.shift, service: smaller } };
+  }
+  for (const skips of without(run.skips)) yield { ...run, skips };
   for (const during of without(run.during)) yield { ...run, during };
   for (const tampers of without(run.tampers)) yield { ...run, tampers };
   if (run.concurrency > 2) yield { ...run, concurrency: run.concurrency - 1 };

@@ -4,7 +4,7 @@ import { Disk } from './disk.ts';
 import { generate } from './generate.ts';
 import { play } from './play.ts';
 import { readRegressions } from './regressions.ts';
-import { plainList, plainRun, plainService, type Scenario } from './scenario.ts';
+import { type ListName, listNames, plainList, plainRun, plainService, type Scenario } from './scenario.ts';
 import { playSeed } from './seeds.ts';
 
 const disk = new Disk();
@@ -73,6 +73,32 @@ test('a run over a known list that was stopped is taken up, and whatever changed
     // Three walks, for the taken pages are not what they were; of the first one they need not be asked for.
     expect(list?.requests).toBe(3 * 7 - (nth - 2));
   }
+});
+
+test('a service that is set up anew, before a run or amid it, and orders its list anew, is proven as before', async () => {
+  const scenario = exportsOf(30);
+  const service = { ...scenario.service, firstPageNo: 0 as const, maxSize: 3 };
+  const reorder = { list: 'document-exports', kind: 'reorder', at: 0 } as const;
+  const shifted = { ...plainRun, shift: { request: 0, service }, before: [{ ...reorder, to: 2 }] };
+  const amid = { ...plainRun, shift: { request: 4, service }, before: [{ ...reorder, to: 3 }] };
+  const { runs, findings } = await play({ ...scenario, runs: [plainRun, shifted, amid] }, disk);
+  expect(findings).toEqual([]);
+  const proven = runs.map(({ report }) => report?.lists[0]?.completeness);
+  expect(proven).toEqual(['proven', 'proven', 'proven', 'proven', 'proven']);
+  // Ten pages, and the one after them: the sum of what they hold is the mirror's.
+  expect(runs[1]?.requests).toBe(10 + 1);
+});
+
+test('a run leaves out the lists that it skips, and does all where that would be none', async () => {
+  const scenario = { ...exportsOf(30), synced: listNames };
+  const skipping = [['document-exports'], listNames].map(skips => ({
+    ...plainRun,
+    skips: [...skips] as ListName[],
+  }));
+  const { runs, findings } = await play({ ...scenario, runs: skipping }, disk);
+  expect(findings).toEqual([]);
+  const lists = runs.slice(0, 2).map(({ report }) => report?.lists.map(({ resource }) => resource));
+  expect(lists).toEqual([['collections', 'webhooks'], listNames]);
 });
 
 for (const end of ['front', 'back'] as const) {

@@ -58,6 +58,20 @@ test('ties show one record twice and hide another, in the same way for the same 
   expect(new Set(entriesAt(entries, 0, 40, 8)).size).toBe(40);
 });
 
+test('a list that is reordered holds the same in another order: turned round, or as it is drawn', () => {
+  const world = worldOf(20);
+  const { entries } = world.lists['document-exports'];
+  const before = entries.map(({ uid }) => uid);
+  const reorder = (to: number) => {
+    world.change({ list: 'document-exports', kind: 'reorder', at: 0, to });
+    return entries.map(({ uid }) => uid);
+  };
+  expect(reorder(2)).toEqual(before.toReversed());
+  const drawn = reorder(3);
+  expect(drawn).not.toEqual(before.toReversed());
+  expect(drawn.toSorted((a, b) => a - b)).toEqual(before);
+});
+
 test('a record that agreeing readings by different cuts hide is known as such, until it is shown', () => {
   const list = worldOf(6).lists['document-exports'];
   const residue = new Residue();

@@ -1,3 +1,4 @@
+import { hashOf } from './random.ts';
 import type { Entry } from './records.ts';
 import {
   type Change,
@@ -93,6 +94,7 @@ export class World {
     if (kind === 'rename') this.#renames.set(1 + modulo(at, this.#connectionCount), 1 + to);
     else if (kind === 'reword') this.#reword(name, 1 + modulo(at, this.#connectionCount), to);
     else if (kind === 'insert') list.insert(this.#newEntry(), place);
+    else if (kind === 'reorder') list.reorder(({ uid }, at) => (to % 2 === 0 ? -at : hashOf(to, uid)));
     else if (kind === 'return') this.#bringBack(list, at, place);
     else if (list.entries.length > 0) this.#changeEntry(list, kind, modulo(at, list.entries.length), to);
   }

@@ -88,12 +88,20 @@ export class ReceiptLog {
   }
 
   /**
-   * What the log holds now, as it can be signed.
+   * What the log holds now, as it can be signed: by the receipts themselves, for who signs vouches for them.
    *
-   * @throws MirrorFileError where a leaf's hash is none, or the file has lost its id.
+   * @throws MirrorFileError where a receipt is missing, or is not what its hash says, or the file has lost its id.
    */
   checkpoint(): Checkpoint {
-    const tree = this.#tree();
+    const tree = new MerkleTree();
+    for (const { leafIndex, receipt, leafHash: stored } of this.receipts()) {
+      const hash = leafHash(receipt);
+      if (leafIndex !== tree.size || hash.toString('hex') !== stored)
+        throw new MirrorFileError(
+          `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" tells what was changed. Restore the mirror from a backup.`,
+        );
+      tree.append(hash);
+    }
     return { origin: originOf(this.mirrorId()), size: tree.size, root: tree.root() };
   }
 
