@@ -1,13 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
 import type { Environment, Flags } from '../config/resolve.ts';
-import { CancelledError, DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
+import { DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { isAlone, isCommand, registerAlone, registerCommands } from './register.ts';
+import { stopSignal } from './stop-signal.ts';
 import { purpose } from './table/table.ts';
 
 /** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
@@ -21,7 +22,7 @@ export async function main(words: readonly string[]): Promise<void> {
     secrets: new Secrets(),
     stdout: process.stdout,
     stderr: process.stderr,
-    signal: stopSignal(),
+    signal: stopSignal(process),
     setExitCode: code => {
       process.exitCode = code;
     },
@@ -63,19 +64,6 @@ function named(words: readonly string[]): readonly string[] {
   const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
   const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
   return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
-}
-
-/** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */
-function stopSignal(): AbortSignal {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      const error = new CancelledError(signal);
-      if (stopping.signal.aborted) process.exit(error.exitCode);
-      stopping.abort(error);
-    });
-  }
-  return stopping.signal;
 }
 
 /** What the argument parser says of a flag that it does not know, without its value: `--tokn=…` may hold a token. */

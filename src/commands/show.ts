@@ -34,7 +34,9 @@ function find(reader: MirrorReader, resource: string, wanted: string): FoundReco
   const hasReferences = resource === 'document-exports';
   const id = /^-?\d+$/.test(wanted) ? Number(wanted) : Number.NaN;
   if (!Number.isSafeInteger(id) && !hasReferences) {
-    throw new UsageError(`ID: ${resource} have whole numbers for ids, got ${JSON.stringify(wanted)}.`);
+    throw new UsageError(
+      `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`,
+    );
   }
   const story = Number.isSafeInteger(id) ? reader.story(resource, id, versionsMax) : null;
   if (story !== null) return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story] };

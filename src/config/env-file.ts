@@ -57,6 +57,11 @@ function assertLines(path: string, text: string): void {
     if (value === undefined) throw new UsageError(`${where} is not of the form NAME=value.`);
     const quote = /^["'`]/.exec(value)?.[0];
     const end = quote === undefined ? null : endOfQuotes(lines, at, quote);
+    if (quote !== undefined && end === null) {
+      throw new UsageError(
+        `${where} has a quote that never ends. Close it; a value that begins with one goes into quotes of another kind.`,
+      );
+    }
     if (end === null && value.includes('#')) {
       throw new UsageError(
         `${where} has a # in its value, which would end it. Put the value in quotes, and a comment on a line of its own.`,

@@ -20,6 +20,7 @@ import { startProxy, startTls } from '../service/servers.ts';
 import { definitionsOf, redefine, withoutTypes } from '../store/verify/schema-editing.ts';
 import { onMount } from '../support/mount.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import type { RecordedRequest } from '../support/stand-in.ts';
 
 interface Diagnosed {
   readonly code: number | null;
@@ -184,6 +185,16 @@ describe.concurrent('doctor', () => {
       ({ service }) => Object.assign(service.options, { status: { collections: 403 } }),
     ],
     [
+      'a connection that breaks at the first list alone',
+      'access',
+      /^document-exports: /,
+      ({ service }) =>
+        Object.assign(service.options, {
+          faults: ({ resource }: RecordedRequest) =>
+            resource === 'document-exports' ? { kind: 'reset' } : undefined,
+        }),
+    ],
+    [
       'a wrong path',
       'access',
       /404/,
@@ -310,6 +321,21 @@ describe.concurrent('doctor', () => {
       expect(stdout).toContain('"check":"lock","status":"failed","found":"a run holds the mirror"');
     } finally {
       mirror.close();
+    }
+    expect(await doctor(scene)).toMatchObject({ code: 0 });
+  });
+
+  test.each(['mirror', 'lock'])('finds another program that holds the right to write the %s', async which => {
+    await using scene = await setScene();
+    await scene.sync();
+    const writer = new Database(which === 'mirror' ? scene.database : `${scene.database}.staging`);
+    writer.exec('BEGIN IMMEDIATE');
+    try {
+      const { code, stdout } = await scene.run('doctor', '--json');
+      expect(code).toBe(which === 'mirror' ? 1 : 11);
+      expect(stdout).toContain(`"check":"${which}","status":"failed"`);
+    } finally {
+      writer.close();
     }
     expect(await doctor(scene)).toMatchObject({ code: 0 });
   });

@@ -138,8 +138,12 @@ describe('show', () => {
     [['collections', '4711'], 1, 'docmirror: The mirror has no record of collections with the id "4711"'],
     [['collections', '-5'], 1, 'with the id "-5"'],
     [['document-exports', 'no such'], 1, 'with the id or sourceDocumentReference "no such"'],
-    [['collections', 'x'], 2, 'docmirror: ID: collections have whole numbers for ids, got "x".'],
-    [['collections', '9007199254740993'], 2, 'have whole numbers for ids'],
+    [
+      ['collections', 'x'],
+      2,
+      'docmirror: ID: the ids of collections are whole numbers up to 2^53 − 1, got "x".',
+    ],
+    [['collections', '9007199254740993'], 2, 'are whole numbers up to 2^53'],
     [['folders', '1'], 2, 'document-exports, collections, webhooks, connections'],
   ])('says in one line what is wrong with %j', async (args, code, words) => {
     const result = await scene.run('show', ...args);

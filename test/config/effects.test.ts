@@ -154,6 +154,11 @@ describe.concurrent('--env-file', () => {
     ['has a # for a value', 'DOCMIRROR_TOKEN=#1\n', /line 1 of .*one\.env has a #/],
     ['has a comment for a value', 'DOCMIRROR_TOKEN= # later\n', /line 1 of .*one\.env has a #/],
     [
+      'has a quote that never ends',
+      'DOCMIRROR_PAGE_SIZE=7\nDOCMIRROR_TOKEN="token\n',
+      /line 2 of .*one\.env has a quote that never ends/,
+    ],
+    [
       'has something behind the quotes of a value',
       'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n',
       /line 1 of .*one\.env has something behind its quotes/,

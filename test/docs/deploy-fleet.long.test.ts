@@ -134,12 +134,20 @@ describe("a tenant's turn", () => {
   test('syncs alone where there is no ClickHouse', async () => {
     expect(await turnWith({}, { DOCMIRROR_TENANT: 'other' })).toEqual({ code: 0, said: [sync] });
     expect(await turnWith({}, { '# DOCMIRROR_CLICKHOUSE_URL': 'x' })).toEqual({ code: 0, said: [sync] });
+    expect(await turnWith({}, { DOCMIRROR_CLICKHOUSE_URL: ' ' })).toEqual({ code: 0, said: [sync] });
   });
 
   test('publishes after it, wherever the address stands, also after a partial run', async () => {
     expect(await turnWith({}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({}, {}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({ sync: 3 }, url)).toEqual({ code: 3, said: [sync, publish] });
+  });
+
+  test.each([
+    ['spaces', 'export DOCMIRROR_CLICKHOUSE_URL ', ' https://clickhouse.example'],
+    ['a byte order mark', '\uFEFFDOCMIRROR_CLICKHOUSE_URL', '"https://clickhouse.example"'],
+  ])('publishes where the address stands with %s, as docmirror reads it', async (_what, name, value) => {
+    expect(await turnWith({}, { [name]: value })).toEqual({ code: 0, said: [sync, publish] });
   });
 
   test.each([1, 2, 11, 12, 143])('does not publish after a sync that ended with %i', async code => {

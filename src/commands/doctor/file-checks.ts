@@ -37,7 +37,10 @@ function checkRights(path: string, folder: string): Verdict {
   const { R_OK, W_OK, X_OK } = constants;
   const wanted: [path: string, mode: number][] = [
     [folder, W_OK | X_OK],
-    ...[path, `${path}.staging`].filter(existsSync).map((each): [string, number] => [each, R_OK | W_OK]),
+    ...[path, `${path}.staging`]
+      .flatMap(each => [each, `${each}-wal`, `${each}-shm`])
+      .filter(existsSync)
+      .map((each): [string, number] => [each, R_OK | W_OK]),
   ];
   const denied = wanted.flatMap(([each, mode]) => {
     const code = denial(each, mode);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import { codeOf } from '../../errors.ts';
 import { assertOwnBeside } from '../../store/file/beside.ts';
 import { isYetToMake } from '../../store/file/file-kind.ts';
@@ -27,9 +28,27 @@ export function isHeld(database: string): boolean {
   const { sqlite, close } = connectToRead(path, true, 0);
   try {
     sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
+    tryToWrite(sqlite);
     return false;
   } catch (error) {
     return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+  } finally {
+    close();
+  }
+}
+
+/** Takes the right to write, which another program may have, and gives it back: nothing is written. */
+function tryToWrite(sqlite: Database.Database): void {
+  if (!sqlite.readonly) sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
+}
+
+/** How long another program may go on writing before doctor says so, in milliseconds; a run waits longer, and then fails. */
+const writerMsMax = 2_000;
+
+function assertNobodyWrites(path: string): void {
+  const { sqlite, close } = connectToRead(path, true, writerMsMax);
+  try {
+    tryToWrite(sqlite);
   } finally {
     close();
   }
@@ -51,6 +70,7 @@ export async function lookAtMirror(database: string, signal: AbortSignal): Promi
   assertOwnBeside(mirrorToWrite(database));
   if (isYetToMake(database)) return null;
   const upgradesFrom = versionToUpgrade(database);
+  explaining(database, () => assertNobodyWrites(database));
   return upgradesFrom === null
     ? { audit: await verifyMirror(database, { limit: differencesMax, signal }) }
     : { upgradesFrom };

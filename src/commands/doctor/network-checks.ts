@@ -77,7 +77,7 @@ async function askOnce(
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         answers.push({ list, page: null, error, excessPages: null, rejection: null });
-        if (!hasReached(error)) break;
+        if (isWithoutWay(error)) break;
       }
     }
     return answers;
@@ -101,9 +101,12 @@ async function excessOf(
   return pages > config.maxPages ? pages : null;
 }
 
-/** True where the service itself has answered. */
-function hasReached({ code }: ServiceError): boolean {
-  return !['proxy', 'certificate', 'tls', 'network', 'timeout'].includes(code);
+/** True where no other list can be reached, either; a connection that breaks may be this list's fault alone. */
+function isWithoutWay({ code, cause }: ServiceError): boolean {
+  const isUnconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(
+    codeOf(cause) ?? '',
+  );
+  return isUnconnected || ['proxy', 'certificate', 'tls'].includes(code);
 }
 
 function errorOf(answers: readonly Answer[], ...codes: string[]): ServiceError | undefined {
@@ -132,7 +135,7 @@ async function checkCertificate(
   }
   const error = errorOf(answers, 'certificate', 'tls');
   if (error !== undefined) return failed('certificate', error.message, null, error.exitCode);
-  if (errorOf(answers, 'proxy', 'network', 'timeout') !== undefined)
+  if (answers.every(each => errorOf([each], 'proxy', 'network', 'timeout') !== undefined))
     return skipped('certificate', 'the service was not reached');
   const extraCa = await readExtraCa(service);
   const certificate = await lookAtCertificate({ ...service, timeoutMs, extraCa });

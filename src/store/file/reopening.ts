@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { MirrorFileError } from '../../errors.ts';
 import { fileKey } from './connections.ts';
 
@@ -28,7 +30,7 @@ export class Reopening<T extends Disposable> implements Disposable {
    */
   current(): T {
     const key = fileKey(this.#path);
-    this.#missingSinceMs = key === null ? (this.#missingSinceMs ?? Date.now()) : null;
+    this.#missingSinceMs = key === null ? (this.#missingSinceMs ?? changedMs(dirname(this.#path))) : null;
     if (Date.now() - (this.#missingSinceMs ?? Date.now()) > missingMsMax)
       throw new MirrorFileError(
         `There is no mirror at ${this.#path} any more. Put it back, or make it anew.`,
@@ -45,4 +47,9 @@ export class Reopening<T extends Disposable> implements Disposable {
   [Symbol.dispose](): void {
     this.#current[Symbol.dispose]();
   }
+}
+
+/** When a file was made or removed in a folder last: what is missing there has been so since then, at the least. */
+function changedMs(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MirrorFileError } from '../../../src/errors.ts';
@@ -22,4 +22,15 @@ test('a file that is gone counts for a moment, and no longer; once it is back it
   expect(() => file.current()).toThrow(MirrorFileError);
   writeFileSync(path, '');
   expect(file.current().number).toBe(2);
+});
+
+test('a file that has been gone for long counts no longer, though nobody looked since', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'file');
+  writeFileSync(path, '');
+  const file = new Reopening(path, () => ({ [Symbol.dispose]() {} }));
+  renameSync(path, `${path}.away`);
+  const goneAt = new Date(Date.now() - 20_000);
+  utimesSync(folder.path, goneAt, goneAt);
+  expect(() => file.current()).toThrow(MirrorFileError);
 });
