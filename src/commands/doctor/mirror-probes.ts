@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { codeOf } from '../../errors.ts';
 import { assertOwnBeside } from '../../store/file/beside.ts';
 import { isYetToMake } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
-import { openOfAnyShape } from '../../store/file/open.ts';
+import { type MirrorFile, openOfAnyShape } from '../../store/file/open.ts';
 import { connectToRead } from '../../store/file/read-connection.ts';
 import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
@@ -38,7 +37,7 @@ export function isHeld(database: string): boolean {
 }
 
 /** Takes the right to write, which another program may have, and gives it back: nothing is written. */
-function tryToWrite(sqlite: Database.Database): void {
+function tryToWrite(sqlite: MirrorFile['sqlite']): void {
   if (!sqlite.readonly) sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
 }
 
