@@ -41,6 +41,9 @@ export async function main(words: readonly string[]): Promise<void> {
   }
 }
 
+/** What the help says of a flag is broken into lines of no less than this, in characters. */
+const helpWidthMin = 12;
+
 /** @param begin told of the flags, before a command does anything. */
 function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
   return new Command('docmirror')
@@ -54,7 +57,7 @@ function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
       outputError: (text, write) =>
         write(printableLines(withoutValues(text.replace(/^error: /, 'docmirror: ')))),
     })
-    .configureHelp({ subcommandTerm: command => command.name() })
+    .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: helpWidthMin })
     .exitOverride()
     .hook('preAction', (_program, command) => begin(command.opts()));
 }

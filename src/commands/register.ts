@@ -7,6 +7,7 @@ import type { ArgumentEntry, FlagEntry } from './table/entry.ts';
 import { helpAfterFlags, settingHelp } from './table/help.ts';
 import { aloneFlags, envFileFlag } from './table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from './table/table.ts';
+import { terminalWidth } from './terminal-width.ts';
 
 /**
  * Adds all commands of the table to the program; what one does is loaded when it is run.
@@ -58,7 +59,7 @@ function complete(command: Command, entry: NamedCommand, context: CommandContext
   }
   command
     .addOption(optionOf(envFileFlag))
-    .addHelpText('after', helpAfterFlags(entry))
+    .addHelpText('after', () => helpAfterFlags(entry, terminalWidth(context.stdout)))
     .action(async () => (await bodies[entry.name]())(command, context));
 }
 
@@ -101,14 +102,14 @@ function withValue(flag: string, valueName: string | null): string {
   return valueName === null ? flag : `${flag} <${valueName}>`;
 }
 
-/** A word that is this much like another may be a slip for it, in letters to change. */
+/** A word that is this much like another may be a slip for it, in letters to change; of a short one no more than half. */
 const slipLettersMax = 3;
 
 function assertChosen(value: string, choices: readonly string[]): void {
   if (choices.includes(value)) return;
   const [nearest] = choices
     .map(choice => ({ choice, letters: leven(value, choice, { maxDistance: slipLettersMax + 1 }) }))
-    .filter(({ letters }) => letters <= slipLettersMax)
+    .filter(({ choice, letters }) => letters <= Math.min(slipLettersMax, choice.length / 2))
     .toSorted((a, b) => a.letters - b.letters);
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest.choice}?`;
   throw new InvalidArgumentError(`Expected one of ${choices.join(', ')}.${hint}`);

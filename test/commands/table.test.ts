@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { exportFormats } from '../../src/commands/export/table.ts';
 import { bodies } from '../../src/commands/index.ts';
 import { registerCommands } from '../../src/commands/register.ts';
+import { helpAfterFlags } from '../../src/commands/table/help.ts';
 import { commandTable, groups } from '../../src/commands/table/table.ts';
 import { settings } from '../../src/config/settings.ts';
 import { changeFormats } from '../../src/render/change-feed.ts';
@@ -134,6 +135,22 @@ test.each([['--help'], ['--version'], ['status']])(
   },
 );
 
+describe('what the help says after the flags', () => {
+  test.each(commandTable.map(entry => [entry.name, entry] as const))(
+    'of %s goes into a narrow terminal',
+    (_name, entry) => {
+      // What is to be typed stays whole.
+      const lines = (width: number) =>
+        helpAfterFlags(entry, width)
+          .split('\n')
+          .filter(line => !line.startsWith('  $ '));
+      expect(lines(60).filter(line => line.length > 60)).toEqual([]);
+      const words = (width: number) => helpAfterFlags(entry, width).split(/\s+/);
+      expect(words(60)).toEqual(words(Number.POSITIVE_INFINITY));
+    },
+  );
+});
+
 describe('a slip is met with the word that was meant', () => {
   test.each([
     [['snyc'], 'Did you mean sync?'],
@@ -148,10 +165,13 @@ describe('a slip is met with the word that was meant', () => {
     expect(stderr).toContain(said);
   });
 
-  test('but not where nothing is near', async () => {
-    const { code, stderr } = await runCli(['sync', '--resource', 'invoices']);
+  test.each([
+    [['sync', '--resource', 'invoices'], 'Expected one of document-exports, collections, webhooks.'],
+    [['changes', '--format', 'xml'], 'Expected one of table, ndjson, csv.'],
+  ])('but not where nothing is near: %j', async (args, said) => {
+    const { code, stderr } = await runCli(args);
     expect(code).toBe(2);
-    expect(stderr).toContain('Expected one of document-exports, collections, webhooks.');
+    expect(stderr).toContain(said);
     expect(stderr).not.toContain('Did you mean');
   });
 });

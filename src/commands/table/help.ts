@@ -9,15 +9,26 @@ export function settingHelp(name: SettingName): string {
   return `${help} ${isPlain ? `[${variable}]` : `[${variable}, default ${fallback}]`}`;
 }
 
-/** What the help says after the flags: examples, what else one should know, exit codes. */
-export function helpAfterFlags({ examples, notes = [], exitCodes }: CommandEntry): string {
-  const width = Math.min(lineWidthMax, Math.max(...examples.map(({ line }) => line.length)));
-  const shown = examples.map(({ line, meaning }) => {
-    const before = line.length > width ? `${line}\n${' '.repeat(width + 4)}` : line.padEnd(width);
-    return `  $ ${before}   ${meaning}`;
+/**
+ * What the help says after the flags: examples, what else one should know, exit codes.
+ *
+ * @param width of the terminal, in characters.
+ */
+export function helpAfterFlags({ examples, notes = [], exitCodes }: CommandEntry, width: number): string {
+  const lineWidth = Math.min(lineWidthMax, Math.max(...examples.map(({ line }) => line.length)));
+  const shown = examples.flatMap(({ line, meaning }) => {
+    const beside = `  $ ${line.padEnd(lineWidth)}   ${meaning}`;
+    const indent = ' '.repeat(lineWidth + 7);
+    if (line.length <= lineWidth && beside.length <= width) return [beside];
+    const isNarrow = indent.length + meaning.length > width;
+    return [
+      `  $ ${line}`,
+      ...(isNarrow ? wrap(`      ${meaning}`, width, '      ') : [`${indent}${meaning}`]),
+    ];
   });
   const paragraphs = [...notes, ...(exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`])];
-  return ['', 'Examples:', ...shown, ...paragraphs.flatMap(text => ['', ...wrap(text, widthMax)])].join('\n');
+  const wrapped = paragraphs.flatMap(text => ['', ...wrap(text, Math.min(width, widthMax))]);
+  return ['', 'Examples:', ...shown, ...wrapped].join('\n');
 }
 
 /** The meaning of a longer example stands below it; in characters. */
