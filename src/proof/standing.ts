@@ -5,6 +5,11 @@ import type { Counting } from './answer.ts';
 export interface Standing {
   /** M: over the mirror's rows of the list. */
   readonly sum: Sum;
+  /**
+   * How many rows stood after the last run that was sure of the list and withheld nothing; as many as now where there is none. What
+   * came since may stand beside the rows whose place it takes.
+   */
+  readonly settledCount: number;
   /** True where the last sweep was proven and only incremental runs came since: the mirror then counts as a first reading. */
   readonly isReading: boolean;
   /** True where one content may stand more than once among the rows. */

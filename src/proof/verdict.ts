@@ -163,7 +163,7 @@ function again(
     walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
   );
   if (bounds.isSizeFixed && mayRepeat && reason === repeatsReason) {
-    return { kind: 'unproven', reason: `${reason}, and the service allows no other` };
+    return { kind: 'unproven', reason: `${reason}, and the service served none that was asked for` };
   }
   const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
   const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;

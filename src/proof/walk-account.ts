@@ -143,7 +143,7 @@ export class WalkAccount {
   place(asked: Asked, answer: AnswerEnvelope | null): Place {
     this.#plan.answered();
     this.#laid = null;
-    if (answer === null) return this.#noSuchPage(asked.index);
+    if (answer === null || isBlank(asked.index, answer)) return this.#noSuchPage(asked.index);
     if (answer.total < asked.totalBefore) {
       this.#contradict(
         `totalRecordCount fell from ${asked.totalBefore} to ${answer.total} on page ${this.#name(asked.index)}`,
@@ -316,4 +316,9 @@ export class WalkAccount {
   #contradict(words: string): void {
     if (this.#contradictions.size < contradictionsMax) this.#contradictions.add(words);
   }
+}
+
+/** Past the end some services, which count with the rows that they select, say that there is no record at all. */
+function isBlank(index: number, { count, total }: AnswerEnvelope): boolean {
+  return index > 0 && count === 0 && total === 0;
 }

@@ -142,7 +142,7 @@ function orderOf(
     firstPageNo: last.account.envelope.firstPageNo,
     strip,
     changed,
-    removalsMax: removalsAllowed(rejected, listMirror.standing.sum.count, removals),
+    removalsMax: removalsAllowed(rejected, listMirror.standing, removals),
     edges: knownPages === null || rejected > 0 ? null : edgesOf(last, knownPages, sweptAt),
     knownPages,
   };

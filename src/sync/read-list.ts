@@ -45,7 +45,10 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     const first = await firstPageOf(task, walks, next);
     reading.walksBegun++;
     const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
-    const { account, pages, isTakenUp } = await readWalk(task, first, next.isTrusting, numbers);
+    // Smaller pages than the list's own, which are this program's wish, may be more of them.
+    const share = walks[0] === undefined ? 1 : sizeOf(walks[0]) / first.envelope.pageSize;
+    const bounded = { ...task, pagesMax: Math.ceil(task.pagesMax * Math.max(1, share)) };
+    const { account, pages, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
     const walk = { ...finishWalk(account, manner, itemsOf), pages };
     const isOneBefore = (size: number) => walks.some(before => sizeOf(before) === size);
@@ -87,7 +90,7 @@ async function readWalk(
   isTrusting: boolean,
   { number, numberInRun }: { number: number; numberInRun: number },
 ): Promise<{ account: WalkAccount; pages: readonly Answer[]; isTakenUp: boolean }> {
-  const { list, observer, pagesMax, listMirror } = task;
+  const { list, observer, listMirror } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
   const pages: Answer[] = [];
@@ -105,7 +108,7 @@ async function readWalk(
   const askedFirst = account.askedFirst();
   if (taken.some(({ index }) => index === 0)) account.skipFirst();
   else enter(askedFirst, first.page);
-  const next = () => withinPages(list, account, pagesMax);
+  const next = () => withinPages(list, account, task.pagesMax);
   for await (const { asked, page } of walkPages(requestsOf(task, first, isTrusting), next)) {
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);

@@ -67,17 +67,33 @@ export async function* walkPages(
 
 /** One page by itself; null where the service has no such page. */
 export async function getOrMissing(
-  { source, list, firstPageNo, pageSize, isKnown }: PageRequests,
+  requests: PageRequests,
   asked: Asked,
   signal: AbortSignal,
 ): Promise<WalkedPage> {
-  const pageNo = firstPageNo + asked.index;
   try {
-    return { asked, page: await source.getPage(list, { pageNo, pageSize }, signal, isKnown) };
+    return { asked, page: await getPage(requests, asked.index, signal) };
   } catch (error) {
+    const code = error instanceof ServiceError ? error.code : null;
     // Some services say that a page past the end is no page to ask for.
-    const isRefused = (code: string) => code === 'not_found' || (asked.isBeyond && code === 'refused');
-    if (error instanceof ServiceError && isRefused(error.code)) return { asked, page: null };
+    const isMissing =
+      code === 'not_found' ||
+      (code === 'refused' && (asked.isBeyond || (await isPastEnd(requests, asked.index, signal))));
+    if (isMissing) return { asked, page: null };
     throw error;
   }
+}
+
+/** Whether the list has become so short that there is no such page any more, by its first one. */
+async function isPastEnd(requests: PageRequests, index: number, signal: AbortSignal): Promise<boolean> {
+  const { pagination } = await getPage(requests, 0, signal);
+  return index * pagination.pageSize >= pagination.totalRecordCount;
+}
+
+function getPage(
+  { source, list, firstPageNo, pageSize, isKnown }: PageRequests,
+  index: number,
+  signal: AbortSignal,
+): Promise<Page> {
+  return source.getPage(list, { pageNo: firstPageNo + index, pageSize }, signal, isKnown);
 }

@@ -159,7 +159,7 @@ export class Pages {
 
 /** A mirror that counts as a reading and holds these records. */
 export function standing(list: Iterable<string>, over: Partial<Standing> = {}): Standing {
-  const usual = { mayRepeat: false, counting: null, hasOnlyGrown: true, pageDigests: null };
+  const usual = { mayRepeat: false, counting: null, hasOnlyGrown: true, pageDigests: null, settledCount: 0 };
   return { sum: sumOf(list), isReading: true, ...usual, ...over };
 }
 

@@ -35,6 +35,9 @@ export interface Manner extends ServiceScenario {
   readonly answerNo: number;
 }
 
+/** Of a service that counts with the rows that it selects, where it selects none. */
+const noCounts = { totalRecordCount: 0, pageCount: 0 };
+
 /** After which page, from 0, no other is served. */
 const lastServed = {
   heeded: Number.POSITIVE_INFINITY,
@@ -57,12 +60,12 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const isBeyond = manner.pageNo === 'heeded' && asked > last;
   if (isBeyond && manner.beyond === 'missing') return { kind: 'missing' };
   const served = Math.min(asked, firstPageNo + lastServed[manner.pageNo]);
-  const pageNo = isBeyond && manner.beyond !== 'empty' ? last : served;
+  const pageNo = isBeyond && manner.beyond.startsWith('last') ? last : served;
   const offset = (pageNo - firstPageNo) * size;
   const entries = entriesAt(list.entries, offset, size, manner.ties);
   const isLying = manner.pageNo.endsWith('-lying') || (isBeyond && manner.beyond === 'last-asked');
   const pagination = {
-    ...countsOf(list, size, manner),
+    ...(isBeyond && manner.beyond === 'zeroed' ? noCounts : countsOf(list, size, manner)),
     pageNo: isLying ? asked : pageNo,
     pageSize: cut.said,
   };

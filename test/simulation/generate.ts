@@ -109,7 +109,7 @@ function drawService({ random, pageSize, focusSize, isLying, hasOddTotals }: Swa
     defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
     maxSize: pageSize,
     sizes: random.pick(['honoured', 'clamped', 'clamped', 'clamped-silently', 'refused', 'ignored']),
-    beyond: random.pick(['empty', 'missing', 'last-own', 'last-asked']),
+    beyond: random.pick(['empty', 'zeroed', 'missing', 'last-own', 'last-asked']),
     pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying', 'clamped', 'clamped-lying']) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',

@@ -59,7 +59,7 @@ const service = record({
   defaultSize: number,
   maxSize: number,
   sizes: oneOf('honoured', 'clamped', 'clamped-silently', 'refused', 'ignored'),
-  beyond: oneOf('empty', 'missing', 'last-own', 'last-asked'),
+  beyond: oneOf('empty', 'zeroed', 'missing', 'last-own', 'last-asked'),
   pageNo: oneOf('heeded', 'ignored', 'ignored-lying', 'clamped', 'clamped-lying'),
   totals: record({ kind: oneOf('right', 'capped', 'stale', 'off'), by: number }),
   pageCounts: oneOf('right', 'capped', 'too-high'),

@@ -13,8 +13,11 @@ export interface ServiceScenario {
   readonly maxSize: number;
   /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. */
   readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored';
-  /** The answer to a page beyond the end; `last-asked` is the last page again, under the number that was asked for. */
-  readonly beyond: 'empty' | 'missing' | 'last-own' | 'last-asked';
+  /**
+   * The answer to a page beyond the end; `zeroed` is an empty one that counts no records, `last-asked` the last page again, under the
+   * number that was asked for.
+   */
+  readonly beyond: 'empty' | 'zeroed' | 'missing' | 'last-own' | 'last-asked';
   /**
    * An ignored `pageNo` always serves the first page, a clamped one no page after the second; the answer says so, or claims to be
    * the page that was asked for.

@@ -113,6 +113,10 @@ test('a page beyond the end is answered in each of the four ways', () => {
   const world = worldOf(5);
   expect(say(world, 9, 3, { beyond: 'missing' })).toBe('missing');
   expect(say(world, 9, 3, { beyond: 'empty' })).toMatchObject({ titles: [], pagination: { pageNo: 9 } });
+  expect(say(world, 9, 3, { beyond: 'zeroed' })).toMatchObject({
+    titles: [],
+    pagination: { pageNo: 9, totalRecordCount: 0 },
+  });
   expect(say(world, 9, 3, { beyond: 'last-own' })).toMatchObject({
     titles: ['R4', 'R5'],
     pagination: { pageNo: 2 },

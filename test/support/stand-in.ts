@@ -28,8 +28,8 @@ export interface StandInOptions {
   clamp: 'honest' | 'silent' | 'refuse';
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'asked' | 'effective';
-  /** The answer past the last page; `last` is the last page again, under its own number. */
-  beyond: 'empty' | '404' | 'last' | 'last-otherwise';
+  /** The answer past the last page; `zeroed` is an empty one that counts no records, `last` the last page again, under its own number. */
+  beyond: 'empty' | 'zeroed' | '400' | '404' | 'last' | 'last-otherwise';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
   pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
   gzip: boolean;
@@ -284,8 +284,9 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
   const lastIndex = Math.max(0, Math.ceil(items.length / size) - 1);
   let { servedNo, echoedNo } = turnTo(asked.pageNo, options);
   if (servedNo - options.firstPage > lastIndex) {
-    if (options.beyond === '404') return refusal(404, 'no such page');
-    if (options.beyond !== 'empty') servedNo = echoedNo = lastIndex + options.firstPage;
+    if (options.beyond === '400' || options.beyond === '404')
+      return refusal(Number(options.beyond), 'no such page');
+    if (options.beyond.startsWith('last')) servedNo = echoedNo = lastIndex + options.firstPage;
   }
   const offset = (servedNo - options.firstPage) * size;
   const silent = options.clamp === 'silent';
@@ -297,6 +298,8 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
     totalRecordCount: Math.max(0, items.length + options.totalError),
   };
   const served = items.slice(offset, offset + size).map(textOf);
+  if (options.beyond === 'zeroed' && served.length === 0)
+    pagination.totalRecordCount = pagination.pageCount = 0;
   const isOtherwise = options.beyond === 'last-otherwise' && servedNo !== asked.pageNo;
   const texts = isOtherwise ? served.toReversed().map(text => text.replace('{', '{ ')) : served;
   return json(200, `{"items":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`);

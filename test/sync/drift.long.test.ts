@@ -484,6 +484,20 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test('stays withheld where as many came in the place of what is gone, also after a run that proved nothing', async () => {
+    await using scene = await setSyncedScene({}, { exports: 100 });
+    scene.service.lists[resource] = make(100, n => documentExport(500 + n));
+    for (let run = 0; run < 3; run++) {
+      expect((await syncScene(scene)).of(resource)).toMatchObject({ removed: 0, removalsWithheld: 100 });
+      scene.service.options.totalError = -1;
+      expect((await syncScene(scene)).of(resource)).toMatchObject({ completeness: 'unproven', removed: 0 });
+      scene.service.options.totalError = 0;
+    }
+    const allowed = await syncScene(scene, { allowMassRemoval: true });
+    expect(allowed.of(resource)).toMatchObject({ removed: 100, removalsWithheld: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
   test('is made at exactly the share that is set, and withheld one record beyond', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(0, 65);

@@ -21,6 +21,8 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
     20,
   ],
   ['pages past the end are 404', { maxPageSize: 20, extraPageCount: 1, beyond: '404' }, 20],
+  ['pages past the end are refused', { maxPageSize: 20, extraPageCount: 1, beyond: '400' }, 20],
+  ['pages past the end are empty, and count no records', { maxPageSize: 20, beyond: 'zeroed' }, 20],
   ['past the end the last page comes again', { maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, 20],
   [
     'past the end the last page comes again, in other bytes and another order',
@@ -43,6 +45,37 @@ describe.concurrent('the mirror is exact where', () => {
     scene.service.lists['document-exports'].push(documentExport(900));
     const second = await scene.sync();
     expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('a page past the end counts no records, in as few requests as elsewhere', async () => {
+    const requests = async (beyond: 'empty' | 'zeroed') => {
+      await using scene = await setScene({ maxPageSize: 20, beyond });
+      await scene.sync();
+      return scene.service.requests.length;
+    };
+    expect(await requests('zeroed')).toBe(await requests('empty'));
+  });
+
+  test.each(['400', '404', 'empty', 'zeroed', 'last'] as const)(
+    'the list becomes shorter while it is read, and a page past the end is %s',
+    async beyond => {
+      await using scene = await setScene({ maxPageSize: 10, beyond }, { exports: 34 });
+      scene.service.onRequest = ({ resource, pageNo }) => {
+        if (resource === 'document-exports' && pageNo === 2) scene.service.lists[resource].splice(15);
+      };
+      const synced = await scene.sync('--concurrency', '1');
+      expect(synced.of('document-exports')).toMatchObject({ status: 'completed', completeness: 'proven' });
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
+
+  test('two exports are equal, and smaller pages than the list has would be more than are read', async () => {
+    await using scene = await setScene({ maxPageSize: 10 }, { exports: 29 });
+    scene.service.lists['document-exports'].push(documentExport(3));
+    const refused = await scene.sync('--max-pages', '2');
+    expect(refused.of('document-exports')).toMatchObject({ error: { code: 'too_many_pages' } });
+    expect(await scene.sync('--max-pages', '3')).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
   });
 

@@ -46,6 +46,7 @@ export class LiveList implements ListMirror {
       isReading: false,
       mayRepeat: true,
       counting: null,
+      settledCount: 0,
       hasOnlyGrown: false,
       pageDigests: null,
     };

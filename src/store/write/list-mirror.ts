@@ -261,8 +261,10 @@ export class SqliteListMirror implements ListMirror {
     const { mayRepeat, counting, pageCount } = this.#state;
     const sweeps = records.sweeps(list.resource, sweepsLookedAt);
     const written = sweeps[0] === undefined ? [] : records.writtenSince(list.resource, sweeps[0].runId);
+    const sum = this.#context.sum.stored();
     return {
-      sum: this.#context.sum.stored(),
+      sum,
+      settledCount: records.lastSettled(list.resource)?.recordCount ?? sum.count,
       isReading: isReading(written, run),
       mayRepeat: this.#context.list.identity.by === 'content' && mayRepeat,
       counting,

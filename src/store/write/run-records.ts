@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, gte, isNotNull, notExists, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNotNull, ne, notExists, type SQL, sql } from 'drizzle-orm';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -171,6 +171,14 @@ export class RunRecords {
   /** A run that wrote this list, and those after it, the newest first. */
   writtenSince(resource: string, runId: number): WrittenList[] {
     return this.#written(resource, gte(syncRunResources.runId, runId)).all();
+  }
+
+  /** The last run that was sure of this list and withheld nothing; undefined where none was. */
+  lastSettled(resource: string): WrittenList | undefined {
+    const isSure = ne(syncRunResources.completeness, 'unproven');
+    return this.#written(resource, and(isSure, eq(syncRunResources.removalsWithheld, 0)))
+      .limit(1)
+      .get();
   }
 
   #written(resource: string, condition?: SQL) {
