@@ -164,7 +164,10 @@ describe('two readings', () => {
     const verdict = verdictOf(pages => [pages.walk(`${alphabet}A`, 5), pages.walk(`${alphabet}A`, 5)], {
       bounds: { ...dear, isSizeFixed: true },
     });
-    expect(verdict).toMatchObject({ kind: 'unproven', reason: expect.stringContaining('served none that was asked for') });
+    expect(verdict).toMatchObject({
+      kind: 'unproven',
+      reason: expect.stringContaining('served none that was asked for'),
+    });
   });
 
   describe('of which one by another page size held other records', () => {
