@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
+import { sizeOf } from '../proof/finished-walk.ts';
 import { GateError, PartialReadError } from '../proof/gate.ts';
 import { type ListEdges, pagesSweptAlwaysMax } from '../proof/incremental.ts';
 import { removalsAllowed } from '../proof/removal-guard.ts';
@@ -53,7 +54,14 @@ interface ListSync extends OpenList {
 
 /** Writes what stands at the growing edge; where the rows would not come to that, the list is swept. */
 async function extend(sync: ListSync, { envelope, pages, edges }: IncrementalReport): Promise<ListOutcome> {
-  const order = { kind: 'edges', firstPageNo: envelope.firstPageNo, pages, edges } as const;
+  const { firstPageNo, pageSize } = envelope;
+  const order = {
+    kind: 'edges',
+    firstPageNo,
+    pageSizes: { read: pageSize, own: pageSize },
+    pages,
+    edges,
+  } as const;
   try {
     return await write(sync, order, 'incremental');
   } catch (error) {
@@ -112,7 +120,8 @@ function storeSeen(
     pages,
   }));
   const firstPageNo = walks[0]?.account.envelope.firstPageNo ?? 0;
-  return write(sync, { kind: 'seen', firstPageNo, walks: seen }, 'unproven', proof.reason);
+  const order = { kind: 'seen', firstPageNo, pageSizes: pageSizesOf(sync), walks: seen } as const;
+  return write(sync, order, 'unproven', proof.reason);
 }
 
 /** @throws GateError where the rows would not come to what was read. */
@@ -127,12 +136,13 @@ function write(
   return listMirror.apply(order, applied => conclude(ended(completeness, words, applied)), signal);
 }
 
-function orderOf(
-  { listMirror, removals }: ListSync,
-  walks: readonly ReadWalk[],
-  changed: Changed,
-  sweptAt: string,
-): ApplyOrder {
+/** The size of the last walk's pages, and that of the list's own, which its record names. */
+function pageSizesOf({ findings: { walks } }: ListSync): ApplyOrder['pageSizes'] {
+  return { read: sizeOf(walks.at(-1) as ReadWalk), own: sizeOf(walks[0] as ReadWalk) };
+}
+
+function orderOf(sync: ListSync, walks: readonly ReadWalk[], changed: Changed, sweptAt: string): ApplyOrder {
+  const { listMirror, removals } = sync;
   const last = walks.at(-1) as ReadWalk;
   const strip = last.strip as Strip;
   const rejected = strip.segments.reduce((sum, { answer }) => sum + (answer.rejected?.count ?? 0), 0);
@@ -140,6 +150,7 @@ function orderOf(
   return {
     kind: 'list',
     firstPageNo: last.account.envelope.firstPageNo,
+    pageSizes: pageSizesOf(sync),
     strip,
     changed,
     removalsMax: removalsAllowed(rejected, listMirror.standing, removals),

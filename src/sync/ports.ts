@@ -57,7 +57,11 @@ export interface PageReading {
 }
 
 /** What is to be written. */
-export type ApplyOrder = { readonly firstPageNo: number } & (
+export type ApplyOrder = {
+  readonly firstPageNo: number;
+  /** Records a page: of the last walk's pages, and of the list's own, by which places are told. */
+  readonly pageSizes: { readonly read: number; readonly own: number };
+} & (
   | {
       /** The strip is the list: what the mirror has otherwise is updated or removed. */
       readonly kind: 'list';

@@ -308,3 +308,15 @@ describe.concurrent('connection names', () => {
     expect(nameOf(scene.database, 52)).toBe('Known now');
   });
 });
+
+test("a rejected record stands at its place by the list's own page size, whatever size the last reading had", async () => {
+  await using scene = await setScene({ maxPageSize: 10 }, { exports: 29 });
+  // Two that are equal make a run read by other page sizes, too.
+  scene.service.lists['document-exports'].push(documentExport(3));
+  scene.service.lists['document-exports'].splice(17, 0, '"no object"');
+  const synced = await scene.sync();
+  expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', pageSize: 10, rejected: 1 });
+  expect(scene.service.requests.some(({ pageSize }) => pageSize === 6)).toBe(true);
+  const place = sqlite(scene.database, 'SELECT page_no, position FROM rejected_records');
+  expect(place).toEqual([{ page_no: 2, position: 7 }]);
+});

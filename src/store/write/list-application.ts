@@ -216,11 +216,15 @@ export class ListApplication {
         : order.kind === 'seen'
           ? (order.walks.at(-1)?.pages ?? [])
           : [];
+    const { read, own } = order.pageSizes;
     for (const { digest, index, rejected } of pages) {
       const page = rejected === null ? null : this.#stagedPage(digest);
       if (page === null) continue;
-      for (const rejection of rejectionsOf(list, page))
-        this.#rejections.add(order.firstPageNo + index, rejection);
+      for (const { position, ...rejection } of rejectionsOf(list, page)) {
+        const place = index * read + position;
+        const pageNo = order.firstPageNo + Math.floor(place / own);
+        this.#rejections.add(pageNo, { ...rejection, position: place % own });
+      }
     }
     this.#rejections.finish();
   }
