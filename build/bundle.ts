@@ -17,6 +17,7 @@ const bundled = new Set([
   'commander',
   'csv-stringify',
   'drizzle-orm',
+  'get-east-asian-width',
   'jsonc-parser',
   'leven',
   'p-retry',

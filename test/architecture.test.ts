@@ -112,6 +112,7 @@ const packageRooms: Record<string, readonly string[]> = {
   leven: ['commands'],
   'cli-progress': ['commands'],
   'cli-table3': ['render'],
+  'get-east-asian-width': ['render'],
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],
   ajv: ['contract'],

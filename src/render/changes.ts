@@ -1,5 +1,5 @@
 import type { Change } from '../store/read/change.ts';
-import { cut, piece } from './cut.ts';
+import { columnsOf, cut, cutToColumns, piece } from './cut.ts';
 import { count } from './numbers.ts';
 import { differencesOf, fieldsOf, type ShownDifference, wholeRecord } from './record-text.ts';
 
@@ -12,13 +12,13 @@ const marks: Record<string, string> = { insert: '+', update: '~', removal: '−'
 export function changesText(changes: readonly ShownChange[], total: number, width: number): string {
   const lines = changes.map(change => {
     const head = `${marks[change.operation] ?? '?'} ${change.resource} ${change.recordId}  `;
-    return cut(head + describe(change, width - head.length), width);
+    return cutToColumns(head + describe(change, width - head.length), width);
   });
   if (total > changes.length) lines.push(`… and ${count(total - changes.length)} more`);
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** What a change says, in about as many characters as there is room for. */
+/** What a change says, in about as many columns as there is room for. */
 function describe({ record, before }: ShownChange, room: number): string {
   if (before === null) {
     // The id stands at the front of the line.
@@ -31,10 +31,12 @@ function describe({ record, before }: ShownChange, room: number): string {
     after: each.after || '–',
   }));
   const whole = changed.map(differenceText).join(between);
-  if (whole.length <= room) return whole;
+  const columns = columnsOf(whole);
+  if (columns <= room) return whole;
   // What is no value stands whole, and the values share the rest.
   const fixed = changed.map(each => differenceText({ ...each, before: '', after: '' })).join(between);
-  const sideMax = Math.max(sideMin, Math.floor((room - fixed.length) / changed.length / 2));
+  const length = Math.floor((room * whole.length) / columns);
+  const sideMax = Math.max(sideMin, Math.floor((length - fixed.length) / changed.length / 2));
   return changed.map(each => differenceText(shortened(each, sideMax))).join(between);
 }
 

@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { printable } from '../printable.ts';
+import { columnsOf } from './cut.ts';
 
 const noBorders = {
   top: '',
@@ -43,7 +44,7 @@ export function renderTable(
     .toString()
     .split('\n')
     .map(line => line.trimEnd());
-  const fits = lines.every(line => line.length <= width);
+  const fits = lines.every(line => columnsOf(line) <= width);
   return (fits ? lines : cells.flatMap(row => blockLines(columns, row))).map(line => `${line}\n`).join('');
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changesText } from '../../src/render/changes.ts';
+import { columnsOf } from '../../src/render/cut.ts';
 
 const title = 'Lease "Unit 75" (Chloë O\'Brien), signed copy of the annex about parking';
 
@@ -34,6 +35,16 @@ describe('the line of an update', () => {
     expect(line({ title }, { title: `${title}!` })).toContain('parking → …');
     expect(line({ title }, { title: `${title}!` })).toMatch(/parking!\n$/);
     expect(line({ title }, { title: null })).toMatch(/title: Lease .*… → –\n$/);
+  });
+
+  test('counts a character by the columns that it takes', () => {
+    const name = '駐車場に関する附属書の署名済み写し、第七十五号室';
+    const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null } as const;
+    const text = changesText([{ ...inserted, record: JSON.stringify({ name: name.repeat(4) }) }], 1, 40);
+    expect(text).toBe('+ webhooks 1  駐車場に関する附属書の署…\n');
+    const shown = line({ name: `${name.repeat(3)}一` }, { name: `${name.repeat(3)}二` });
+    expect(shown).toMatch(/name: ….*一 → ….*二\n$/);
+    expect(columnsOf(shown.trimEnd())).toBeLessThanOrEqual(80);
   });
 
   test('shares the line out among the fields that changed', () => {

@@ -26,6 +26,15 @@ webhooks
 `);
   });
 
+  test('is as wide as a terminal shows it', () => {
+    const wide = [['書類', '3', '']];
+    expect(renderTable(columns, wide, 20)).toBe('List  Records  Error\n書類        3\n');
+    expect(renderTable(['List', 'Error'], [['書類', '失敗しました']], 17)).toBe(
+      '書類\n  Error: 失敗しました\n',
+    );
+    expect(renderTable(['List', 'Error'], [['書類', '失敗しました']], 18)).toContain('書類  失敗しました\n');
+  });
+
   test('names a number that heads a block, for alone it says nothing', () => {
     expect(renderTable([{ right: 'Run' }, 'Status'], [['12', 'completed']], 10)).toBe(
       'Run 12\n  Status: completed\n',
