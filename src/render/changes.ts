@@ -31,13 +31,14 @@ function describe({ record, before }: ShownChange, room: number): string {
     after: each.after || '–',
   }));
   const whole = changed.map(differenceText).join(between);
-  const columns = columnsOf(whole);
-  if (columns <= room) return whole;
+  if (columnsOf(whole) <= room) return whole;
   // What is no value stands whole, and the values share the rest.
   const fixed = changed.map(each => differenceText({ ...each, before: '', after: '' })).join(between);
-  const length = Math.floor((room * whole.length) / columns);
-  const sideMax = Math.max(sideMin, Math.floor((length - fixed.length) / changed.length / 2));
-  return changed.map(each => differenceText(shortened(each, sideMax))).join(between);
+  const within = (sideMax: number) =>
+    changed.map(each => differenceText(shortened(each, sideMax))).join(between);
+  let sideMax = Math.max(sideMin, Math.floor((room - columnsOf(fixed)) / changed.length / 2));
+  while (sideMax > sideMin && columnsOf(within(sideMax)) > room) sideMax--;
+  return within(sideMax);
 }
 
 const bounds = { ...wholeRecord, withIds: false };
