@@ -12,14 +12,22 @@ export type EndProbe = 'holds' | 'differs' | 'one-size';
 /**
  * Whether the end of a list that is otherwise proven is still open: in any of the walks a page came again for the one after the last,
  * so that the service may heed no number beyond it, with a total that fits. A reading that agrees and cuts the list into
- * another number of pages closes it. The last walk is the newest.
+ * another number of pages closes it, unless nothing shows that the service heeds numbers at all. The last walk is the newest.
  */
 export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boolean {
   const last = walks.at(-1) as FinishedWalk;
   if (!walks.some(({ account }) => account.isEndRepeated)) return false;
   return !walks.some(
-    walk => walk.account.pageCount !== last.account.pageCount && agreesWith(last, walk, itemsOf),
+    walk =>
+      walk.account.pageCount !== last.account.pageCount &&
+      ![walk, last].some(isOnePageForAll) &&
+      agreesWith(last, walk, itemsOf),
   );
+}
+
+/** Whether all pages may be one, sent for every number: they are alike, and by `pageCount` there are more. */
+function isOnePageForAll({ account }: FinishedWalk): boolean {
+  return account.isAllAlike && account.isEndDenied;
 }
 
 /**

@@ -34,6 +34,16 @@ describe('the end of a list', () => {
       false,
     ],
     [
+      'is not closed by one whose pages are all alike where there are more of them by pageCount',
+      pages => [repeating(pages, 'AA', 1), repeating(pages, 'AA', 2)],
+      true,
+    ],
+    [
+      'is closed by one whose pages are all alike where there are no more of them',
+      pages => [pages.walk('AA', 1), repeating(pages, 'AA', 2)],
+      false,
+    ],
+    [
       'is not closed by one that does not agree',
       pages => [repeating(pages, 'ABCDF', 2), repeating(pages, 'ABCDE', 3)],
       true,
