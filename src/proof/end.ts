@@ -25,9 +25,9 @@ export function isEndOpen(walks: readonly FinishedWalk[], itemsOf: ItemsOf): boo
   );
 }
 
-/** Whether all pages may be one, sent for every number: they are alike, and by `pageCount` there are more. */
+/** Whether all pages may be one that is sent for every number: they are alike, and so is what came after the last, under its number. */
 function isOnePageForAll({ account }: FinishedWalk): boolean {
-  return account.isAllAlike && account.isEndDenied;
+  return account.isAllAlike && account.isEndEchoed;
 }
 
 /**

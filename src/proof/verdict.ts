@@ -91,8 +91,8 @@ export function judgeRefuted(walks: readonly FinishedWalk[], standing: Standing,
 }
 
 /**
- * Decides what walks that agree come to where their end is open, by a look at it; null where it is the end. Where the service has
- * one page size, it is in doubt if the last page is full, and there is one more by `pageCount`.
+ * Decides what walks that agree come to where their end is open, by a look at it; null where it is the end. Where the last page is full
+ * and there is one more by `pageCount`, a look is not enough: all of the list must be read by another page size.
  */
 export function judgeEnd(
   walks: readonly FinishedWalk[],
@@ -101,16 +101,16 @@ export function judgeEnd(
   bounds: Bounds,
 ): Undecided | null {
   const { account } = walks.at(-1) as FinishedWalk;
-  if (probe === 'differs') {
-    return again(walks, { reason: openEndReason, pageSize: otherSizeOf(account) }, standing, bounds);
-  }
-  const isDenied = walks.some(walk => walk.account.isEndDenied);
-  if (probe === 'holds' || !isFull(account) || !isDenied) return null;
-  return { kind: 'unproven', reason: deniedEndReason };
+  const isDenied = isFull(account) && walks.some(walk => walk.account.isEndDenied);
+  if (probe === 'one-size') return isDenied ? { kind: 'unproven', reason: deniedEndReason } : null;
+  if (probe === 'holds' && !isDenied) return null;
+  const reason = probe === 'holds' ? fullEndReason : openEndReason;
+  return again(walks, { reason, pageSize: otherSizeOf(account) }, standing, bounds);
 }
 
 const openEndReason =
   'a page came again for the one after the last, and pages of another size did not end with the same record';
+const fullEndReason = 'a page came again for the one after the last, which there is by pageCount';
 const deniedEndReason =
   'a page came again for the one after the last, which there is by pageCount, and the service allows no other page size';
 

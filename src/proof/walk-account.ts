@@ -51,7 +51,7 @@ export class WalkAccount {
   /** The newest total when the end was proved last; null before. */
   #totalAtEnd: number | null = null;
   /** Not null where a page that had come came again for the one after the last. */
-  #repeatedEnd: { readonly isDenied: boolean } | null = null;
+  #repeatedEnd: { readonly isDenied: boolean; readonly isEchoed: boolean } | null = null;
   #isAlwaysTheSame = false;
   #isOver = false;
 
@@ -100,6 +100,11 @@ export class WalkAccount {
   /** True where by the service's own `pageCount` there was a page where the walk found the end. */
   get isEndDenied(): boolean {
     return this.#repeatedEnd?.isDenied === true;
+  }
+
+  /** True where it said that it was the one that was asked for. */
+  get isEndEchoed(): boolean {
+    return this.#repeatedEnd?.isEchoed === true;
   }
 
   /** True where records came that the total of their answer does not count. */
@@ -228,7 +233,10 @@ export class WalkAccount {
   #pageBeyond(index: number, answer: AnswerEnvelope): Place {
     const again = this.#pageSentAgain(answer);
     if (again !== null) {
-      this.#repeatedEnd = { isDenied: this.isEndDenied || answer.pageCount > index };
+      this.#repeatedEnd = {
+        isDenied: this.isEndDenied || answer.pageCount > index,
+        isEchoed: this.isEndEchoed || answer.pageNo === this.#name(index),
+      };
       this.#proveEnd();
       return again;
     }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from '../contract/page.ts';
 import { type EndProbe, otherSizeOf } from '../proof/end.ts';
 import type { WalkAccount } from '../proof/walk-account.ts';
+import { getFirstPage } from './page-size.ts';
 import { getOrMissing, type PageRequests } from './walk.ts';
 
 /** The list may grow while its end is looked at. */
@@ -17,13 +18,16 @@ export async function probeEnd(requests: PageRequests, account: WalkAccount): Pr
     const other = await getLastPage(requests, otherSize, otherSize, total);
     const totals = [page, other].map(each => each?.pagination.totalRecordCount ?? total);
     const moved = totals.findLast(each => each !== total);
-    if (moved === undefined) {
-      const record = lastRecordOf(requests, page, pageSize);
-      if (record === undefined) return 'differs';
-      if (other?.pagination.pageSize !== otherSize) return 'one-size';
-      return isDeepStrictEqual(record, lastRecordOf(requests, other, otherSize)) ? 'holds' : 'differs';
+    if (moved !== undefined) {
+      total = moved;
+      continue;
     }
-    total = moved;
+    if (!isLastPage(requests, page, pageSize)) return 'differs';
+    if (other?.pagination.pageSize !== otherSize) return 'one-size';
+    if (isLastPage(requests, other, otherSize) && endAlike(page, other)) return 'holds';
+    // The size that an answer says may be that of the request alone.
+    const { envelope } = await getFirstPage(requests.source, requests.list, otherSize, requests.signal);
+    return envelope.pageSize === otherSize ? 'differs' : 'one-size';
   }
   return 'differs';
 }
@@ -39,16 +43,22 @@ async function getLastPage(
   return page;
 }
 
-/** The last item of a page, if it is the last page and whole, and holds no other like it, which might stand in its place. */
-function lastRecordOf({ firstPageNo }: PageRequests, page: Page | null, size: number): unknown {
-  if (page === null) return undefined;
+/** Whether a page is the last one by its own total, and whole. */
+function isLastPage({ firstPageNo }: PageRequests, page: Page | null, size: number): page is Page {
+  if (page === null) return false;
   const { pageNo, totalRecordCount } = page.pagination;
   const index = indexOfLast(size, totalRecordCount);
-  const items = page.content?.items ?? [];
-  const isWhole = pageNo === firstPageNo + index && items.length === totalRecordCount - index * size;
-  const record = items.at(-1);
-  const isTwice = items.slice(0, -1).some(item => isDeepStrictEqual(item, record));
-  return isWhole && !isTwice ? record : undefined;
+  return pageNo === firstPageNo + index && page.content?.items.length === totalRecordCount - index * size;
+}
+
+/** Whether pages end with the same record, of which neither holds another one, that might stand in its place. */
+function endAlike(...pages: readonly Page[]): boolean {
+  const lists = pages.map(({ content }) => content?.items ?? []);
+  const record = lists[0]?.at(-1);
+  return lists.every(items => {
+    const isAlike = (item: unknown) => isDeepStrictEqual(item, record);
+    return items.filter(isAlike).length === 1 && isAlike(items.at(-1));
+  });
 }
 
 function indexOfLast(size: number, total: number): number {

@@ -106,8 +106,13 @@ async function readWalk(
     listMirror.keep(number, answer);
   };
   const askedFirst = account.askedFirst();
-  if (taken.some(({ index }) => index === 0)) account.skipFirst();
-  else enter(askedFirst, first.page);
+  const takenFirst = taken.find(({ index }) => index === 0);
+  if (takenFirst === undefined) enter(askedFirst, first.page);
+  else {
+    account.skipFirst();
+    // Of the pages that were taken up it is the one that came in this run, too.
+    pages.push(takenFirst);
+  }
   const next = () => withinPages(list, account, task.pagesMax);
   for await (const { asked, page } of walkPages(requestsOf(task, first, isTrusting), next)) {
     enter(asked, page);

@@ -34,12 +34,17 @@ describe('the end of a list', () => {
       false,
     ],
     [
-      'is not closed by one whose pages are all alike where there are more of them by pageCount',
+      'is not closed by one whose pages are all alike, as is what came after them under its number',
       pages => [repeating(pages, 'AA', 1), repeating(pages, 'AA', 2)],
       true,
     ],
     [
-      'is closed by one whose pages are all alike where there are no more of them',
+      'is closed by one whose pages are all alike where what came after them says that it is another page',
+      pages => [pages.walkOver([['A'], ['A'], ['A']], 1, 2, false, [], 2), repeating(pages, 'AA', 2)],
+      false,
+    ],
+    [
+      'is closed by one whose pages are all alike where nothing came after them',
       pages => [pages.walk('AA', 1), repeating(pages, 'AA', 2)],
       false,
     ],

@@ -254,7 +254,12 @@ describe('an end that is open', () => {
   const judged = (probe: EndProbe, size = 3) => judgeEnd(walksOf(new Pages(), size), probe, noStanding, dear);
 
   test('is one where pages of another size end with the same record', () => {
-    expect(judged('holds')).toBe(null);
+    expect(judged('holds', 5)).toBe(null);
+    expect(judgeEnd([new Pages().walk('ABC', 3)], 'holds', noStanding, dear)).toBe(null);
+  });
+
+  test('leaves the list to another reading also where they do, if the page is full, and pageCount knows of more', () => {
+    expect(judged('holds')).toMatchObject({ kind: 'again', next: { pageSize: 2, isTrusting: false } });
   });
 
   test('leaves the list to another reading by that size where they do not', () => {

@@ -86,6 +86,7 @@ function cutBy(
   { sizes, defaultSize, maxSize }: ServiceScenario,
 ): { size: number; said: number } | null {
   if (asked === null || sizes === 'ignored') return { size: defaultSize, said: defaultSize };
+  if (sizes === 'ignored-silently') return { size: defaultSize, said: asked };
   if (asked <= maxSize || sizes === 'honoured') return { size: Math.max(1, asked), said: asked };
   if (sizes === 'refused') return null;
   return { size: maxSize, said: sizes === 'clamped' ? maxSize : asked };

@@ -108,7 +108,7 @@ function drawService({ random, pageSize, focusSize, isLying, hasOddTotals }: Swa
     firstPageNo: random.pick([0, 1]),
     defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
     maxSize: pageSize,
-    sizes: random.pick(['honoured', 'clamped', 'clamped', 'clamped-silently', 'refused', 'ignored']),
+    sizes: random.pick(['honoured', 'clamped', 'clamped-silently', 'refused', 'ignored', 'ignored-silently']),
     beyond: random.pick(['empty', 'zeroed', 'missing', 'last-own', 'last-asked']),
     pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying', 'clamped', 'clamped-lying']) : 'heeded',
     totals: { kind, by: by[kind] },

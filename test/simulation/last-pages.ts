@@ -18,7 +18,7 @@ export class LastPages {
     const end = shown.offset + shown.entries.length;
     const isLast =
       pagination.totalRecordCount === end && pagination.pageCount * shown.size < end + shown.size;
-    this.#lists.set(list, isLast && sizes === 'ignored');
+    this.#lists.set(list, isLast && sizes.startsWith('ignored'));
   }
 
   /** By its last answer. */

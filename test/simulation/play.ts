@@ -95,8 +95,9 @@ class Simulation implements Played {
     const { service, runs } = this.#scenario;
     const { pageSize, incremental, concurrency, schedule } = runs.at(-1) ?? plainRun;
     const still = { ...plainRun, lies: false, incremental, concurrency, schedule };
-    const hasDoubles = this.#hasDoubles();
-    const honest = hasDoubles ? withManyCuts(truthful(service)) : truthful(service);
+    const counts = [...this.#world.lists['document-exports'].now.values()];
+    const hasDoubles = counts.some(count => count > 1);
+    const honest = hasDoubles ? withManyCuts(truthful(service), counts.length === 1) : truthful(service);
     const size = hasDoubles && pageSize !== null ? Math.max(pageSize, sizeForThreeCuts) : pageSize;
     for (let healed = 1; healed <= healingRuns && this.isSound; healed++) {
       // Later than any full sweep is due.
@@ -117,10 +118,6 @@ class Simulation implements Played {
     const differences = await differencesIn(this.#place.path);
     const run = this.runs.length;
     this.#add(differences.map(what => ({ kind: 'verify', list: null, run, what })));
-  }
-
-  #hasDoubles(): boolean {
-    return [...this.#world.lists['document-exports'].now.values()].some(count => count > 1);
   }
 
   async #run(run: RunScenario, service: ServiceScenario): Promise<RunFacts> {

@@ -58,7 +58,7 @@ const service = record({
   firstPageNo: oneOf(0, 1),
   defaultSize: number,
   maxSize: number,
-  sizes: oneOf('honoured', 'clamped', 'clamped-silently', 'refused', 'ignored'),
+  sizes: oneOf('honoured', 'clamped', 'clamped-silently', 'refused', 'ignored', 'ignored-silently'),
   beyond: oneOf('empty', 'zeroed', 'missing', 'last-own', 'last-asked'),
   pageNo: oneOf('heeded', 'ignored', 'ignored-lying', 'clamped', 'clamped-lying'),
   totals: record({ kind: oneOf('right', 'capped', 'stale', 'off'), by: number }),

@@ -11,8 +11,8 @@ export interface ServiceScenario {
   /** The size of a page where the request names none. */
   readonly defaultSize: number;
   readonly maxSize: number;
-  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. */
-  readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored';
+  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. In silence, an answer says that it has the size that was asked for. */
+  readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored' | 'ignored-silently';
   /**
    * The answer to a page beyond the end; `zeroed` is an empty one that counts no records, `last-asked` the last page again, under the
    * number that was asked for.

@@ -8,11 +8,18 @@ export function truthful(service: ServiceScenario): ServiceScenario {
 /** Pages of this size can be cut in two other ways, by 0.618 and 0.79 of it. */
 export const sizeForThreeCuts = 5;
 
-/** Where contents stand twice, other cuts must show that they do: the service must allow them. */
-export function withManyCuts({ sizes, maxSize, defaultSize, ...service }: ServiceScenario): ServiceScenario {
+/**
+ * Where contents stand twice, other cuts must show that they do: the service must allow them. Where all records are alike, a page after
+ * the last one must not pass for one more.
+ */
+export function withManyCuts(
+  { sizes, maxSize, defaultSize, beyond, ...service }: ServiceScenario,
+  areAlike: boolean,
+): ServiceScenario {
   return {
     ...service,
-    sizes: sizes === 'ignored' ? 'clamped' : sizes,
+    beyond: areAlike && beyond === 'last-asked' ? 'last-own' : beyond,
+    sizes: sizes.startsWith('ignored') ? 'clamped' : sizes,
     maxSize: Math.max(maxSize, sizeForThreeCuts),
     defaultSize: Math.max(defaultSize, sizeForThreeCuts),
   };

@@ -127,7 +127,7 @@ test('a page beyond the end is answered in each of the four ways', () => {
   });
 });
 
-test('a size is honoured, clamped with and without a word, refused or ignored', () => {
+test('a size is honoured, clamped or ignored with and without a word, or refused', () => {
   const world = worldOf(9);
   const sized = (sizes: ServiceScenario['sizes']) =>
     say(world, null, 6, { sizes, maxSize: 4, defaultSize: 2 });
@@ -136,6 +136,7 @@ test('a size is honoured, clamped with and without a word, refused or ignored', 
   expect(sized('clamped-silently')).toMatchObject({ titles: { length: 4 }, pagination: { pageSize: 6 } });
   expect(sized('refused')).toBe('refused');
   expect(sized('ignored')).toMatchObject({ titles: { length: 2 }, pagination: { pageSize: 2 } });
+  expect(sized('ignored-silently')).toMatchObject({ titles: { length: 2 }, pagination: { pageSize: 6 } });
 });
 
 test('totals are right, capped, late or off, and pageCount follows them or not', () => {

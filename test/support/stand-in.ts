@@ -44,7 +44,9 @@ export interface StandInOptions {
   /** The wait between computing an answer and sending it. */
   latencyMs: number;
   /** The whole body of a 200, in place of the page. */
-  rawBody: ((resource: Resource, pageNo: number) => Buffer | string | undefined) | undefined;
+  rawBody:
+    | ((resource: Resource, pageNo: number, pageSize: number) => Buffer | string | undefined)
+    | undefined;
   /** What goes wrong with a request; comes before every other answer. */
   faults: ((request: RecordedRequest) => Fault | undefined) | undefined;
 }
@@ -219,7 +221,7 @@ export class StandIn implements AsyncDisposable {
     };
     const complaint = complaintAbout(asked, options);
     if (complaint !== undefined) return refusal(400, complaint);
-    const raw = options.rawBody?.(resource, asked.pageNo);
+    const raw = options.rawBody?.(resource, asked.pageNo, asked.pageSize);
     if (raw !== undefined) return json(200, raw);
     return pageAnswer(inOrder(lists[resource], options.order, this.#seed(request, asked)), asked, options);
   }

@@ -390,6 +390,25 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
     }
   });
 
+  test.each([15, 20, 21, 40])(
+    'may echo any size, and send its last page again: %i records of 20',
+    async count => {
+      await using scene = await setScene({}, { exports: count });
+      scene.service.options.rawBody = (asked, pageNo, pageSize) => {
+        if (asked !== 'document-exports') return undefined;
+        const pageCount = Math.ceil(count / 20);
+        const shownNo = Math.min(pageNo, pageCount);
+        const items = scene.service.lists['document-exports'].slice(20 * (shownNo - 1), 20 * shownNo);
+        const pagination = { pageCount, pageNo: shownNo, pageSize, totalRecordCount: count };
+        return JSON.stringify({ items, pagination });
+      };
+      for (const _run of [1, 2]) {
+        const synced = await syncScene(scene, { resources: ['document-exports'] });
+        expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', recordsSeen: count });
+      }
+    },
+  );
+
   test('is not taken for one whose records are all alike', async () => {
     await using scene = await setScene({}, { exports: 0 });
     scene.service.lists['document-exports'] = make(150, () => documentExport(1));
