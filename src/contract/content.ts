@@ -1,6 +1,7 @@
 import { canonicalJson, canonicalObject, type Member, parseKept } from './canonical.ts';
 import { memberTexts, parseExact } from './exact-json.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
+import { isDeeper, nestingMax } from './nesting.ts';
 import { hash16, hash16Hex, writeHash16 } from './sum.ts';
 
 /** What of a record stands in the mirror's columns, from which its content can be computed by anyone. */
@@ -132,11 +133,18 @@ function idsIn(value: unknown): string | null {
   return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
 }
 
-/** References that no column could hold, each that has an id as `{"id":N}` alone. */
-function withoutNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNames);
-  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
-  return id === null ? value : { id };
+/** References that no column could hold, each that has an id as `{"id":N}` alone; `level` is how deep they stand in their record. */
+function withoutNames(value: unknown, level = 1): unknown {
+  if (Array.isArray(value)) return value.map(each => withoutNames(each, level + 1));
+  return isReference(value, level) ? { id: value.id } : value;
+}
+
+/** Whether the service can have sent that as a reference: of anything else, which only another program can have written, all counts. */
+function isReference(value: unknown, level: number): value is { readonly id: number } {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return false;
+  const name = 'name' in value ? value.name : null;
+  const isNamed = name === null || typeof name === 'string';
+  return Number.isSafeInteger(value.id) && isNamed && !isDeeper(value, nestingMax - level);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   type ScalarField,
   scalarFields,
 } from './lists.ts';
+import { isDeeper, nestingMax } from './nesting.ts';
 import type { PageContent } from './page.ts';
 import { contentBytes } from './sum.ts';
 import { type Check, compile } from './validate.ts';
@@ -51,9 +52,6 @@ export interface PageReader {
   /** Reads the items of a page; of some places alone where these are given, in ascending order. */
   read(page: PageContent, only?: readonly number[]): PageRecords;
 }
-
-/** A record may be nested so deep; a deeper one is rejected. */
-export const nestingMax = 512;
 
 type Item = { readonly [name: string]: unknown };
 type Connection = { readonly id?: number | null; readonly name?: string | null };
@@ -248,21 +246,6 @@ class ItemReading {
     this.#exact ??= parseExact(this.#page.itemText(this.#position)) as Item;
     return path.reduce<unknown>((at, step) => (at as Item)[step], this.#exact);
   }
-}
-
-/** Goes level by level, without recursion: a value may be nested a hundred thousand levels deep. */
-function isDeeper(value: unknown, levelsMax: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  let level: object[] = [value];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > levelsMax) return true;
-    level = level.flatMap(each => Object.values(each).filter(isObject));
-  }
-  return false;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function explain(check: Check<Item>, item: unknown): string {

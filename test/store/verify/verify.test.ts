@@ -113,6 +113,21 @@ describe('what others changed is found and named', () => {
          'sourceDocumentTitle', source_document_title), source_connection_id = NULL, source_document_title = NULL WHERE id = 5`,
       [/^document_exports 5: _extra is not as docmirror writes it/],
     ],
+    ...['7', 'true', '[]', '{"really":"another"}', `"Ann","deep":${'['.repeat(511)}${']'.repeat(511)}`].map(
+      (name): [string, string, RegExp[]] => [
+        `a reference that was moved there, as the service could not say it: ${name.slice(0, 20)}`,
+        `UPDATE document_exports SET source_connection_id = NULL,
+           _extra = '{"sourceConnection":{"id":' || source_connection_id || ',"name":${name}}}' WHERE id = 5`,
+        [/^document_exports 5: a value was changed/],
+      ],
+    ),
+    [
+      'links that were moved there, as the service could not say them',
+      `UPDATE webhooks SET _extra = json_object('connections', json((SELECT json_group_array(json_object('id', connection_id, 'name', 7)
+         ORDER BY position) FROM webhook_connections WHERE webhook_id = 3))) WHERE id = 3;
+       DELETE FROM webhook_connections WHERE webhook_id = 3`,
+      [/^webhooks 3: a value was changed/],
+    ],
     [
       'links that were moved there',
       `UPDATE webhooks SET _extra = json_object('connections', json((SELECT json_group_array(json_object('id', connection_id)
