@@ -113,6 +113,20 @@ test('a trigger that docmirror did not make is refused in words, by doctor too: 
   expect(readFileSync(scene.database).equals(before)).toBe(true);
 });
 
+test('a unique index that docmirror did not make is refused in words: it may refuse what a run writes', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  tamper(
+    scene.database,
+    'CREATE INDEX plain ON collections (name); CREATE UNIQUE INDEX odd ON collections (name)',
+  );
+  const words = expect.stringContaining('an index that docmirror did not make (odd on collections)');
+  expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
+  expect(await scene.sync()).toMatchObject({ code: 1, stderr: words });
+  tamper(scene.database, 'DROP INDEX odd');
+  expect(await scene.sync()).toMatchObject({ code: 0 });
+});
+
 test('a run that has its receipt is not ended once more, whatever its row says', async () => {
   await using scene = await setScene();
   await scene.sync();

@@ -3,7 +3,7 @@ import { MirrorFileError } from '../../errors.ts';
 import { misfitsIn } from './misfits.ts';
 import type { MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
-import { schemaParts } from './schema-parts.ts';
+import { type SchemaPart, schemaParts } from './schema-parts.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
 export function damageOf(sqlite: Database.Database): string | null {
@@ -34,8 +34,8 @@ export function misfitOf({ path, sqlite }: MirrorFile, isChecked = false): strin
 }
 
 /**
- * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, for triggers on them that it did
- * not make, and at the types of values in those that are no longer STRICT. It comes after `assertWhole`.
+ * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, for triggers and unique indexes on
+ * them that it did not make, and at the types of values in those that are no longer STRICT. It comes after `assertWhole`.
  *
  * @throws MirrorFileError where a trigger would change what a run writes, or a value is of another type than docmirror writes.
  */
@@ -43,18 +43,25 @@ export function assertComplete(file: MirrorFile): void {
   using made = openInMemory();
   const tables = made.sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   for (const table of tables.pluck().all()) file.sqlite.prepare(`SELECT 1 FROM "${table}"`);
-  assertOwnTriggers(file, made);
+  assertNothingStrange(file, made);
   const misfit = misfitOf(file, true);
   if (misfit !== null) throw new MirrorFileError(misfit);
 }
 
-function assertOwnTriggers({ path, sqlite }: MirrorFile, made: MirrorFile): void {
+function assertNothingStrange({ path, sqlite }: MirrorFile, made: MirrorFile): void {
   const own = schemaParts(made.sqlite);
-  for (const { type, name, table, sql } of schemaParts(sqlite)) {
-    const isOwn = own.some(each => each.name === name && each.sql === sql);
-    if (type !== 'trigger' || isOwn || !own.some(each => each.table === table)) continue;
+  for (const part of schemaParts(sqlite)) {
+    const danger = dangerOf(part);
+    const isOwn = own.some(each => each.name === part.name && each.sql === part.sql);
+    if (danger === null || isOwn || !own.some(each => each.table === part.table)) continue;
     throw new MirrorFileError(
-      `${path} has a trigger that docmirror did not make (${name} on ${table}), which may change what a run writes. Remove it with DROP TRIGGER, and run again.`,
+      `${path} has ${part.type === 'index' ? 'an' : 'a'} ${part.type} that docmirror did not make (${part.name} on ${part.table}), which may ${danger}. Remove it with DROP ${part.type.toUpperCase()}, and run again.`,
     );
   }
+}
+
+/** What may become of a run by a part that another program made, in words; null where nothing does. */
+function dangerOf({ type, sql }: SchemaPart): string | null {
+  if (type === 'trigger') return 'change what a run writes';
+  return type === 'index' && /^CREATE UNIQUE/i.test(sql) ? 'refuse what a run writes' : null;
 }

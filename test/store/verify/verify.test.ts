@@ -49,6 +49,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 function tamper(path: string, sql: string): void {
   const database = new Database(path);
+  database.unsafeMode(true);
   database.pragma('foreign_keys = OFF');
   database.exec(sql);
   database.close();
@@ -127,6 +128,11 @@ describe('what others changed is found and named', () => {
          ORDER BY position) FROM webhook_connections WHERE webhook_id = 3))) WHERE id = 3;
        DELETE FROM webhook_connections WHERE webhook_id = 3`,
       [/^webhooks 3: a value was changed/],
+    ],
+    [
+      "a connection's name that was moved among its further fields",
+      "UPDATE connections SET _extra = json_object('name', name), name = NULL WHERE id = (SELECT min(id) FROM connections)",
+      [/^connections \d+: the row was changed/],
     ],
     [
       'links that were moved there',
@@ -267,6 +273,25 @@ describe('what others changed is found and named', () => {
       'a trigger that was added',
       'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN DELETE FROM collections; END',
       [/^odd null: docmirror makes no such trigger/],
+    ],
+    ...['sqlite_odd', '_litestream_seq'].map((name): [string, string, RegExp[]] => [
+      `a trigger that was added under the name ${name}`,
+      `CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN DELETE FROM collections; END;
+       PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET name = '${name}', sql = replace(sql, 'odd', '${name}') WHERE name = 'odd'`,
+      [new RegExp(`^${name} null: docmirror makes no such trigger`)],
+    ]),
+    [
+      'a comment in a view that swallows the line after it',
+      `PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET sql = replace(sql, 'further fields.' || char(10), 'further fields. ') WHERE name = '_connection_refs'`,
+      [/^_connection_refs null: the view is not as docmirror makes it/],
+    ],
+    [
+      'a space in what a view says',
+      `PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET sql = replace(sql, '''never synced''', '''never  synced''') WHERE name = 'sync_status'`,
+      [/^sync_status null: the view is not as docmirror makes it/],
     ],
     [
       'a trigger that is gone',
