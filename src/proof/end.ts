@@ -4,10 +4,10 @@ import { agreesWith, type FinishedWalk } from './finished-walk.ts';
 import type { WalkAccount } from './walk-account.ts';
 
 /**
- * What a look at a list's end came to: pages of another size end with the same record, or they don't, or the service has one
- * page size only.
+ * What a look at a list's end came to: pages of another size end with the same record, or they don't, or the service has one page size
+ * only, which it says, or echoes whatever size is asked for.
  */
-export type EndProbe = 'holds' | 'differs' | 'one-size';
+export type EndProbe = 'holds' | 'differs' | 'one-size' | 'one-unknown-size';
 
 /**
  * Whether the end of a list that is otherwise proven is still open: in any of the walks a page came again for the one after the last,

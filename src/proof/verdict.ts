@@ -101,8 +101,11 @@ export function judgeEnd(
   bounds: Bounds,
 ): Undecided | null {
   const { account } = walks.at(-1) as FinishedWalk;
-  const isDenied = isFull(account) && walks.some(walk => walk.account.isEndDenied);
-  if (probe === 'one-size') return isDenied ? { kind: 'unproven', reason: deniedEndReason } : null;
+  // Whether a page is full can't be told where its size is only echoed.
+  const mayFollow = isFull(account) || probe === 'one-unknown-size';
+  const isDenied = mayFollow && walks.some(walk => walk.account.isEndDenied);
+  if (probe === 'one-size' || probe === 'one-unknown-size')
+    return isDenied ? { kind: 'unproven', reason: deniedEndReason } : null;
   if (probe === 'holds' && !isDenied) return null;
   const reason = probe === 'holds' ? fullEndReason : openEndReason;
   return again(walks, { reason, pageSize: otherSizeOf(account) }, standing, bounds);

@@ -27,7 +27,7 @@ export async function probeEnd(requests: PageRequests, account: WalkAccount): Pr
     if (isLastPage(requests, other, otherSize) && endAlike(page, other)) return 'holds';
     // The size that an answer says may be that of the request alone.
     const { envelope } = await getFirstPage(requests.source, requests.list, otherSize, requests.signal);
-    return envelope.pageSize === otherSize ? 'differs' : 'one-size';
+    return envelope.pageSize === otherSize ? 'differs' : 'one-unknown-size';
   }
   return 'differs';
 }

@@ -269,6 +269,7 @@ describe('an end that is open', () => {
   test('is in doubt where the service has one page size only if the page is full, and pageCount knows of more', () => {
     expect(judged('one-size')).toMatchObject({ kind: 'unproven' });
     expect(judged('one-size', 5)).toBe(null);
+    expect(judged('one-unknown-size', 5)).toMatchObject({ kind: 'unproven' });
     const pages = new Pages();
     const once = [...walksOf(pages), pages.walk('ABC', 3)];
     expect(judgeEnd(once, 'one-size', noStanding, dear)).toMatchObject({ kind: 'unproven' });

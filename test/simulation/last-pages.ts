@@ -21,7 +21,7 @@ export class LastPages {
     this.#lists.set(list, isLast && sizes.startsWith('ignored'));
   }
 
-  /** By its last answer. */
+  /** By its last answer to a request that named a page. */
   seemToEnd(list: ListName): boolean {
     return this.#lists.get(list) ?? false;
   }

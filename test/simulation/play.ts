@@ -175,7 +175,7 @@ class Simulation implements Played {
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
-    if (answer.kind === 'page') this.#lastPages.note(ask.list, answer, service);
+    if (answer.kind === 'page' && ask.pageNo !== null) this.#lastPages.note(ask.list, answer, service);
     return answer;
   }
 

@@ -34,6 +34,8 @@ export function takeUpWalk(
   if (context.sum.stored().count === 0) staging.forgetRows(resource);
   const seen = new Set<number>();
   return places.flatMap(({ index, total, digest }) => {
+    // Another page than the one that came now may stand at its place, too, where the list moved.
+    if (index === 0 && digest !== firstDigest) return [];
     const page = staging.page(resource, digest);
     const sum = page === null ? known.sums.get(digest) : Sum.from(page.count, page.sum);
     if (sum === undefined || seen.has(index) || total !== envelope.totalRecordCount) return [];
