@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { tamper } from '../store/verify/tamper.ts';
 import { makeBigMirror } from '../support/big-mirror.ts';
 import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -154,6 +155,20 @@ describe.concurrent('changes', () => {
     expect(await since('2020-01-01')).toEqual(new Set([1, 2]));
     expect(await since('2020-01-01T00:00:00+02:00')).toEqual(new Set([1, 2]));
     expect(await since('2100-01-01 10:00')).toEqual(new Set());
+  });
+
+  test('since a time at which a run had died that the next one found: its changes were not told until then', async () => {
+    await using scene = await twoRuns();
+    const [first] = sqlite(scene.database, 'SELECT completed_at FROM sync_runs WHERE id = 1');
+    tamper(scene.database, "UPDATE sync_runs SET status = 'interrupted', completed_at = NULL WHERE id = 1");
+    const { stdout } = await scene.run(
+      'changes',
+      '--format',
+      'ndjson',
+      '--since',
+      String(first?.completed_at),
+    );
+    expect(new Set(linesOf(stdout).map(({ runId }) => runId))).toEqual(new Set([1, 2]));
   });
 
   test('says in one line what it can not do', async () => {

@@ -7,9 +7,9 @@ export interface ListInRun {
   readonly writtenByRunId: number | null;
 }
 
-// A run whose process died has no end of its own: it ended with the last of its lists.
+// A run whose process died has no end of its own: until the next run began, nobody was told of what it did.
 const endOfRun = `coalesce(r.completed_at,
-  (SELECT max(l.completed_at) FROM sync_run_resources l WHERE l.run_id = r.id), r.started_at)`;
+  (SELECT n.started_at FROM sync_runs n WHERE n.id > r.id ORDER BY n.id LIMIT 1), r.started_at)`;
 
 /** Finds runs by number and by time. A run counts when it has ended: until then it is not known what it comes to. */
 export class EndedRuns {
