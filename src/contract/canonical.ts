@@ -1,4 +1,4 @@
-import { hasUncertainNumbers, isRawNumber, parseExact } from './exact-json.ts';
+import { hasUncertainNumbers, isExactlyDouble, isRawNumber, parseExact } from './exact-json.ts';
 
 /** A member of an object: its name, and its value as canonical JSON. */
 export type Member = readonly [name: string, json: string];
@@ -9,7 +9,7 @@ export type Member = readonly [name: string, json: string];
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isRawNumber(value)) return value.rawJSON;
+  if (isRawNumber(value)) return isExactlyDouble(value) ? String(Number(value.rawJSON)) : value.rawJSON;
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   return canonicalObject(Object.entries(value).map(([name, each]) => [name, canonicalJson(each)]));
 }

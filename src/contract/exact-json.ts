@@ -8,7 +8,7 @@ interface JsonWithSource {
   ): unknown;
 }
 
-/** A number whose digits a double can't hold; `JSON.stringify` writes it as it was received. */
+/** A number whose digits a double does not give back; `JSON.stringify` writes it as it was received. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -40,6 +40,13 @@ export function parseExact(text: string): unknown {
 /** Whether a double says the very number that its text says. */
 function isHeld(value: number, source: string): boolean {
   return Number.isFinite(value) && digitsOf(String(value)) === digitsOf(source);
+}
+
+/** Whether a double is exactly that number, although its own text, the shortest that tells it from others, is another one. */
+export function isExactlyDouble({ rawJSON }: RawNumber): boolean {
+  const value = Number(rawJSON);
+  if (!Number.isFinite(value)) return false;
+  return digitsOf(Number.isInteger(value) ? String(BigInt(value)) : value.toFixed(100)) === digitsOf(rawJSON);
 }
 
 /** A decimal number in one notation: its sign, its significant digits, and the power of ten of the last of them. */

@@ -146,6 +146,18 @@ describe("a record's content is that of its canonical JSON:", () => {
     expect(contentOf('collections', sent)).toBe(first16(expected));
     expect(contentOf('collections', '{"id":7,"b":1.50e0,"z":-0}')).toBe(first16('{"b":1.5,"id":7,"z":0}'));
   });
+
+  test.each([
+    ['18446744073709551616', '18446744073709552000'],
+    ['-1180591620717411303424', '-1.1805916207174113e+21'],
+    ['0.1000000000000000055511151231257827021181583404541015625', '0.1'],
+    ['18446744073709551617', '18446744073709551617'],
+  ])(
+    'a number that is exactly a double as the RFC writes that, whatever digits it came in: %s',
+    (sent, expected) => {
+      expect(contentOf('collections', `{"id":7,"n":${sent}}`)).toBe(first16(`{"id":7,"n":${expected}}`));
+    },
+  );
 });
 
 describe("a record's content does not say", () => {
