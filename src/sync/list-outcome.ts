@@ -77,8 +77,10 @@ export function describeReading({ walks, walksBegun, incremental }: Findings) {
   };
 }
 
+/** Of a walk that is contradicted, a page that came again counts once. */
 function recordsIn({ strip, pages }: ReadWalk): number {
-  return strip?.covered ?? pages.reduce((sum, { count }) => sum + count, 0);
+  const counts = new Map(pages.map(({ digest, count }) => [digest, count]));
+  return strip?.covered ?? counts.values().reduce((sum, count) => sum + count, 0);
 }
 
 /** What a list has cost, by what its source had cost before and has now. */

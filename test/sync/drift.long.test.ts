@@ -341,6 +341,12 @@ describe('where the service contradicts itself,', () => {
   });
 });
 
+test('records that a page held which came again are seen once', async () => {
+  await using scene = await setScene({ totalError: 3, beyond: 'last' }, { exports: 41 });
+  const synced = await syncScene(scene, { resources: [resource] });
+  expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', recordsSeen: 41, inserted: 41 });
+});
+
 test('a pageCount that tells of more than the total is no list of which only the ends are read', async () => {
   await using scene = await setScene({ maxPageSize: 10 }, { exports: 130 });
   const resources = ['document-exports'] as const;
