@@ -29,8 +29,15 @@ export function doubtOfCuts(
   const isNeighbouring = both.every(({ repeats }) => repeats?.onNeighbours !== false);
   const isAlike = both.some(({ account }) => account.isAllAlike);
   if (!isNeighbouring && !isAlike) return null;
-  const isConfirmed = walks.some(walk => !sizes.includes(sizeOf(walk)) && agreesWith(last, walk, itemsOf));
+  const isConfirmed = walks.some(walk => isCutApart(walk, sizes) && agreesWith(last, walk, itemsOf));
   return isConfirmed ? null : { reason: repeatsReason };
+}
+
+/** Whether a walk of a third size can tell what two others can't: where one size is a multiple of another, both cut the list at the same places. */
+function isCutApart(walk: FinishedWalk, sizes: readonly number[]): boolean {
+  const size = sizeOf(walk);
+  if (sizes.includes(size)) return false;
+  return walk.repeats?.onNeighbours === false || sizes.some(other => size % other > 0 && other % size > 0);
 }
 
 /** A reading that says otherwise than the last one, and was not made again by the same page size since. */

@@ -29,8 +29,8 @@ type Undecided = Exclude<Verdict, { readonly kind: 'proven' | 'confirm' }>;
 export interface NextWalk {
   /** Whether pages that are known from the last proven sweep may be left unread. */
   readonly isTrusting: boolean;
-  /** The number of records a page to ask for; null for the first walk's. */
-  readonly pageSize: number | null;
+  /** The numbers of records a page to ask for, until the service serves one that is new; none for the first walk's. */
+  readonly pageSizes: readonly number[];
 }
 
 /** What the run allows the verdict. */
@@ -49,6 +49,8 @@ const cheapRequestsMax = 20;
 
 /** The golden section keeps the cuts of two page sizes apart; the third size is kept apart from both. */
 const otherSizes = [0.618, 0.79, 0.5, 0.4] as const;
+/** What a service may allow that allows some sizes only. */
+const usualSizes = [100, 50, 25, 20, 10, 5] as const;
 
 /** Decides what the walks of a run come to; pure. The last walk is the newest. */
 export function judge(
@@ -175,23 +177,27 @@ function again(
   return {
     kind: 'again',
     reason,
-    next: { isTrusting: false, pageSize: pageSize ?? nextSize(walks, standing, bounds) },
+    next: {
+      isTrusting: false,
+      pageSizes: pageSize === undefined ? nextSizes(walks, standing, bounds) : [pageSize],
+    },
   };
 }
 
 /** Where contents stand on two pages, or all pages are alike, the next walk cuts the list in another way. */
-function nextSize(
+function nextSizes(
   walks: readonly FinishedWalk[],
   standing: Standing,
   { isSizeFixed }: Bounds,
-): number | null {
+): readonly number[] {
   const last = walks.at(-1) as FinishedWalk;
   const mayRepeat = (last.repeats?.onTwoPages ?? standing.mayRepeat) || last.account.isAllAlike;
-  if (!mayRepeat || isSizeFixed) return null;
+  if (!mayRepeat || isSizeFixed) return [];
   const used = new Set(walks.map(sizeOf));
   const first = sizeOf(walks[0] as FinishedWalk);
-  const sizes = otherSizes.map(share => Math.max(1, Math.round(first * share)));
-  return [...sizes, first + 1, first + 2].find(size => !used.has(size)) ?? null;
+  const shares = otherSizes.map(share => Math.max(1, Math.round(first * share)));
+  const sizes = new Set([...shares, first + 1, first + 2, ...usualSizes]);
+  return [...sizes].filter(size => !used.has(size));
 }
 
 /** Evidence that the service sends the same page whatever it is asked for; null where there is none. */

@@ -39,7 +39,7 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
   const { standing, itemsOf } = task.listMirror;
   const requestsBefore = task.source.traffic.requests;
   const walks: ReadWalk[] = [];
-  let next: NextWalk = { isTrusting, pageSize: null };
+  let next: NextWalk = { isTrusting, pageSizes: [] };
   let isSizeFixed = false;
   for (;;) {
     const first = await firstPageOf(task, walks, next);
@@ -51,8 +51,8 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     const { account, pages, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
     const walk = { ...finishWalk(account, manner, itemsOf), pages };
-    const isOneBefore = (size: number) => walks.some(before => sizeOf(before) === size);
-    isSizeFixed ||= next.pageSize !== null && !isOneBefore(next.pageSize) && isOneBefore(sizeOf(walk));
+    const isOneBefore = isSizeOf(walks);
+    isSizeFixed ||= next.pageSizes.some(size => !isOneBefore(size)) && isOneBefore(sizeOf(walk));
     walks.push(walk);
     reading.walks.push(walk);
     const bounds = { requests: task.source.traffic.requests - requestsBefore, isSizeFixed };
@@ -73,14 +73,25 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
   }
 }
 
-function firstPageOf(
+/** The first page of the next walk: by a size that no walk before had, if the service serves one of those that are wished for. */
+async function firstPageOf(
   task: OpenList,
   walks: readonly FinishedWalk[],
-  { pageSize }: NextWalk,
+  { pageSizes }: NextWalk,
 ): Promise<FirstPage> {
-  const first = walks[0] === undefined ? null : sizeOf(walks[0]);
-  const usual = first ?? task.pageSize ?? pageSizeAtFirst;
-  return getFirstPage(task.source, task.list, pageSize ?? usual, task.signal);
+  const usual = walks[0] === undefined ? (task.pageSize ?? pageSizeAtFirst) : sizeOf(walks[0]);
+  const [wanted = usual, ...others] = pageSizes;
+  const isOneBefore = isSizeOf(walks);
+  let first = await getFirstPage(task.source, task.list, wanted, task.signal);
+  for (const size of others) {
+    if (!isOneBefore(first.envelope.pageSize)) break;
+    first = await getFirstPage(task.source, task.list, size, task.signal);
+  }
+  return first;
+}
+
+function isSizeOf(walks: readonly FinishedWalk[]): (size: number) => boolean {
+  return size => walks.some(walk => sizeOf(walk) === size);
 }
 
 /** One walk, from its first page to the proof of its end; it has a number among those that may agree, and one in the whole run. */

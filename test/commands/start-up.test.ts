@@ -74,6 +74,7 @@ test.each(['status', 'runs', 'where-you-are', 'completion'])(
       'cli-table3',
       'commander',
       'drizzle-orm',
+      'get-east-asian-width',
       'leven',
       'parse-duration',
     ];

@@ -87,6 +87,11 @@ function cutBy(
 ): { size: number; said: number } | null {
   if (asked === null || sizes === 'ignored') return { size: defaultSize, said: defaultSize };
   if (sizes === 'ignored-silently') return { size: defaultSize, said: asked };
+  if (sizes === 'stepped') {
+    const steps = [maxSize, Math.ceil(maxSize / 2), Math.ceil(maxSize / 4)];
+    const size = steps.find(step => step <= asked) ?? (steps.at(-1) as number);
+    return { size, said: size };
+  }
   if (asked <= maxSize || sizes === 'honoured') return { size: Math.max(1, asked), said: asked };
   if (sizes === 'refused') return null;
   return { size: maxSize, said: sizes === 'clamped' ? maxSize : asked };

@@ -11,8 +11,15 @@ export interface ServiceScenario {
   /** The size of a page where the request names none. */
   readonly defaultSize: number;
   readonly maxSize: number;
-  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. In silence, an answer says that it has the size that was asked for. */
-  readonly sizes: 'honoured' | 'clamped' | 'clamped-silently' | 'refused' | 'ignored' | 'ignored-silently';
+  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. In silence, an answer says that it has the size that was asked for. A `stepped` size is the largest, its half or its quarter. */
+  readonly sizes:
+    | 'honoured'
+    | 'clamped'
+    | 'clamped-silently'
+    | 'refused'
+    | 'ignored'
+    | 'ignored-silently'
+    | 'stepped';
   /**
    * The answer to a page beyond the end; `zeroed` is an empty one that counts no records, `last-asked` the last page again, under the
    * number that was asked for.

@@ -19,7 +19,7 @@ export function withManyCuts(
   return {
     ...service,
     beyond: areAlike && beyond === 'last-asked' ? 'last-own' : beyond,
-    sizes: sizes.startsWith('ignored') ? 'clamped' : sizes,
+    sizes: sizes.startsWith('ignored') || sizes === 'stepped' ? 'clamped' : sizes,
     maxSize: Math.max(maxSize, sizeForThreeCuts),
     defaultSize: Math.max(defaultSize, sizeForThreeCuts),
   };

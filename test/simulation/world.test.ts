@@ -137,6 +137,7 @@ test('a size is honoured, clamped or ignored with and without a word, or refused
   expect(sized('refused')).toBe('refused');
   expect(sized('ignored')).toMatchObject({ titles: { length: 2 }, pagination: { pageSize: 2 } });
   expect(sized('ignored-silently')).toMatchObject({ titles: { length: 2 }, pagination: { pageSize: 6 } });
+  expect(sized('stepped')).toMatchObject({ titles: { length: 4 }, pagination: { pageSize: 4 } });
 });
 
 test('totals are right, capped, late or off, and pageCount follows them or not', () => {

@@ -341,6 +341,23 @@ describe('where the service contradicts itself,', () => {
   });
 });
 
+test.each<[sizes: number[], place: number, completeness: string]>([
+  [[10, 25, 50, 100], 25, 'proven'],
+  [[10, 25, 50, 100], 50, 'proven'],
+  [[25, 50, 100], 50, 'proven'],
+  // All of these cut the list after its hundredth record.
+  [[25, 50, 100], 100, 'unproven'],
+])('where %j are the page sizes, a record that stands twice around place %i is %s', async (...shown) => {
+  const [sizes, place, completeness] = shown;
+  await using scene = await setScene({}, { exports: 120 });
+  const exports = scene.service.lists[resource];
+  exports[place] = exports[place - 1] as (typeof exports)[number];
+  scene.service.options.faults = ({ pageSize }) =>
+    pageSize === null || sizes.includes(pageSize) ? undefined : { kind: 'status', status: 400 };
+  const synced = await syncScene(scene, { resources: [resource] });
+  expect(synced.of(resource)).toMatchObject({ completeness });
+});
+
 test('records that a page held which came again are seen once', async () => {
   await using scene = await setScene({ totalError: 3, beyond: 'last' }, { exports: 41 });
   const synced = await syncScene(scene, { resources: [resource] });
