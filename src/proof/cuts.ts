@@ -33,11 +33,23 @@ export function doubtOfCuts(
   return isConfirmed ? null : { reason: repeatsReason };
 }
 
-/** Whether a walk of a third size can tell what two others can't: where one size is a multiple of another, both cut the list at the same places. */
+/**
+ * Whether a walk of a third size can tell what two others can't: not where pages of all three sizes end together again and again, for
+ * what an order does where a page ends, it does at each of them.
+ */
 function isCutApart(walk: FinishedWalk, sizes: readonly number[]): boolean {
-  const size = sizeOf(walk);
-  if (sizes.includes(size)) return false;
-  return walk.repeats?.onNeighbours === false || sizes.some(other => size % other > 0 && other % size > 0);
+  const all = [...sizes, sizeOf(walk)];
+  if (new Set(all).size < all.length) return false;
+  return walk.repeats?.onNeighbours === false || all.reduce(leastMultiple) > endsApart * Math.max(...all);
+}
+
+/** From one place where all three end to the next there must be more than so many pages of the largest size. */
+const endsApart = 2;
+
+function leastMultiple(a: number, b: number): number {
+  let [greater, lesser] = [a, b];
+  while (lesser > 0) [greater, lesser] = [lesser, greater % lesser];
+  return (a / greater) * b;
 }
 
 /** A reading that says otherwise than the last one, and was not made again by the same page size since. */

@@ -347,6 +347,7 @@ test.each<[sizes: number[], place: number, completeness: string]>([
   [[25, 50, 100], 50, 'proven'],
   // All of these cut the list after its hundredth record.
   [[25, 50, 100], 100, 'unproven'],
+  [[10, 25, 50, 100], 100, 'unproven'],
 ])('where %j are the page sizes, a record that stands twice around place %i is %s', async (...shown) => {
   const [sizes, place, completeness] = shown;
   await using scene = await setScene({}, { exports: 120 });
