@@ -79,8 +79,9 @@ export function describeReading({ walks, walksBegun, incremental }: Findings) {
 
 /** Of a walk that is contradicted, a page that came again counts once. */
 function recordsIn({ strip, pages }: ReadWalk): number {
+  if (strip !== null) return strip.covered;
   const counts = new Map(pages.map(({ digest, count }) => [digest, count]));
-  return strip?.covered ?? counts.values().reduce((sum, count) => sum + count, 0);
+  return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
 /** What a list has cost, by what its source had cost before and has now. */

@@ -1,5 +1,6 @@
 import { Random } from '../../src/sample/random.ts';
 import {
+  beyondManners,
   type Change,
   type Crash,
   changeKinds,
@@ -11,6 +12,7 @@ import {
   type Scenario,
   type ServiceScenario,
   type Shift,
+  sizeManners,
   tamperKinds,
 } from './scenario.ts';
 
@@ -108,16 +110,8 @@ function drawService({ random, pageSize, focusSize, isLying, hasOddTotals }: Swa
     firstPageNo: random.pick([0, 1]),
     defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
     maxSize: pageSize,
-    sizes: random.pick([
-      'honoured',
-      'clamped',
-      'clamped-silently',
-      'refused',
-      'ignored',
-      'ignored-silently',
-      'stepped',
-    ]),
-    beyond: random.pick(['empty', 'zeroed', 'missing', 'last-own', 'last-asked']),
+    sizes: random.pick(sizeManners),
+    beyond: random.pick(beyondManners),
     pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying', 'clamped', 'clamped-lying']) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',

@@ -2,7 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { findingKinds } from './oracle.ts';
-import { changeKinds, faultKinds, listNames, type Scenario, tamperKinds } from './scenario.ts';
+import {
+  beyondManners,
+  changeKinds,
+  faultKinds,
+  listNames,
+  type Scenario,
+  sizeManners,
+  tamperKinds,
+} from './scenario.ts';
 
 /** Which promise was broken; or a last run that proved nothing where it must. */
 export const caseKinds = [...findingKinds, 'unproven'] as const;
@@ -58,16 +66,8 @@ const service = record({
   firstPageNo: oneOf(0, 1),
   defaultSize: number,
   maxSize: number,
-  sizes: oneOf(
-    'honoured',
-    'clamped',
-    'clamped-silently',
-    'refused',
-    'ignored',
-    'ignored-silently',
-    'stepped',
-  ),
-  beyond: oneOf('empty', 'zeroed', 'missing', 'last-own', 'last-asked'),
+  sizes: oneOf(...sizeManners),
+  beyond: oneOf(...beyondManners),
   pageNo: oneOf('heeded', 'ignored', 'ignored-lying', 'clamped', 'clamped-lying'),
   totals: record({ kind: oneOf('right', 'capped', 'stale', 'off'), by: number }),
   pageCounts: oneOf('right', 'capped', 'too-high'),

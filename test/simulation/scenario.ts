@@ -5,6 +5,20 @@
 export const listNames = ['document-exports', 'collections', 'webhooks'] as const;
 export type ListName = (typeof listNames)[number];
 
+/** How a service deals with page sizes that it does not serve. */
+export const sizeManners = [
+  'honoured',
+  'clamped',
+  'clamped-silently',
+  'refused',
+  'ignored',
+  'ignored-silently',
+  'stepped',
+] as const;
+
+/** How it answers beyond the end. */
+export const beyondManners = ['empty', 'zeroed', 'missing', 'last-own', 'last-asked'] as const;
+
 /** How the service answers, in all its lists. */
 export interface ServiceScenario {
   readonly firstPageNo: 0 | 1;
@@ -12,19 +26,12 @@ export interface ServiceScenario {
   readonly defaultSize: number;
   readonly maxSize: number;
   /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. In silence, an answer says that it has the size that was asked for. A `stepped` size is the largest, its half or its quarter. */
-  readonly sizes:
-    | 'honoured'
-    | 'clamped'
-    | 'clamped-silently'
-    | 'refused'
-    | 'ignored'
-    | 'ignored-silently'
-    | 'stepped';
+  readonly sizes: (typeof sizeManners)[number];
   /**
    * The answer to a page beyond the end; `zeroed` is an empty one that counts no records, `last-asked` the last page again, under the
    * number that was asked for.
    */
-  readonly beyond: 'empty' | 'zeroed' | 'missing' | 'last-own' | 'last-asked';
+  readonly beyond: (typeof beyondManners)[number];
   /**
    * An ignored `pageNo` always serves the first page, a clamped one no page after the second; the answer says so, or claims to be
    * the page that was asked for.
