@@ -139,13 +139,18 @@ function readItem(
 class PageText {
   readonly #text: string;
   readonly hasSurrogateEscapes: boolean;
-  readonly hasUncertainNumbers: boolean;
+  #hasUncertainNumbers: boolean | undefined;
   #items: string[] | undefined;
 
   constructor(text: string) {
     this.#text = text;
     this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
-    this.hasUncertainNumbers = hasUncertainNumbers(text);
+  }
+
+  /** Found out when first asked for: where all fields are known it takes as long as a fourth of the parsing, for nothing. */
+  get hasUncertainNumbers(): boolean {
+    this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#text);
+    return this.#hasUncertainNumbers;
   }
 
   /** An item's text, byte for byte as received. */
@@ -173,7 +178,7 @@ class ItemReading {
   scalar(field: ScalarField, value: unknown): Scalar {
     if (value === null || value === undefined) return null;
     if (field.kind === 'integer') return value as number;
-    if (field.kind === 'connection') return this.#connectionId(value as Connection, field.name, [field.name]);
+    if (field.kind === 'connection') return this.#connectionId(value as Connection, field.name);
     return this.#isHeld(value as string) ? (value as string) : this.#keepWhole(field.name);
   }
 
@@ -190,26 +195,32 @@ class ItemReading {
       return [];
     }
     return (value as (Connection | null)[]).map((element, at) =>
-      element === null ? null : this.#connectionId(element, field.name, [field.name, at]),
+      element === null ? null : this.#connectionId(element, field.name, at),
     );
   }
 
   /** Compact JSON of the members that no column holds, in the order received; null when there are none. */
   extra(item: Item, known: ReadonlySet<string>): string | null {
+    if (this.#unheld === undefined && areAllIn(known, item)) return null;
     const members: string[] = [];
     for (const name of this.#unheld ?? []) if (!(name in item)) members.push(`${JSON.stringify(name)}:null`);
     return this.#leftover(item, name => known.has(name) && !this.#unheld?.has(name), [], members);
   }
 
-  #connectionId(value: Connection, field: string, path: readonly (string | number)[]): number | null {
+  /** @param at its place in an array of connections. */
+  #connectionId(value: Connection, field: string, at?: number): number | null {
     const id = value.id ?? null;
     const name = value.name ?? null;
-    const isHeld = (member: string) => member === 'id' || member === 'name';
-    const extra = this.#leftover(value, isHeld, path, []);
+    const extra = areAllIn(inConnection, value) ? null : this.#connectionExtra(value, field, at);
     if (id !== null) this.mentions.push({ id, name, extra });
     // A connection without an id has no row to stand in, so the field is kept whole beside the null.
     else if (extra !== null || name !== null) this.#keepWhole(field);
     return id;
+  }
+
+  #connectionExtra(value: Connection, field: string, at?: number): string | null {
+    const path = at === undefined ? [field] : [field, at];
+    return this.#leftover(value, name => inConnection.has(name), path, []);
   }
 
   /** Half a surrogate pair has no UTF-8 form, so no column can hold it. */
@@ -246,6 +257,15 @@ class ItemReading {
     this.#exact ??= parseExact(this.#page.itemText(this.#position)) as Item;
     return path.reduce<unknown>((at, step) => (at as Item)[step], this.#exact);
   }
+}
+
+/** The members of a connection that its columns hold. */
+const inConnection: ReadonlySet<string> = new Set(['id', 'name']);
+
+/** Whether an object has no other members: mostly so, and what is left over is costly to collect. */
+function areAllIn(names: ReadonlySet<string>, object: object): boolean {
+  for (const name in object) if (!names.has(name)) return false;
+  return true;
 }
 
 function explain(check: Check<Item>, item: unknown): string {

@@ -33,6 +33,8 @@ type RawRow = [
 
 /** Rows a statement: more are no faster. */
 const rowsPerInsert = 20;
+/** Look-ups a statement: more are no faster, and one by one they take nearly twice as long. */
+const looksPerFind = 8;
 const rowsPerSpan = 256;
 
 /** The ids from one to another, both among them. */
@@ -51,6 +53,7 @@ export class ListTable {
   /** Which scalar leads the index by which a content is looked up; -1 in a list with ids. */
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
+  readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
   readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
   readonly #columns: string;
   readonly #has: Database.Statement<[number], number>;
@@ -73,9 +76,13 @@ export class ListTable {
     const values = [...this.#scalarColumns, '_extra', '_content', '_changed_run_id'];
     const inserted = [...(identity.by === 'id' ? ['id'] : []), ...values, '_first_seen_run_id'];
 
-    this.#find = sqlite
-      .prepare<[Scalar, Buffer], number>(`SELECT id FROM ${table} WHERE ${lead} AND _content = ?`)
-      .pluck();
+    const find = `SELECT id FROM ${table} WHERE ${lead} AND _content = ?`;
+    this.#find = sqlite.prepare<[Scalar, Buffer], number>(find).pluck();
+    this.#findMany = sqlite
+      .prepare<[(Scalar | Buffer)[]], (number | null)[]>(
+        `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`,
+      )
+      .raw();
     this.#findAfter = sqlite
       .prepare<[Scalar, Buffer, number], number>(
         `SELECT id FROM ${table} WHERE ${lead} AND _content = ? AND id > ? ORDER BY id LIMIT 1`,
@@ -87,7 +94,8 @@ export class ListTable {
       .prepare<[number], Scalar[]>(`SELECT ${this.#columns} FROM ${table} WHERE id = ?`)
       .raw();
     const into = `INSERT INTO ${table} (${inserted.join(', ')}) VALUES`;
-    const row = `(${inserted.map(() => '?').join(', ')})`;
+    // The run is bound once a statement, not once a row.
+    const row = `(${[...inserted.slice(0, -2).map(() => '?'), '@run', '@run'].join(', ')})`;
     this.#insert = sqlite.prepare(`${into} ${row}`);
     this.#insertMany =
       this.#children.length > 0 || identity.by === 'id'
@@ -120,6 +128,22 @@ export class ListTable {
     return this.#find.get(this.#lead(record), record.content);
   }
 
+  /** For each record the first row that says what it says; undefined where there is none. */
+  findAll(records: readonly NewRecord[]): (number | undefined)[] {
+    const found: (number | undefined)[] = [];
+    let at = 0;
+    for (; at + looksPerFind <= records.length; at += looksPerFind) {
+      const values: (Scalar | Buffer)[] = [];
+      for (let look = at; look < at + looksPerFind; look++) {
+        const record = records[look] as NewRecord;
+        values.push(this.#lead(record), record.content);
+      }
+      for (const id of this.#findMany.get(values) ?? []) found.push(id ?? undefined);
+    }
+    for (; at < records.length; at++) found.push(this.find(records[at] as NewRecord));
+    return found;
+  }
+
   /** The next row, by its id, that says what a record says. */
   findAfter(record: NewRecord, id: number): number | undefined {
     return this.#findAfter.get(this.#lead(record), record.content, id);
@@ -132,8 +156,7 @@ export class ListTable {
       ...record.scalars,
       record.extra,
       record.content,
-      runId,
-      runId,
+      { run: runId },
     );
     const id = Number(result.lastInsertRowid);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.insert(id, values);
@@ -148,10 +171,10 @@ export class ListTable {
       const values: (Scalar | Buffer)[] = [];
       for (let row = at; row < at + rowsPerInsert; row++) {
         const { scalars, extra, content } = records[row] as NewRecord;
-        values.push(...scalars, extra, content, runId, runId);
+        values.push(...scalars, extra, content);
       }
       // The rows of one statement get ids that follow each other, for no one else writes.
-      const last = Number(this.#insertMany.run(values).lastInsertRowid);
+      const last = Number(this.#insertMany.run(values, { run: runId }).lastInsertRowid);
       for (let id = last - rowsPerInsert + 1; id <= last; id++) ids.push(id);
     }
     for (; at < records.length; at++) ids.push(this.insert(records[at] as NewRecord, runId));

@@ -51,12 +51,13 @@ export class PageComparison {
     const sum = new Sum();
     const claims = new ConnectionClaims();
     const newRecords: PlacedRecord[] = [];
+    const rows = hasRows ? this.#table.findAll(records) : [];
     let changed = 0;
     for (const [at, record] of records.entries()) {
       const position = positions[at] as number;
       sum.add(record.content);
       this.#note(record, claims);
-      const row = hasRows ? this.#table.find(record) : undefined;
+      const row = rows[at];
       if (row === undefined) {
         newRecords.push({ position, record });
         if (hasRows && record.id !== null && this.#table.has(record.id)) changed++;
