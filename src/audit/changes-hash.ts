@@ -26,6 +26,11 @@ export function contentInLine(line: string): string {
   return line.slice(-contentDigits - 1, -1);
 }
 
+/** The record's id in the line of a change. */
+export function idInLine(line: string): bigint {
+  return BigInt(line.slice(line.indexOf('\t') + 1, line.lastIndexOf('\t')));
+}
+
 /**
  * The hash of what one run changed in one list: the SHA-256 over the lines `operation TAB record_id TAB content LF`, sorted by
  * their bytes. The changes must come in that order; none of them is kept, so a run may have changed any number of records.

@@ -41,7 +41,8 @@ export class MirrorState {
       return;
     }
     const versions = versionsAfterRun(this.#sqlite, list.resource, runId);
-    yield* merged(() => rows.filter(stoodAfter(runId)), restoredVersions(list, versions), isBefore);
+    const ended = () => restoredVersions(list, versions);
+    yield* merged([() => rows.filter(stoodAfter(runId)), ended], isBefore);
   }
 
   /** The connections in the order of their ids. */
@@ -49,7 +50,10 @@ export class MirrorState {
     const runId = this.#asOfRunId;
     const rows: Generator<StandingConnection> = this.#connections.rows();
     if (runId === null) yield* rows;
-    else yield* merged(() => rows.filter(stoodAfter(runId)), this.#endedConnections(runId), isBefore);
+    else {
+      const ended = () => this.#endedConnections(runId);
+      yield* merged([() => rows.filter(stoodAfter(runId)), ended], isBefore);
+    }
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */

@@ -13,6 +13,7 @@ import { readWireConnection } from '../../contract/wire.ts';
 import { merged } from '../tables/merged.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
+import { ChangedRows } from './changed-rows.ts';
 
 /** What one run did to one list, or to the connections. */
 export interface RunChanges {
@@ -30,13 +31,13 @@ type VersionIds = Database.Statement<[number, string, number | string], number>;
 
 /**
  * Reads what runs changed in a list, or in the connections, from the rows that they wrote and the versions that they ended. Writer
- * and audit share it. Rows are found by their run, so a run that changed nothing costs a few look-ups; SQLite sorts what a run
- * changed, so that none of it is held in memory.
+ * and audit share it. Rows are found by their run, so a run that changed nothing costs a few look-ups; none of what a
+ * run changed is held in memory.
  */
 export class ChangesOfRuns {
   readonly #resource: string;
   readonly #list: ListDefinition | undefined;
-  readonly #rows: Database.Statement<[Operation, number, number], string>;
+  readonly #rows: ChangedRows;
   readonly #begun: VersionIds;
   readonly #ended: VersionIds;
   readonly #version: Database.Statement<[number], StoredVersion>;
@@ -44,14 +45,7 @@ export class ChangesOfRuns {
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
     this.#list = lists.find(each => each.resource === resource);
-    // SQLite writes the lines: an id and a content for each row, to be joined here, would take twice as long as all of this.
-    this.#rows = sqlite
-      .prepare<[Operation, number, number], string>(
-        `SELECT ? || char(9) || id || char(9) || lower(hex(_content)) || char(10)
-         FROM ${this.#list?.table ?? 'connections'}
-         WHERE _changed_run_id = ? AND (_first_seen_run_id = _changed_run_id) = ? ORDER BY CAST(id AS TEXT)`,
-      )
-      .pluck();
+    this.#rows = new ChangedRows(sqlite, this.#list?.table ?? 'connections');
     // Ids alone are sorted, not whole records. The plus keeps SQLite from looking through all versions of the list.
     const ids = (condition: string): VersionIds =>
       sqlite
@@ -99,13 +93,9 @@ export class ChangesOfRuns {
   #changed(runId: number, operation: Operation): Iterable<string> {
     if (operation === 'removal')
       return this.#lines(operation, this.#versionsOf(this.#ended, runId, operation));
-    const isInsert = operation === 'insert' ? 1 : 0;
-    const rows = () => this.#rows.iterate(operation, runId, isInsert);
-    // Mostly there are rows alone, and what merges takes as long as what reads.
-    const hasVersions = this.#begun.get(runId, this.#resource, isInsert) !== undefined;
-    if (!hasVersions) return rows();
-    const versions = this.#versionsOf(this.#begun, runId, isInsert);
-    return merged(rows, this.#lines(operation, versions), (a, b) => a < b);
+    const versions = () =>
+      this.#lines(operation, this.#versionsOf(this.#begun, runId, operation === 'insert' ? 1 : 0));
+    return merged([...this.#rows.series(runId, operation), versions], (a, b) => a < b);
   }
 
   *#lines(operation: Operation, versions: Iterable<StoredVersion>): Generator<string> {

@@ -1,24 +1,57 @@
+/** One of the series that are joined, with what comes next of it. */
+interface Series<T> {
+  readonly rest: Iterator<T>;
+  next: T;
+}
+
 /**
- * Joins two series, each in its order, into one in that order; nothing is held of either.
+ * Joins series, each in its order, into one in that order; of equals the earlier series' goes first. Nothing is held of them.
  *
- * @param left is read from when it is asked for, so that it is closed whatever happens.
- * @param isBefore whether something of `right` goes before something of `left`.
+ * @param series each is read from when it is asked for, so that it is closed whatever happens.
+ * @param isBefore whether one goes before another.
  */
 export function* merged<T>(
-  left: () => Iterable<T>,
-  right: Iterable<T>,
-  isBefore: (right: T, left: T) => boolean,
+  series: readonly (() => Iterable<T>)[],
+  isBefore: (one: T, other: T) => boolean,
 ): Generator<T> {
-  const rest = right[Symbol.iterator]();
+  const open: Series<T>[] = [];
   try {
-    let next = rest.next();
-    for (const each of left()) {
-      for (; !next.done && isBefore(next.value, each); next = rest.next()) yield next.value;
-      yield each;
+    for (const begin of series) {
+      const rest = begin()[Symbol.iterator]();
+      const first = rest.next();
+      if (!first.done) open.push({ rest, next: first.value });
     }
-    for (; !next.done; next = rest.next()) yield next.value;
+    while (open.length > 0) {
+      const [least, second] = leastTwo(open, isBefore);
+      // What comes first comes from one series for a while: one comparison each is then enough.
+      do {
+        yield least.next;
+        const following = least.rest.next();
+        if (following.done) {
+          open.splice(open.indexOf(least), 1);
+          break;
+        }
+        least.next = following.value;
+      } while (second === undefined || isBefore(least.next, second.next));
+    }
   } finally {
     // A statement that is left half read would keep its connection from being closed.
-    rest.return?.();
+    for (const { rest } of open) rest.return?.();
   }
+}
+
+/** The series whose next goes first, and the one that would follow it. */
+function leastTwo<T>(
+  open: readonly Series<T>[],
+  isBefore: (one: T, other: T) => boolean,
+): [least: Series<T>, second: Series<T> | undefined] {
+  let least = open[0] as Series<T>;
+  let second: Series<T> | undefined;
+  for (const each of open.slice(1)) {
+    if (isBefore(each.next, least.next)) {
+      second = least;
+      least = each;
+    } else if (second === undefined || isBefore(each.next, second.next)) second = each;
+  }
+  return [least, second];
 }
