@@ -1,11 +1,18 @@
-import type { ItemsOf } from './answer.ts';
+import type { Answer, ItemsOf } from './answer.ts';
+
+/** What tells whether two pages hold the same. */
+type Held = Pick<Answer, 'count' | 'digest' | 'sum'>;
 
 /** Pages that all hold the same, after which no more is to be learnt: where their records have ids, and where they have none. */
 const alikePagesMax = { withIds: 20, withoutIds: 5_000 };
 
-/** Which pages of one walk held what others had held: a sign of a service that heeds no `pageNo`. */
+/**
+ * Which pages of one walk held what others had held: a sign of a service that heeds no `pageNo`. The same records may come in other
+ * bytes, or in another order.
+ */
 export class PagesSeen {
-  readonly #digests = new Set<string>();
+  /** The digest of one page of those that hold the same. */
+  readonly #digests = new Map<string, string>();
   #count = 0;
 
   /** How many pages came. */
@@ -23,25 +30,29 @@ export class PagesSeen {
     return this.#count > 1 && this.#digests.size * 2 <= this.#count;
   }
 
-  add(digest: string): void {
+  add(page: Held): void {
     this.#count++;
-    this.#digests.add(digest);
+    this.#digests.set(nameOf(page), page.digest);
   }
 
   /** Adds what came in the place of a page that is not there; it counts as none. */
-  addBeyond(digest: string): void {
-    this.#digests.add(digest);
+  addBeyond(page: Held): void {
+    this.#digests.set(nameOf(page), page.digest);
   }
 
-  has(digest: string): boolean {
-    return this.#digests.has(digest);
+  has(page: Held): boolean {
+    return this.#digests.has(nameOf(page));
   }
 
   /** True where so many pages held the same that no other is to be expected. Records without ids may be duplicates, however many there are. */
   areAlikeForGood(itemsOf: ItemsOf): boolean {
     if (!this.areOne || this.#count < alikePagesMax.withIds) return false;
-    const [digest = ''] = this.#digests;
+    const [digest = ''] = this.#digests.values();
     const hasIds = itemsOf(digest)?.ids?.some(id => !Number.isNaN(id)) ?? false;
     return hasIds || this.#count >= alikePagesMax.withoutIds;
   }
+}
+
+function nameOf({ count, sum }: Held): string {
+  return `${count} ${sum}`;
 }

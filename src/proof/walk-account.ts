@@ -140,7 +140,7 @@ export class WalkAccount {
   take(answer: Answer): void {
     this.#plan.take(answer.index);
     this.#newestTotal = Math.max(this.#newestTotal, answer.total);
-    this.#note(answer.digest);
+    this.#note(answer);
     this.enter(answer);
   }
 
@@ -162,7 +162,7 @@ export class WalkAccount {
     const placed = isAskedPage
       ? this.#askedPage(asked.index, answer, due)
       : this.#otherPage(asked.index, answer);
-    this.#note(answer.digest);
+    this.#note(answer);
     return placed;
   }
 
@@ -171,8 +171,8 @@ export class WalkAccount {
     this.answers.push(answer);
   }
 
-  #note(digest: string): void {
-    this.seen.add(digest);
+  #note(page: Pick<Answer, 'count' | 'digest' | 'sum'>): void {
+    this.seen.add(page);
     if (!this.seen.areAlikeForGood(this.#itemsOf)) return;
     this.#isAlwaysTheSame = true;
     this.#contradict(`each of ${this.seen.count} pages held the same records`);
@@ -222,10 +222,10 @@ export class WalkAccount {
   }
 
   /** Another page came than was asked for, although the one asked for is there. */
-  #otherPage(index: number, { pageNo, digest }: AnswerEnvelope): Place {
-    this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${pageNo}`);
+  #otherPage(index: number, answer: AnswerEnvelope): Place {
+    this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${answer.pageNo}`);
     this.#odd.other++;
-    if (this.seen.has(digest)) this.#odd.round++;
+    if (this.seen.has(answer)) this.#odd.round++;
     return { kind: 'stray' };
   }
 
@@ -241,7 +241,7 @@ export class WalkAccount {
       return again;
     }
     this.#contradict(`page ${this.#name(index)} holds records, but totalRecordCount is ${answer.total}`);
-    if (this.seen.has(answer.digest)) {
+    if (this.seen.has(answer)) {
       // The service goes round: what follows is what was seen.
       this.#odd.round++;
       this.#proveEnd();
@@ -249,7 +249,7 @@ export class WalkAccount {
     // It is no further page where it says itself that it is another one, or where it is not full.
     const isLast = answer.pageNo !== this.#name(index) || answer.count < this.envelope.pageSize;
     if (isLast || this.#odd.beyond >= this.#pagesBeyondMax) this.#proveEnd();
-    this.seen.addBeyond(answer.digest);
+    this.seen.addBeyond(answer);
     return { kind: 'stray' };
   }
 

@@ -112,8 +112,6 @@ function connectLocked(path: string): Database.Database {
   const sqlite = new Database(path, { timeout: 0 });
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
-    // A new file's only: an answer of 200 KB takes half the time in pages of this size.
-    sqlite.pragma('page_size = 16384');
     sqlite.exec('BEGIN EXCLUSIVE');
     // Before there is a log: the id then stands in the file itself, whenever this process is killed.
     const id = sqlite.pragma('application_id', { simple: true });
