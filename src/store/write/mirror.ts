@@ -25,7 +25,7 @@ import { mendBooks } from './mend-books.ts';
 import { pruneHistory } from './prune-history.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
-import { Staging } from './staging.ts';
+import { type MirrorMark, Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** What a mirror is opened with. */
@@ -67,7 +67,7 @@ export class SqliteMirror implements Mirror {
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
     if (isYetToMake(file)) {
-      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, []);
+      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, new Set());
     }
     openForReading(file).close();
     return SqliteMirror.#locked(file, () => ({ staging, signal, observe }));
@@ -87,9 +87,9 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  private constructor(open: OpenMirror, suspects: readonly string[]) {
+  private constructor(open: OpenMirror, suspects: Set<string>) {
     this.#open = open;
-    this.#suspects = new Set(suspects);
+    this.#suspects = suspects;
     this.#records = new RunRecords(open.file);
     this.#place = new FilePlace(open.file.path);
     this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () => {
@@ -100,7 +100,7 @@ export class SqliteMirror implements Mirror {
 
   async beginRun(start: RunStart): Promise<number | null> {
     const isDry = this.#open.observe !== undefined;
-    if (this.#suspects.size > 0 && !isDry) await this.#write(mendBooks);
+    if (isEveryList(this.#suspects) && !isDry) await this.#write(mendBooks);
     const id = isDry ? dryRunId : await this.#write(transaction => this.#records.begin(transaction, start));
     const prepare = (transaction: OpenTransaction) => {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
@@ -178,11 +178,17 @@ export class SqliteMirror implements Mirror {
       try {
         file.close();
         if (staging !== lock) staging.close();
-        else lock.setMark(this.#suspects.size === 0 && this.#place.isKept ? markOf(file.path) : null);
+        else lock.setMark(this.#markOf(file.path));
       } finally {
         lock.close();
       }
     }
+  }
+
+  /** Where a run looked at some lists alone, the next one need look at the others alone. */
+  #markOf(path: string): MirrorMark | null {
+    if (isEveryList(this.#suspects) || !this.#place.isKept) return null;
+    return { file: markOf(path), suspects: [...this.#suspects] };
   }
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
@@ -216,17 +222,23 @@ function openLock(path: string): Staging {
   }
 }
 
-/** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it sound. */
-function suspectsIn(path: string, lock: Staging): readonly string[] {
-  if (!existsSync(path) || lock.mark() === markOf(path)) return [];
-  return lists.map(({ resource }) => resource);
+/** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it. */
+function suspectsIn(path: string, lock: Staging): Set<string> {
+  if (!existsSync(path)) return new Set();
+  const mark = lock.mark();
+  return new Set(mark?.file === markOf(path) ? mark.suspects : lists.map(({ resource }) => resource));
+}
+
+/** Whether every list is a suspect, and so is the mirror as a whole. */
+function isEveryList(suspects: ReadonlySet<string>): boolean {
+  return suspects.size === lists.length;
 }
 
 /** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
-function openAsIs(path: string, suspects: readonly string[]): MirrorFile {
+function openAsIs(path: string, suspects: ReadonlySet<string>): MirrorFile {
   const file = openForWriting(path);
   try {
-    if (suspects.length > 0) {
+    if (isEveryList(suspects)) {
       assertWhole(file);
       assertComplete(file);
     }
