@@ -183,9 +183,9 @@ export const paginationSchema: JsonSchema = {
   },
 };
 
-/** The JSON schema of an answer whose items are not looked at yet. */
+/** The JSON schema of an answer whose items are not looked at yet; some services say `null` where there are none. */
 export const pageSchema: JsonSchema = {
   type: 'object',
   required: ['items', 'pagination'],
-  properties: { items: { type: 'array' }, pagination: paginationSchema },
+  properties: { items: { type: ['array', 'null'] }, pagination: paginationSchema },
 };

@@ -33,10 +33,17 @@ export interface PageContent {
 /** An answer that is not a page; the message says what is wrong with it, in words for the user. */
 export class PageError extends Error {
   override readonly name = 'PageError';
+  /** True where it holds no items and does not say where it stands: past the end of a list some services say no more. */
+  readonly isBare: boolean;
+
+  constructor(message: string, isBare = false) {
+    super(message);
+    this.isBare = isBare;
+  }
 }
 
 const isPagination = compile<Pagination>(paginationSchema);
-const isPage = compile<{ items: unknown[]; pagination: Pagination }>(pageSchema);
+const isPage = compile<{ items: unknown[] | null; pagination: Pagination }>(pageSchema);
 
 /**
  * Reads an answer's envelope, `{items, pagination}`.
@@ -75,14 +82,21 @@ function contentOrNull(items: Buffer): PageContent | null {
 function readWhole(bytes: Buffer): Page {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
-  if (!isPage(body)) throw new PageError(explain());
-  const items = Buffer.from(new Map(memberTexts(text)).get('items')?.trim() ?? '[]');
+  if (!isPage(body)) throw new PageError(explain(), isBare(body));
+  const said = body.items === null ? undefined : new Map(memberTexts(text)).get('items');
+  const items = Buffer.from(said?.trim() ?? '[]');
   return {
     pagination: body.pagination,
     items,
     itemsDigest: hash16Hex(items),
-    content: { text: items.toString(), items: body.items },
+    content: { text: items.toString(), items: body.items ?? [] },
   };
+}
+
+function isBare(body: unknown): boolean {
+  const { items, pagination } = Object(body) as { items?: unknown; pagination?: unknown };
+  const isEmpty = items === null || (Array.isArray(items) && items.length === 0);
+  return isEmpty && (pagination ?? null) === null;
 }
 
 function parse(text: string): unknown {

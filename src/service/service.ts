@@ -147,7 +147,8 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
       const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${error.message}`;
-      throw new ServiceError('invalid_response', message, { retryable: true, cause: error });
+      const code = error.isBare ? 'not_found' : 'invalid_response';
+      throw new ServiceError(code, message, { retryable: !error.isBare, cause: error });
     }
   }
 }

@@ -28,8 +28,11 @@ export interface StandInOptions {
   clamp: 'honest' | 'silent' | 'refuse';
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'asked' | 'effective';
-  /** The answer past the last page; `zeroed` is an empty one that counts no records, `last` the last page again, under its own number. */
-  beyond: 'empty' | 'zeroed' | '400' | '404' | 'last' | 'last-otherwise';
+  /**
+   * The answer past the last page; `zeroed` is an empty one that counts no records, `bare` one that has no `pagination`, `last` the
+   * last page again, under its own number.
+   */
+  beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
   pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
   gzip: boolean;
@@ -286,8 +289,10 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
   const lastIndex = Math.max(0, Math.ceil(items.length / size) - 1);
   let { servedNo, echoedNo } = turnTo(asked.pageNo, options);
   if (servedNo - options.firstPage > lastIndex) {
+    if (options.beyond === '204') return { status: 204, headers: {}, body: Buffer.alloc(0) };
     if (options.beyond === '400' || options.beyond === '404')
       return refusal(Number(options.beyond), 'no such page');
+    if (options.beyond === 'bare') return json(200, '{"items":[]}');
     if (options.beyond.startsWith('last')) servedNo = echoedNo = lastIndex + options.firstPage;
   }
   const offset = (servedNo - options.firstPage) * size;

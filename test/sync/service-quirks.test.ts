@@ -23,6 +23,8 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
   ['pages past the end are 404', { maxPageSize: 20, extraPageCount: 1, beyond: '404' }, 20],
   ['pages past the end are refused', { maxPageSize: 20, extraPageCount: 1, beyond: '400' }, 20],
   ['pages past the end are empty, and count no records', { maxPageSize: 20, beyond: 'zeroed' }, 20],
+  ['pages past the end are empty, and do not say where they stand', { maxPageSize: 20, beyond: 'bare' }, 20],
+  ['pages past the end have no content', { maxPageSize: 20, extraPageCount: 1, beyond: '204' }, 20],
   ['past the end the last page comes again', { maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, 20],
   [
     'past the end the last page comes again, in other bytes and another order',
@@ -78,7 +80,7 @@ describe.concurrent('the mirror is exact where', () => {
     expect(await requests('zeroed')).toBe(await requests('empty'));
   });
 
-  test.each(['400', '404', 'empty', 'zeroed', 'last'] as const)(
+  test.each(['204', '400', '404', 'empty', 'zeroed', 'bare', 'last'] as const)(
     'the list becomes shorter while it is read, and a page past the end is %s',
     async beyond => {
       await using scene = await setScene({ maxPageSize: 10, beyond }, { exports: 34 });
@@ -100,8 +102,10 @@ describe.concurrent('the mirror is exact where', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('the service is empty', async () => {
-    await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+  test.each(['[]', 'null'])('the service is empty, and says so by %s', async items => {
+    const pagination = { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 };
+    const rawBody = () => `{"items":${items},"pagination":${JSON.stringify(pagination)}}`;
+    await using scene = await setScene({ rawBody }, { exports: 0, collections: 0, webhooks: 0 });
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
   });
