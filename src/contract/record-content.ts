@@ -32,7 +32,9 @@ export function normalRecord(list: ListDefinition, record: RecordValues): Record
   if (extra === null) return record.extra === null ? record : { ...record, extra };
   const further = parseKept(extra) as Record<string, unknown>;
   const [scalars, arrays] = [[...record.scalars], [...record.arrays]];
-  let isMoved = false;
+  // The id of a record that has one stands in its column, whatever it is.
+  let isMoved = list.identity.by === 'id' && Object.hasOwn(further, 'id');
+  if (isMoved) delete further.id;
   for (const field of list.fields) {
     const held = Object.hasOwn(further, field.name) ? readAlone(list, field.name, further) : undefined;
     if (held === undefined) continue;

@@ -73,6 +73,7 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
      DELETE FROM webhook_events WHERE webhook_id = 2`,
     true,
   ],
+  ['an id of nothing', `UPDATE webhooks SET _extra = '{"id":null}'`, true],
   ['further fields of nothing', "UPDATE collections SET _extra = '{}' WHERE id = 3", true],
   [
     'a further field that a later one of its name hides',

@@ -27,7 +27,7 @@ export interface RunChanges {
   readonly gone: Sum;
 }
 
-type VersionIds = Database.Statement<[number, string, number | string], number>;
+type VersionIds = Database.Statement<[number, string, number | string], bigint>;
 
 /**
  * Reads what runs changed in a list, or in the connections, from the rows that they wrote and the versions that they ended. Writer
@@ -40,7 +40,7 @@ export class ChangesOfRuns {
   readonly #rows: ChangedRows;
   readonly #begun: VersionIds;
   readonly #ended: VersionIds;
-  readonly #version: Database.Statement<[number], StoredVersion>;
+  readonly #version: Database.Statement<[bigint], StoredVersion>;
 
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
@@ -49,10 +49,12 @@ export class ChangesOfRuns {
     // Ids alone are sorted, not whole records. The plus keeps SQLite from looking through all versions of the list.
     const ids = (condition: string): VersionIds =>
       sqlite
-        .prepare<[number, string, number | string], number>(
+        .prepare<[number, string, number | string], bigint>(
           `SELECT id FROM record_history WHERE ${condition} ORDER BY CAST(record_id AS TEXT)`,
         )
-        .pluck();
+        .pluck()
+        // What another program has written may be no number that JavaScript holds exactly.
+        .safeIntegers();
     this.#begun = ids(
       'valid_from_run_id = ? AND +resource = ? AND (first_seen_run_id = valid_from_run_id) = ?',
     );

@@ -98,6 +98,16 @@ describe('what others changed is found and named', () => {
       "UPDATE collections SET _extra = 'null' WHERE id = 3",
       [/^collections 3: _extra can't be read: it is no JSON object/],
     ],
+    ...['collections', 'webhooks'].map((table): [string, string, RegExp[]] => [
+      `an id of nothing among the further fields of ${table}`,
+      `UPDATE ${table} SET _extra = '{"id":null}' WHERE id = 3`,
+      [new RegExp(`^${table} 3: _extra is not as docmirror writes it`)],
+    ]),
+    [
+      'the number of a version, beyond those that JavaScript holds exactly',
+      'UPDATE record_history SET id = 9223372036854775807 WHERE id = (SELECT min(id) FROM record_history)',
+      [/^record_history \d+: .*the row was changed/, /^record_history null: the checksum of the rows of/],
+    ],
     [
       'a connection in the history that is none',
       "UPDATE record_history SET record = '[]' WHERE resource = 'connections'",
