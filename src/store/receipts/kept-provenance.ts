@@ -1,9 +1,11 @@
 import type Database from 'better-sqlite3';
+import { receiptOrNull } from '../../audit/read-receipt.ts';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { tryToRead } from '../tables/readable.ts';
+import { ChangesOfRuns } from './changes-of-runs.ts';
 import { readSummedThrough } from './pruned.ts';
 
 /** A record's version by the runs that it names, with what it says: a row's content, or the JSON of a version that ended. */
@@ -66,6 +68,28 @@ export function sumOfEnded(sqlite: Database.Database, resource: string, after: n
     .raw();
   for (const row of versions.iterate(resource, after, through, after)) sum.add(hashOfVersion(resource, row));
   return sum;
+}
+
+/** Whether what the runs after one and up to another changed is, by rows and history, what their receipts say of it. */
+export function isAsReceipted(
+  sqlite: Database.Database,
+  resource: string,
+  after: number,
+  through: number,
+): boolean {
+  const changes = new ChangesOfRuns(sqlite, resource);
+  const receipts = sqlite
+    .prepare<[number, number], [runId: number, receipt: string]>(
+      'SELECT run_id, receipt FROM sync_receipts WHERE run_id > ? AND run_id <= ?',
+    )
+    .raw();
+  return receipts.all(after, through).every(([runId, text]) => {
+    const receipt = receiptOrNull(text);
+    const lists = receipt?.kind === 'run' ? receipt.lists : [];
+    const said = lists.find(list => list.resource === resource)?.changes;
+    const found = tryToRead(() => changes.of(runId));
+    return 'value' in found && (said === undefined ? found.value.count === 0 : found.value.digest === said);
+  });
 }
 
 function hashOfVersion(resource: string, [recordId, firstSeen, from, json]: Begun): Buffer {

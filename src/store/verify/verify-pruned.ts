@@ -10,7 +10,7 @@ export function verifyPruned({ sqlite, differences }: Audit): void {
   for (const resource of keptResources) {
     const found = sumThrough(sqlite, resource, through);
     if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;
-    const words = `${resource}: which runs wrote the records up to run ${through} is not as docmirror kept it`;
+    const words = `${resource}: which runs wrote the records up to run ${through} is not as docmirror kept it, or was altered before older versions were deleted`;
     differences.add('_content_sums', null, words);
   }
 }

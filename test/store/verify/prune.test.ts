@@ -103,6 +103,26 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
+  test.each([
+    'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 5',
+    'UPDATE connections SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 2',
+    "DELETE FROM record_history WHERE resource = 'document-exports'",
+  ])('does not hide what was altered before it was cut off: %s', async sql => {
+    await using scene = await fullMirror();
+    expect(tamper(scene.database, sql)).toBe(true);
+    const before = await differencesIn(scene.database);
+    await syncScene(scene, { keepHistoryMs: 0 });
+    expect(versionsOf(scene.database)).toBe(0);
+    for (const differences of [before, await differencesIn(scene.database)])
+      expect(differences).not.toEqual([]);
+    await syncScene(scene, { keepHistoryMs: 0 });
+    expect(await differencesIn(scene.database)).toContainEqual(
+      expect.objectContaining({
+        what: expect.stringContaining('altered before older versions were deleted'),
+      }),
+    );
+  });
+
   test('gives the pages that it frees back to the disk', async () => {
     await using scene = await fullMirror();
     for (const item of scene.service.lists['document-exports']) {
