@@ -108,15 +108,18 @@ export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   /** How long the service asked to be left alone, in milliseconds; null where it did not say. */
   readonly retryAfterMs: number | null;
+  /** True where the answer holds nothing and does not say where it stands: past the end of a list some services say no more. */
+  readonly isBare: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    details: { retryable: boolean; retryAfterMs?: number | null; cause?: unknown },
+    details: { retryable: boolean; retryAfterMs?: number | null; isBare?: boolean; cause?: unknown },
   ) {
     super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.isBare = details.isBare ?? false;
   }
 
   /** True where the service refused the token. */

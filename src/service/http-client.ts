@@ -123,6 +123,7 @@ export class HttpClient {
     return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}`), {
       retryable,
       retryAfterMs: retryAfterMs(retryAfter, Date.now()),
+      isBare: status === 204,
     });
   }
 

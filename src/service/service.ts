@@ -79,9 +79,9 @@ export class Service implements PageSource {
       maxTimeout: retryDelayMsMax,
       randomize: true,
       signal,
-      shouldRetry: ({ error }) => error instanceof ServiceError && error.retryable,
+      shouldRetry: ({ error, attemptNumber }) => mayPass(error, request, attemptNumber),
       onFailedAttempt: ({ error, attemptNumber, retriesLeft, retryDelay }) => {
-        if (!(error instanceof ServiceError) || !error.retryable || retriesLeft === 0) return;
+        if (!mayPass(error, request, attemptNumber) || retriesLeft === 0) return;
         this.#retries++;
         this.#backoffMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
@@ -147,10 +147,20 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
       const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${error.message}`;
-      const code = error.isBare ? 'not_found' : 'invalid_response';
-      throw new ServiceError(code, message, { retryable: !error.isBare, cause: error });
+      const { isBare } = error;
+      throw new ServiceError('invalid_response', message, { retryable: true, isBare, cause: error });
     }
   }
+}
+
+/** Whether another try may bring the page; past the end, an answer that holds nothing is believed when it comes again. */
+function mayPass(
+  error: unknown,
+  { isBeyond = false }: PageRequest,
+  tryNumber: number,
+): error is ServiceError {
+  if (!(error instanceof ServiceError) || !error.retryable) return false;
+  return !(error.isBare && isBeyond && tryNumber > 1);
 }
 
 function toQuery({ pageNo, pageSize }: PageRequest): Record<string, number> {

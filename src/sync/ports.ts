@@ -14,6 +14,8 @@ import type { Changed } from '../proof/verdict.ts';
 export interface PageRequest {
   readonly pageNo: number | null;
   readonly pageSize: number | null;
+  /** True where by what is known there is no such page: an answer that holds nothing may then be the right one. */
+  readonly isBeyond?: boolean;
 }
 
 /** What asking the service has cost so far. */

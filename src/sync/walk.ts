@@ -72,28 +72,36 @@ export async function getOrMissing(
   signal: AbortSignal,
 ): Promise<WalkedPage> {
   try {
-    return { asked, page: await getPage(requests, asked.index, signal) };
+    return { asked, page: await getPage(requests, asked, signal) };
   } catch (error) {
-    const code = error instanceof ServiceError ? error.code : null;
-    // Some services say that a page past the end is no page to ask for.
-    const isMissing =
-      code === 'not_found' ||
-      (code === 'refused' && (asked.isBeyond || (await isPastEnd(requests, asked.index, signal))));
-    if (isMissing) return { asked, page: null };
+    if (error instanceof ServiceError && (await isMissing(error, requests, asked, signal)))
+      return { asked, page: null };
     throw error;
   }
 }
 
+/** Whether an error says that there is no such page; past the end, some services refuse the request, or say nothing. */
+async function isMissing(
+  { code, isBare }: ServiceError,
+  requests: PageRequests,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (code === 'not_found') return true;
+  if (code !== 'refused' && !isBare) return false;
+  return asked.isBeyond || (await isPastEnd(requests, asked.index, signal));
+}
+
 /** Whether the list has become so short that there is no such page any more, by its first one. */
 async function isPastEnd(requests: PageRequests, index: number, signal: AbortSignal): Promise<boolean> {
-  const { pagination } = await getPage(requests, 0, signal);
+  const { pagination } = await getPage(requests, { index: 0, isBeyond: false }, signal);
   return index * pagination.pageSize >= pagination.totalRecordCount;
 }
 
 function getPage(
   { source, list, firstPageNo, pageSize, isKnown }: PageRequests,
-  index: number,
+  { index, isBeyond }: Pick<Asked, 'index' | 'isBeyond'>,
   signal: AbortSignal,
 ): Promise<Page> {
-  return source.getPage(list, { pageNo: firstPageNo + index, pageSize }, signal, isKnown);
+  return source.getPage(list, { pageNo: firstPageNo + index, pageSize, isBeyond }, signal, isKnown);
 }
