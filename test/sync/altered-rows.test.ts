@@ -47,6 +47,12 @@ function contents(path: string): unknown {
 const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][] = [
   ['a title', "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5", true],
   ['a time that leads an index', "UPDATE document_exports SET exported_at = '1999' WHERE id = 7", true],
+  [
+    'bytes that read as what stood there, and are no UTF-8',
+    `UPDATE document_exports SET source_document_title = CAST(x'436166ff' AS TEXT)
+       WHERE source_document_title = CAST(x'436166efbfbd' AS TEXT)`,
+    true,
+  ],
   ['further fields that are no JSON', "UPDATE document_exports SET _extra = 'no JSON' WHERE id = 9", true],
   ['a content', 'UPDATE document_exports SET _content = zeroblob(16) WHERE id = 11', true],
   [
@@ -144,7 +150,9 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
 describe('a mirror that another program has written to', () => {
   test.each(alterations)('is what the service lists after the next run: %s', async (_, sql, isWholeAgain) => {
     await using scene = await setScene({ maxPageSize: 10 });
-    Object.assign(scene.service.lists['document-exports'][4] as SampleItem, { kept: 1, other: 'é' });
+    const exports = scene.service.lists['document-exports'] as SampleItem[];
+    Object.assign(exports[4] as SampleItem, { kept: 1, other: 'é' });
+    Object.assign(exports[8] as SampleItem, { sourceDocumentTitle: 'Caf\ufffd' });
     await syncScene(scene, { fullEveryMs: day });
     const before = contents(scene.database);
     alter(scene.database, sql);

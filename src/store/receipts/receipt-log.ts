@@ -12,6 +12,9 @@ export interface StoredReceipt {
   readonly leafIndex: number;
   readonly runId: number | null;
   readonly receipt: string;
+  /** The receipt's own, over its bytes as they stand: one that is no UTF-8 reads as another. */
+  readonly hash: Buffer;
+  /** In hexadecimal digits, as it is stored beside it. */
   readonly leafHash: string;
 }
 
@@ -54,12 +57,12 @@ export class ReceiptLog {
 
   /** Every receipt in order; never all in memory. */
   *receipts(): Generator<StoredReceipt> {
-    yield* this.#sqlite
-      .prepare<[], StoredReceipt>(
-        `SELECT leaf_index AS leafIndex, run_id AS runId, receipt, leaf_hash AS leafHash
-         FROM sync_receipts ORDER BY leaf_index`,
-      )
-      .iterate();
+    const rows = this.#sqlite.prepare<[], Omit<StoredReceipt, 'receipt' | 'hash'> & { bytes: Buffer }>(
+      `SELECT leaf_index AS leafIndex, run_id AS runId, CAST(receipt AS BLOB) AS bytes, leaf_hash AS leafHash
+       FROM sync_receipts ORDER BY leaf_index`,
+    );
+    for (const { bytes, ...row } of rows.iterate())
+      yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
   }
 
   /** The texts of the receipts, the newest first. */
@@ -94,8 +97,7 @@ export class ReceiptLog {
    */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();
-    for (const { leafIndex, receipt, leafHash: stored } of this.receipts()) {
-      const hash = leafHash(receipt);
+    for (const { leafIndex, hash, leafHash: stored } of this.receipts()) {
       if (leafIndex !== tree.size || hash.toString('hex') !== stored)
         throw new MirrorFileError(
           `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" tells what was changed. Restore the mirror from a backup.`,

@@ -8,7 +8,9 @@ import {
   timeIndexOf,
 } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
+import { brokenTextsIn, mendTexts } from './broken-texts.ts';
 import { ChildTable } from './child-table.ts';
+import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
 
 /** A row's own record and its past. */
@@ -36,11 +38,6 @@ const rowsPerInsert = 20;
 /** Look-ups a statement: more are no faster, and one by one they take nearly twice as long. */
 const looksPerFind = 8;
 const rowsPerSpan = 256;
-
-/** The ids from one to another, both among them. */
-type Span = [from: bigint, to: bigint];
-const leastId = -(2n ** 63n);
-const greatestId = 2n ** 63n - 1n;
 
 /**
  * One list's tables by prepared statements, which are 4× faster here than a query builder. All its SQL comes from the
@@ -208,9 +205,12 @@ export class ListTable {
       .run(content, extra, id);
   }
 
-  /** True where an item of an array belongs to no row, or where positions have a gap: docmirror writes neither. */
-  hasStrayItems(): boolean {
-    return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
+  /** True where an item of an array belongs to no row, positions have a gap, or a text is no UTF-8: docmirror writes none of these. */
+  isMalformed(): boolean {
+    return (
+      this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0) ||
+      this.#tables().some(table => brokenTextsIn(this.#sqlite, table).some(() => true))
+    );
   }
 
   /** The rows whose items don't stand at 0, 1, 2 and so on: a gap shows in no content. */
@@ -218,9 +218,10 @@ export class ListTable {
     return this.#children.flatMap(child => child.ownersWithGaps().map(id => ({ table: child.table, id })));
   }
 
-  /** Deletes the items that belong to no row, and closes the gaps between the others. */
-  mendItems(): void {
+  /** Deletes the items that belong to no row, closes the gaps between the others, and writes texts as they are read. */
+  mend(): void {
     for (const child of this.#children) child.mend();
+    for (const table of this.#tables()) mendTexts(this.#sqlite, table);
   }
 
   read(id: number): StoredRow {
@@ -241,11 +242,12 @@ export class ListTable {
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
     const rows = this.#sqlite
-      .prepare<Span, Scalar[]>(
+      .prepare<RowSpan, Scalar[]>(
         `SELECT ${this.#columns} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
       )
       .raw();
-    for (const span of this.#spans()) for (const row of rows.all(...span)) yield this.#toStoredRow(row);
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
+      for (const row of rows.all(...span)) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
@@ -261,25 +263,13 @@ export class ListTable {
 
   *ids(): Generator<number> {
     const ids = this.#sqlite
-      .prepare<Span, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
+      .prepare<RowSpan, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
       .pluck();
-    for (const span of this.#spans()) yield* ids.all(...span);
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan)) yield* ids.all(...span);
   }
 
-  /** Spans of ids, each with some hundred rows: by one statement each they take less time than by one step each. */
-  *#spans(): Generator<Span> {
-    // What another program has written may be no number that JavaScript holds exactly.
-    const next = this.#sqlite
-      .prepare<[bigint], bigint>(
-        `SELECT id FROM ${this.list.table} WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${rowsPerSpan}`,
-      )
-      .pluck()
-      .safeIntegers();
-    for (let from: bigint | undefined = leastId; from !== undefined; ) {
-      const after = next.get(from);
-      yield [from, after === undefined ? greatestId : after - 1n];
-      from = after;
-    }
+  #tables(): string[] {
+    return [this.list.table, ...this.#children.map(({ table }) => table)];
   }
 
   #lead(record: RecordValues): Scalar {

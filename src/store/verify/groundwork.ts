@@ -4,6 +4,7 @@ import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { readPruned } from '../receipts/pruned.ts';
+import { type BrokenText, brokenTextsIn } from '../tables/broken-texts.ts';
 import { type Readable, tryToRead } from '../tables/readable.ts';
 
 /** What one run did to one list, so that it can be taken back. */
@@ -22,6 +23,8 @@ export interface WorkOfRuns {
 export interface Groundwork {
   /** What SQLite's own check finds wrong with the file; nothing where it is whole. */
   readonly faults: readonly string[];
+  /** Texts whose bytes are no UTF-8, in all tables of the mirror. */
+  readonly brokenTexts: readonly BrokenText[];
   readonly work: WorkOfRuns;
 }
 
@@ -29,8 +32,7 @@ export interface Groundwork {
 type PlainSum = readonly [count: number, hex: string];
 
 /** The same as plain values, for another thread; runs that changed nothing are left out. */
-export interface PlainGroundwork {
-  readonly faults: readonly string[];
+export interface PlainGroundwork extends Omit<Groundwork, 'work'> {
   readonly work: readonly (readonly [name: string, work: Readable<PlainWork>])[];
 }
 
@@ -48,7 +50,7 @@ export function beginReading(sqlite: Database.Database): void {
 
 /** Lays the groundwork of an audit; what runs did is read when it is asked for. */
 export function layGroundwork(sqlite: Database.Database): Groundwork {
-  return { faults: faultsOf(sqlite), work: new WorkInFile(sqlite) };
+  return { ...lookAtBytes(sqlite), work: new WorkInFile(sqlite) };
 }
 
 /** Lays the groundwork as plain values. */
@@ -65,18 +67,18 @@ export function layPlainGroundwork(sqlite: Database.Database): PlainGroundwork {
         work.push([nameOf(runId, resource), { value: plainWork(found.value) }]);
     }
   }
-  return { faults: faultsOf(sqlite), work };
+  return { ...lookAtBytes(sqlite), work };
 }
 
 /** Groundwork that came as plain values. */
-export function groundworkOf({ faults, work }: PlainGroundwork): Groundwork {
+export function groundworkOf({ work, ...others }: PlainGroundwork): Groundwork {
   const byName = new Map(work);
   const of = (runId: number, resource: string): Readable<RunWork> => {
     const found = byName.get(nameOf(runId, resource));
     if (found === undefined) return { value: noWork };
     return 'problem' in found ? found : { value: workOf(found.value) };
   };
-  return { faults, work: { of } };
+  return { ...others, work: { of } };
 }
 
 /** Reads what runs did; the last run's is kept, for it is asked for twice. */
@@ -101,9 +103,19 @@ class WorkInFile implements WorkOfRuns {
   }
 }
 
-function faultsOf(sqlite: Database.Database): string[] {
+/** What no reading of rows tells. In a file that is damaged, only the damage counts. */
+function lookAtBytes(sqlite: Database.Database): Omit<Groundwork, 'work'> {
   const found = sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all();
-  return found.filter(problem => problem !== 'ok');
+  const faults = found.filter(problem => problem !== 'ok');
+  if (faults.length > 0) return { faults, brokenTexts: [] };
+  const tables = sqlite.prepare<[], string>(
+    "SELECT name FROM pragma_table_list WHERE strict AND type = 'table' AND schema = 'main'",
+  );
+  const brokenTexts = tables
+    .pluck()
+    .all()
+    .flatMap(table => [...brokenTextsIn(sqlite, table)]);
+  return { faults, brokenTexts };
 }
 
 function nameOf(runId: number, resource: string): string {

@@ -115,7 +115,7 @@ async function openAndAudit(
       failure = error;
     }
     // Where the file is too damaged to be read, SQLite's own check says how.
-    addFaults(await late(), differences);
+    addBytes(await late(), differences);
     // What holds such values can't be held against anything.
     if (verifyTypes(sqlite, differences, failure) > 0) state.lists = [];
   } finally {
@@ -129,8 +129,14 @@ function isLarge(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= threadBytesMin;
 }
 
-function addFaults({ faults }: Groundwork, differences: Differences): void {
+function addBytes({ faults, brokenTexts }: Groundwork, differences: Differences): void {
   for (const fault of faults) differences.add(null, null, `SQLite's integrity check: ${fault}`);
+  for (const { table, rowId, column } of brokenTexts)
+    differences.add(
+      table,
+      Number(rowId),
+      `${column} holds bytes that are no UTF-8, which docmirror never writes`,
+    );
 }
 
 function checkFile({ path, sqlite }: MirrorFile, differences: Differences): void {

@@ -15,7 +15,7 @@ export const noAlteredRows: AlteredRows = new Map();
 
 /** Whether each row of a list still says what docmirror wrote, and all of them what it kept as their sum. Changes nothing. */
 export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: AbortSignal): Promise<boolean> {
-  if (table.hasStrayItems()) return false;
+  if (table.isMalformed()) return false;
   const turns = new Turns(signal);
   const sum = new Sum();
   for (const { record, content } of table.rows()) {
@@ -37,7 +37,7 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
 export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: AlteredRows } {
   const altered = new Map<string, number[]>();
   const sum = new Sum();
-  table.mendItems();
+  table.mend();
   for (const id of [...table.ids()]) {
     const row = table.read(id);
     const written = writeNormal(table, row);

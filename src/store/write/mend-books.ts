@@ -1,4 +1,5 @@
 import { lists } from '../../contract/lists.ts';
+import { mendTexts } from '../tables/broken-texts.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import {
   greatestGiven,
@@ -23,6 +24,7 @@ export function mendBooks({ sqlite }: OpenTransaction): void {
   const known = lists.map(({ resource }) => `'${resource}'`).join(', ');
   for (const table of ['_known_pages', '_list_states'])
     sqlite.exec(`DELETE FROM ${table} WHERE resource NOT IN (${known})`);
+  mendTexts(sqlite, 'connections');
   // Every page has to be read to find out a name.
   const isNameLost = new ConnectionTable(sqlite).freeAltered();
   for (const { resource } of lists) {

@@ -1,0 +1,23 @@
+import type Database from 'better-sqlite3';
+
+/** The numbers of rows from one to another, both among them. */
+export type RowSpan = [from: bigint, to: bigint];
+
+const leastId = -(2n ** 63n);
+const greatestId = 2n ** 63n - 1n;
+
+/** Spans of a table's rows, with `rowsPerSpan` each and all together: by one statement each, rows take less time than by one step each. */
+export function* rowSpans(sqlite: Database.Database, table: string, rowsPerSpan: number): Generator<RowSpan> {
+  // What another program has written may be no number that JavaScript holds exactly.
+  const next = sqlite
+    .prepare<[bigint], bigint>(
+      `SELECT rowid FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT 1 OFFSET ${rowsPerSpan}`,
+    )
+    .pluck()
+    .safeIntegers();
+  for (let from: bigint | undefined = leastId; from !== undefined; ) {
+    const after = next.get(from);
+    yield [from, after === undefined ? greatestId : after - 1n];
+    from = after;
+  }
+}
