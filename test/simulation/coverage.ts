@@ -29,6 +29,7 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     parallel: runs.some(({ concurrency }) => concurrency > 1),
     incremental: runs.some(({ incremental }) => incremental),
     guarded: runs.some(({ guarded }) => guarded),
+    pruned: runs.some(({ keepHours }) => keepHours !== null),
     faults: runs.some(({ faults }) => faults.length > 0),
     shifts: runs.some(({ shift }) => shift !== null),
     skips: runs.some(({ skips }) => skips.length > 0),

@@ -1,4 +1,5 @@
 import { Random } from '../../src/sample/random.ts';
+import { hashOf } from './random.ts';
 import {
   beyondManners,
   type Change,
@@ -58,7 +59,13 @@ export function generate(seed: number): Scenario {
     webhooks: drawList(swarm, 'webhooks'),
   };
   const service = drawService(swarm);
-  const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => drawRun(swarm, at === 0));
+  // Drawn by itself, so that each seed tells the story that it told before there was this.
+  const keeping = new Random(hashOf(seed, 1));
+  const isPruned = keeping.chance(0.2);
+  const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => ({
+    ...drawRun(swarm, at === 0),
+    keepHours: isPruned && keeping.chance(0.6) ? keeping.integer(0, 2) : null,
+  }));
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
   // Where there are few, most pages speak of all of them.
   const connections = random.pick([6, 6, 25]);
@@ -137,7 +144,7 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
   };
 }
 
-function drawRun(swarm: Swarm, isFirst: boolean): RunScenario {
+function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours'> {
   const { random, pageSize, isParallel } = swarm;
   const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
   const size = swarm.changesSize ? random.integer(2, Math.max(2, pageSize)) : pageSize;

@@ -29,6 +29,7 @@ test('the tables say what the service lists, and rows and history together how i
       concurrency: 1,
       isIncremental: false,
       isGuarded: false,
+      keepHours: null,
       ask,
       clock: () => new Date(),
       event() {},

@@ -86,6 +86,22 @@ export function readAsOf(path: string): (runId: number) => MirrorState['lists'] 
     eachList(name => counted(versions[name].filter(stood(runId)).map(({ content }) => content)));
 }
 
+/** The first run of which rows and history still say how the lists stood: the last one whose ended versions were deleted. */
+export function readKeptFrom(path: string): number {
+  return reading(
+    path,
+    database =>
+      database
+        .prepare<[], number>(
+          `WITH pruned AS (SELECT max(receipt ->> 'before') AS before FROM sync_receipts WHERE receipt ->> 'kind' = 'prune')
+         SELECT ifnull(max(id), 0) FROM sync_runs run, pruned WHERE NOT EXISTS
+           (SELECT 1 FROM sync_runs earlier WHERE earlier.id <= run.id AND ifnull(earlier.completed_at > before, true))`,
+        )
+        .pluck()
+        .get() ?? 0,
+  );
+}
+
 function versionsOf(database: Database.Database, name: ListName): Version[] {
   return database
     .prepare<[string], Version>(

@@ -3,7 +3,7 @@ import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
 import { LastPages } from './last-pages.ts';
-import { eachList, type MirrorState, readAsOf, readMirror } from './mirror-rows.ts';
+import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { Entry } from './records.ts';
 import { Residue } from './residue.ts';
@@ -109,7 +109,9 @@ class Simulation implements Played {
       ]);
     }
     if (!this.isSound) return;
-    this.#add(judgeHistory(this.#stood, readAsOf(this.#place.path), this.runs.length));
+    const keptFrom = readKeptFrom(this.#place.path);
+    const kept = new Map([...this.#stood].filter(([runId]) => runId >= keptFrom));
+    this.#add(judgeHistory(kept, readAsOf(this.#place.path), this.runs.length));
     await this.#audit();
   }
 
@@ -134,6 +136,7 @@ class Simulation implements Played {
       concurrency: run.concurrency,
       isIncremental: run.incremental,
       isGuarded: run.guarded,
+      keepHours: run.keepHours,
       ask: async (ask, signal) => {
         const answer = await gate.ask(ask, signal);
         if (answer.kind === 'page' && answer.shown.isAsked)

@@ -91,6 +91,7 @@ const run = record({
   schedule: number,
   incremental: boolean,
   guarded: boolean,
+  keepHours: orNull(number),
   lies: boolean,
   before: many(change),
   during: many(record({ request: number, change })),

@@ -22,6 +22,8 @@ export interface RunWish {
   readonly concurrency: number;
   readonly isIncremental: boolean;
   readonly isGuarded: boolean;
+  /** How much of the history is kept; null: all of it. */
+  readonly keepHours: number | null;
   /** The service: answers one request, or rejects with what nobody foresaw, or with the signal's reason. */
   readonly ask: (ask: Ask, signal: AbortSignal) => Promise<Answer>;
   /** Called at each reading of the clock; may throw. */
@@ -54,7 +56,7 @@ export interface RunReport {
   readonly error: unknown;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
 
 /** Opens the mirror, runs once over its lists, closes it. */
 export async function runOnce(wish: RunWish): Promise<RunReport> {
@@ -70,7 +72,8 @@ export async function runOnce(wish: RunWish): Promise<RunReport> {
         pageSize,
         removals: { shareMax: 0.5, allowAny: !wish.isGuarded },
         pagesMax: 1_000_000,
-        fullEveryMs: wish.isIncremental ? dayMs : 0,
+        fullEveryMs: wish.isIncremental ? 24 * hourMs : 0,
+        keepHistoryMs: wish.keepHours === null ? null : wish.keepHours * hourMs,
       },
       { source: sourceOf(wish), mirror, clock, observer: observerOf(event), signal },
     );

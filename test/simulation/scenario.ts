@@ -142,6 +142,8 @@ export interface RunScenario {
   readonly incremental: boolean;
   /** True where more than half of a list may not be removed. */
   readonly guarded: boolean;
+  /** How much of the history is kept, in hours, of which one lies between two runs; null: all of it. */
+  readonly keepHours: number | null;
   /** False where the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
   readonly lies: boolean;
   readonly before: readonly Change[];
@@ -187,6 +189,7 @@ export const plainRun: RunScenario = {
   schedule: 0,
   incremental: false,
   guarded: false,
+  keepHours: null,
   lies: true,
   before: [],
   during: [],
