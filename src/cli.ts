@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { exitCodes } from './errors.ts';
-import { keepSmall, quickStart } from './quick-start.ts';
+import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
 // Cron may find an older one first. Nothing that only a newer one has is imported by name before it is asked.
@@ -27,7 +27,7 @@ const words = process.argv.slice(2);
 if (words.length === 1 && words[0] === '--version') {
   process.stdout.write(`${version}\n`);
 } else {
-  keepSmall();
+  limitYoungGeneration();
   // Loaded only now, so that what was compiled once need not be compiled again.
   const { main } = await import('./commands/main.ts');
   await main(words);

@@ -27,7 +27,7 @@ const lookIntervalMs = 20;
  * Keeps the program small. A sync makes much short-lived garbage; while the young generation grows to its usual 32 MB, ever
  * more of it is taken for long-lived: a first sync then peaks at 350 MiB instead of 240.
  */
-export function keepSmall(): void {
+export function limitYoungGeneration(): void {
   const timer = setInterval(() => {
     const young = getHeapSpaceStatistics().find(space => space.space_name === 'new_space');
     if ((young?.space_size ?? 0) < youngBytesMax) return;

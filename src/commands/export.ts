@@ -7,7 +7,7 @@ import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import { makeFolders } from '../store/file/folders.ts';
-import { Turns } from '../store/file/turns.ts';
+import { TimeSlice } from '../store/file/time-slice.ts';
 import { exportTables } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
@@ -47,7 +47,7 @@ export async function exportMirror(command: Command, context: CommandContext): P
       forSpreadsheet: isForSpreadsheet(flags),
       folder: flags.out,
       isWanted: resource => flags.resource?.includes(resource) ?? true,
-      turns: new Turns(context.signal),
+      slice: new TimeSlice(context.signal),
       onProgress: bar.update,
     };
     const say = (line: string) => context.stderr.write(`${line}\n`);

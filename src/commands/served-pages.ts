@@ -1,7 +1,7 @@
 import { keptResources, lists } from '../contract/lists.ts';
 import type { ServedPages, ServedReport } from '../serve/pages.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
-import { inTurns } from './in-turns.ts';
+import { inSlices } from './in-slices.ts';
 
 interface Sources {
   readonly report: ServedReport;
@@ -14,7 +14,7 @@ interface Sources {
 const versionsMax = 50;
 const searchBounds = { hitsMax: 50, timeMsMax: 5_000 };
 
-/** The pages of a mirror, as they are served. A search goes on in turns, between which the server answers others. */
+/** The pages of a mirror, as they are served. A search goes on in slices, between which the server answers others. */
 export async function servedPages(
   database: string,
   { report, revision, reader }: Sources,
@@ -43,5 +43,5 @@ export async function servedPages(
 /** Over a connection of its own: the one for records may be opened anew between two turns. */
 async function searchInTurns(database: string, text: string) {
   using reader = new MirrorReader(database);
-  return await inTurns(reader.search(text, searchBounds));
+  return await inSlices(reader.search(text, searchBounds));
 }

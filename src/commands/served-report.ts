@@ -14,7 +14,7 @@ type Page = Awaited<ReturnType<ServedReport['page']>>;
 
 /**
  * The report of a mirror as it is served: made when it is first asked for after a run, and kept until the next run or until a
- * list becomes too old. While it is made, in turns, the server answers others; those who ask for it meanwhile wait for the same.
+ * list becomes too old. While it is made, in slices, the server answers others; those who ask for it meanwhile wait for the same.
  */
 export function servedReport(database: string, { revision, figures, maxAgeMs }: Sources): ServedReport {
   let kept: { readonly revision: string; readonly page: Promise<Page> } | undefined;

@@ -3,7 +3,7 @@ import { lists } from '../contract/lists.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveResult } from '../render/verification.ts';
-import { type LiveDifference, LiveMirror } from '../store/verify/live-mirror.ts';
+import { ComparedMirror, type LiveDifference } from '../store/verify/compared-mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -24,7 +24,7 @@ export async function verifyLive(
   const { signal } = context;
   const observer = await showProgress(context, logger);
   const source = await openService(service, config, { ...context, logger, observer });
-  const mirror = new LiveMirror(config.database, difference => {
+  const mirror = new ComparedMirror(config.database, difference => {
     differenceCount++;
     if (differences.length < limit) differences.push(difference);
   });

@@ -1,5 +1,5 @@
 import { printable, printableInOneLine } from '../printable.ts';
-import type { LiveDifference } from '../store/verify/live-mirror.ts';
+import type { LiveDifference } from '../store/verify/compared-mirror.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';

@@ -281,7 +281,7 @@ describe('the search', () => {
     await app.close();
   });
 
-  test('goes through many rows in turns, from the newest on, and ends when its time is over', async () => {
+  test('goes through many rows in slices, from the newest on, and ends when its time is over', async () => {
     await using folder = temporaryFolder();
     const database = join(folder.path, 'many.sqlite');
     const { sqlite, close } = openForWriting(database);
@@ -295,7 +295,7 @@ describe('the search', () => {
     const reader = new MirrorReader(database);
     try {
       const whole = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 60_000 }));
-      expect(whole.turns).toBeGreaterThanOrEqual(5);
+      expect(whole.slices).toBeGreaterThanOrEqual(5);
       expect(whole.result.isWhole).toBe(true);
       expect(whole.result.hits.map(({ recordId }) => recordId)).toEqual([40_000, 20_000]);
       const cut = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 0 }));
@@ -310,9 +310,9 @@ describe('the search', () => {
   });
 });
 
-function drain(search: Generator<void, SearchResult>): { turns: number; result: SearchResult } {
-  for (let turns = 0; ; turns++) {
+function drain(search: Generator<void, SearchResult>): { slices: number; result: SearchResult } {
+  for (let slices = 0; ; slices++) {
     const { done, value } = search.next();
-    if (done) return { turns, result: value };
+    if (done) return { slices, result: value };
   }
 }

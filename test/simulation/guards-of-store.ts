@@ -2,7 +2,7 @@ import type { Edit, Guard } from './guard.ts';
 
 const shortcuts = 'src/store/write/shortcuts.ts';
 const listMirror = 'src/store/write/list-mirror.ts';
-const application = 'src/store/write/list-application.ts';
+const writer = 'src/store/write/list-writer.ts';
 
 /** The rows need not come to what was read. */
 export const gateOff: Edit = {
@@ -39,7 +39,7 @@ export const guardsOfStore: readonly Guard[] = [
     holds: 'pages are known only where they say of connections what was believed',
     off: [
       {
-        file: application,
+        file: writer,
         text: 'return said.equals(claims) ? knownPages : null;',
         instead: 'return knownPages;',
       },
@@ -51,7 +51,7 @@ export const guardsOfStore: readonly Guard[] = [
     holds: 'some pages tell no name that another page may give',
     off: [
       {
-        file: application,
+        file: writer,
         text: "if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))",
         instead: 'if (false)',
       },

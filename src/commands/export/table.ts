@@ -1,7 +1,7 @@
 import { CsvEncoder, type TableEncoder } from '../../render/export-formats.ts';
 import { ParquetEncoder } from '../../render/parquet.ts';
 import type { AtomicFile, Predecessor } from '../../store/file/atomic-file.ts';
-import type { Turns } from '../../store/file/turns.ts';
+import type { TimeSlice } from '../../store/file/time-slice.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 
 /** The formats that `export` writes, in the order in which its help names them. */
@@ -32,7 +32,7 @@ interface RowSource {
 interface WriteTask {
   readonly format: ExportFormat;
   readonly forSpreadsheet: boolean;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   /** Told how many rows are written. */
   readonly onRows: (count: number) => void;
 }
@@ -70,7 +70,7 @@ function encoderOf(
 }
 
 async function each<T>(
-  { turns, onRows }: WriteTask,
+  { slice, onRows }: WriteTask,
   items: Iterable<T>,
   write: (item: T) => void,
 ): Promise<number> {
@@ -78,9 +78,9 @@ async function each<T>(
   for (const item of items) {
     write(item);
     count++;
-    if (!turns.isOver) continue;
+    if (!slice.isOver) continue;
     onRows(count);
-    await turns.next();
+    await slice.next();
   }
   onRows(count);
   return count;

@@ -1,5 +1,5 @@
 import type { AtomicFile } from '../../store/file/atomic-file.ts';
-import type { Turns } from '../../store/file/turns.ts';
+import type { TimeSlice } from '../../store/file/time-slice.ts';
 import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { ExportFormat } from './table.ts';
 
@@ -11,7 +11,7 @@ export interface ExportTask {
   readonly isWanted: (resource: string) => boolean;
   /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
   readonly forSpreadsheet: boolean;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
   readonly onProgress: (rowsDone: number, rowCount: number) => void;
 }
 

@@ -78,7 +78,7 @@ export class MirrorReader implements Disposable {
     return findByReference(this.#file.sqlite, reference, matchesMax);
   }
 
-  /** Finds records by words of their titles and references, in turns. */
+  /** Finds records by words of their titles and references, in slices. */
   *search(text: string, bounds: SearchBounds): Generator<void, SearchResult> {
     return yield* search(this.#file.sqlite, text, bounds);
   }

@@ -25,7 +25,7 @@ export class ReportReader implements Disposable {
     return readFigures(this.#file.sqlite);
   }
 
-  /** What the report tells, read in turns; until it is done, nothing else can be asked of this reader. */
+  /** What the report tells, read in slices; until it is done, nothing else can be asked of this reader. */
   *report(): Generator<void, ReportData> {
     const { sqlite } = this.#file;
     // One state of the file, whatever a run writes meanwhile.

@@ -100,7 +100,7 @@ export function* search(
   const endsAtMs = performance.now() + timeMsMax;
   for (const place of patterns.length === 0 ? [] : searched) {
     let best: Row[] = [];
-    for (const rows of turns(sqlite, place, patterns, hitsMax)) {
+    for (const rows of slices(sqlite, place, patterns, hitsMax)) {
       isWhole = !isLate;
       if (!isWhole) break;
       hitCount += rows[0]?.[0] ?? 0;
@@ -125,7 +125,7 @@ function hitOf({ resource, list }: Searched, [, , recordId, title, ...details]: 
 }
 
 /** The first hits among some rows of a table at a time, from the row that came last to the first; each says how many there are. */
-function* turns(
+function* slices(
   sqlite: Database.Database,
   { table, title, references, shown, order }: Searched,
   patterns: readonly string[],

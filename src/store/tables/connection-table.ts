@@ -100,11 +100,11 @@ export class ConnectionTable {
   }
 
   /**
-   * Takes over what a list of that rank says, and returns the versions that this ends. Where `isComplete`, the claims are
+   * Applies what a list of that rank says, and returns the versions that this ends. Where `isComplete`, the claims are
    * all that the list says; otherwise a name gives way only to a newer one. Names and further fields are believed apart: a list
    * that gives none of them takes away none that another one gives.
    */
-  takeOver(claims: ConnectionClaims, rank: number, isComplete: boolean, runId: number): EndedConnection[] {
+  applyClaims(claims: ConnectionClaims, rank: number, isComplete: boolean, runId: number): EndedConnection[] {
     const ended: EndedConnection[] = [];
     for (const claim of claims) {
       const row = this.read(claim.id);

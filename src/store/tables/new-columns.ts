@@ -124,7 +124,7 @@ class UnknownConnections {
   /** Makes them known, as of the run that first wrote a record which refers to them. */
   insert(rank: number): void {
     for (const { runId, claims } of this.#claims.values())
-      this.#connections.takeOver(claims, rank, false, runId);
+      this.#connections.applyClaims(claims, rank, false, runId);
   }
 
   #withoutOwn(json: string): string {

@@ -3,7 +3,7 @@ import { connectionContent, contentOf, normalExtra } from '../../contract/conten
 import type { ListDefinition } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
-import type { Turns } from '../file/turns.ts';
+import type { TimeSlice } from '../file/time-slice.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
@@ -24,7 +24,7 @@ export interface Audit {
   readonly runIds: ReadonlySet<number>;
   /** The last run whose ended versions were deleted; 0 where none were. */
   readonly prunedThrough: number;
-  readonly turns: Turns;
+  readonly slice: TimeSlice;
 }
 
 /** What was found of one list. */
@@ -90,14 +90,14 @@ async function checkLives<Row extends LivingRow>(
   rows: Iterable<Row>,
   eachLife: (life: RecordLife<Row>) => void,
 ): Promise<number> {
-  const { sqlite, differences, runIds, prunedThrough, turns } = audit;
+  const { sqlite, differences, runIds, prunedThrough, slice } = audit;
   const lifeCheck = new LifeCheck(table, runIds, differences, prunedThrough);
   const sum = new Sum();
   for (const life of recordLives(rows, storedVersions(sqlite, resource))) {
     lifeCheck.check(life);
     for (const version of life.versions) sum.add(versionFingerprint(version));
     eachLife(life);
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
   }
   compareSums(audit, 'record_history', resource, sum, ` of ${resource}`);
   return sum.count;

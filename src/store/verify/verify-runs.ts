@@ -29,7 +29,7 @@ export async function verifyRuns(
   { upgrades }: VerifiedReceipts,
   work: WorkOfRuns,
 ): Promise<void> {
-  const { sqlite, differences, prunedThrough, turns } = audit;
+  const { sqlite, differences, prunedThrough, slice } = audit;
   const rewind = new Rewind(audit, states, work);
   const rest = [...upgrades];
   const checkUpgrades = (afterRunId: number) => {
@@ -52,7 +52,7 @@ export async function verifyRuns(
       differences.add('sync_runs', run.id, 'the run has a receipt, but has not ended');
     }
     rewind.takeBack(run.id);
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
   }
   checkUpgrades(-1);
 }

@@ -5,7 +5,7 @@ import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { Turns } from '../file/turns.ts';
+import { TimeSlice } from '../file/time-slice.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { type Difference, Differences } from './differences.ts';
 import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
@@ -94,22 +94,22 @@ async function openAndAudit(
   { signal, checkpoint }: VerifyOptions,
   state: AuditState,
 ): Promise<void> {
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const file = openForReading(path);
   const { sqlite } = file;
   const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name) : null;
   try {
     // One state of the file, whatever a run writes meanwhile.
     beginReading(sqlite);
-    const early = thread === null ? layGroundwork(sqlite) : null;
-    const late = async () => early ?? (await thread?.found()) ?? layGroundwork(sqlite);
+    const laid = thread === null ? layGroundwork(sqlite) : null;
+    const late = async () => laid ?? (await thread?.found()) ?? layGroundwork(sqlite);
     let failure: unknown = null;
     try {
       checkFile(file, differences);
       verifyShape(sqlite, differences);
-      await turns.next();
+      await slice.next();
       const against = { checkpoint: checkpoint?.checkpoint ?? null, late };
-      await checkContent(sqlite, differences, turns, state, against);
+      await checkContent(sqlite, differences, slice, state, against);
     } catch (error) {
       signal.throwIfAborted();
       failure = error;
@@ -161,7 +161,7 @@ function checkFile({ path, sqlite }: MirrorFile, differences: Differences): void
 async function checkContent(
   sqlite: MirrorFile['sqlite'],
   differences: Differences,
-  turns: Turns,
+  slice: TimeSlice,
   state: AuditState,
   { checkpoint, late }: { checkpoint: Checkpoint | null; late: () => Promise<Groundwork> },
 ): Promise<void> {
@@ -169,7 +169,7 @@ async function checkContent(
   state.runCount = runIds.size;
   const pruned = readPruned(sqlite);
   state.prunedBefore = pruned.before;
-  const audit: Audit = { sqlite, differences, runIds, prunedThrough: pruned.throughRunId, turns };
+  const audit: Audit = { sqlite, differences, runIds, prunedThrough: pruned.throughRunId, slice };
   const connections = await verifyConnections(audit);
   state.connectionCount = connections.sum.count;
   state.versionCount = connections.versionCount;

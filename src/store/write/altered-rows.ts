@@ -3,7 +3,7 @@ import { arrayFields, type ListDefinition, scalarFields } from '../../contract/l
 import { normalRecord } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
-import { Turns } from '../file/turns.ts';
+import { TimeSlice } from '../file/time-slice.ts';
 import type { ListTable, StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 
@@ -16,13 +16,13 @@ export const noAlteredRows: AlteredRows = new Map();
 /** Whether each row of a list still says what docmirror wrote, and all of them what it kept as their sum. Changes nothing. */
 export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: AbortSignal): Promise<boolean> {
   if (table.isMalformed()) return false;
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const sum = new Sum();
   for (const { record, content } of table.rows()) {
     if (readNormal(table.list, record) !== record) return false;
     if (contentOf(table.list, record) !== content) return false;
     sum.addHex(content);
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
   }
   return sum.equals(kept);
 }

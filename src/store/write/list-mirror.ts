@@ -9,13 +9,13 @@ import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { type AlteredRows, areRowsAsWritten, noAlteredRows, takeRowsAsTheyAre } from './altered-rows.ts';
-import { ListApplication } from './list-application.ts';
 import type { CurrentRun, ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
+import { ListWriter } from './list-writer.ts';
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
 import type { WrittenList } from './run-records.ts';
 import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
-import { takeUpWalk } from './staged-walk.ts';
+import { resumeWalk } from './staged-walk.ts';
 import type { KeptPage } from './staging.ts';
 
 /** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
@@ -145,7 +145,7 @@ export class SqliteListMirror implements ListMirror {
     }
     const { staging, list, run } = this.#context;
     this.#forgetReadings();
-    const taken = takeUpWalk(this.#context, this.#knownPages, envelope, firstDigest);
+    const taken = resumeWalk(this.#context, this.#knownPages, envelope, firstDigest);
     if (taken.length > 0) {
       for (const { digest, count, sum, rejected } of taken) {
         // A page that the interrupted walk knew and did not read must be read by a walk that trusts nothing.
@@ -196,18 +196,18 @@ export class SqliteListMirror implements ListMirror {
       if (order.kind !== 'list') this.#giveUp();
       const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
       rows.buildIndexes();
-      const application = new ListApplication(
+      const writer = new ListWriter(
         this.#context,
         rows,
         digest => this.#stagedPage(digest),
         this.#state,
         this.#altered,
       );
-      const written = await application.write(order, this.#standing.sum.count, outcome, signal);
+      const written = await writer.write(order, this.#standing.sum.count, outcome, signal);
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
-      if (application.isComplete) run.heard.set(list.connectionNameRank, application.isWhole);
+      if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
       this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;

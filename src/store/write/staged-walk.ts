@@ -9,13 +9,13 @@ import type { WalkOrigin } from './staging.ts';
 const resumeAgeMsMax = 60 * 60 * 1000;
 
 /**
- * Takes up the first walk that an interrupted run left of a list: the pages that it had read need not be asked for again. It is
+ * Resumes the first walk that an interrupted run left of a list: the pages that it had read need not be asked for again. It is
  * only ever a first reading: the second one is the run's own.
  *
  * @param firstDigest the digest of the first page's items as they are now.
  * @returns the pages; none where the list, the service or the mirror is not what it was.
  */
-export function takeUpWalk(
+export function resumeWalk(
   context: ListContext,
   known: KnownPages,
   envelope: Envelope,

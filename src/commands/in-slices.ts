@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Does work that is cut into turns, and lets others have theirs in between. */
-export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
+/** Does work that is cut into slices, and lets others have their turn in between. */
+export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;

@@ -22,7 +22,7 @@ import { type KeptPage, Staging } from '../write/staging.ts';
 import { fieldDifferences, keyOf, type LiveDifference } from './live-differences.ts';
 
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
-export class LiveList implements ListMirror {
+export class ComparedList implements ListMirror {
   readonly standing: Standing;
   readonly doubt = null;
   /** What the last walk says of connections. */

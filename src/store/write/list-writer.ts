@@ -3,7 +3,7 @@ import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
 import { acceptedSum, allPlaces, partsOf } from '../../proof/parts.ts';
 import type { Places, Strip } from '../../proof/strip.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
-import { Turns } from '../file/turns.ts';
+import { TimeSlice } from '../file/time-slice.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { AlteredRows } from './altered-rows.ts';
 import { ListComparison } from './list-comparison.ts';
@@ -26,7 +26,7 @@ interface NewPlaces {
 }
 
 /** Writes one list inside an open transaction, which is left to be committed: rows, history, sums, shortcuts and the run's record. */
-export class ListApplication {
+export class ListWriter {
   readonly #context: ListContext;
   readonly #rows: ListRows;
   readonly #stagedPage: (digest: string) => KeptPage | null;
@@ -64,7 +64,7 @@ export class ListApplication {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    const claims = this.#takeOverConnections(order);
+    const claims = this.#applyConnectionClaims(order);
     if (order.kind === 'list') await this.#writeList(order, signal);
     else if (order.kind === 'edges') this.#writeEdges(order);
     else new SeenRows(this.#context.table, this.#rows.writer, this.#stagedPage).store(order.walks);
@@ -117,7 +117,7 @@ export class ListApplication {
   async #writeDifferences(strip: Strip, signal: AbortSignal): Promise<number[]> {
     const { table, run } = this.#context;
     const { writer } = this.#rows;
-    const turns = new Turns(signal);
+    const slice = new TimeSlice(signal);
     const gone: number[] = [];
     const comparison = new ListComparison(table, digest => this.#pageOf(digest), this.#altered);
     for (const difference of comparison.differences(strip)) {
@@ -129,7 +129,7 @@ export class ListApplication {
       // What this run wrote while it read is no record of the mirror that could be lost.
       else if (table.read(difference.row).firstSeenRunId === run.id) writer.remove(difference.row);
       else gone.push(difference.row);
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
     }
     return gone;
   }
@@ -174,7 +174,7 @@ export class ListApplication {
     return page && itemsOfStaged(page);
   }
 
-  #takeOverConnections(order: ApplyOrder): ConnectionClaims {
+  #applyConnectionClaims(order: ApplyOrder): ConnectionClaims {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
     const claims = new ConnectionClaims();
@@ -194,7 +194,7 @@ export class ListApplication {
         `a connection may have another name in ${list.resource}, which only all of its pages tell`,
       );
     writer.history.reviveConnections(claims);
-    const renamed = connections.takeOver(claims, list.connectionNameRank, isComplete, run.id);
+    const renamed = connections.applyClaims(claims, list.connectionNameRank, isComplete, run.id);
     writer.history.endConnections(renamed);
     return claims;
   }

@@ -5,8 +5,8 @@ import type { ListMirror, Mirror } from '../../sync/ports.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { columnsOf } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import { ComparedList } from './compared-list.ts';
 import type { FieldDifference, LiveDifference } from './live-differences.ts';
-import { LiveList } from './live-list.ts';
 
 export type { LiveDifference };
 
@@ -14,9 +14,9 @@ export type { LiveDifference };
  * A mirror for a run that only compares: nothing is recorded or changed, and no lock is taken that another run would wait for.
  * All that is compared is of one state of the file.
  */
-export class LiveMirror implements Mirror {
+export class ComparedMirror implements Mirror {
   readonly #file: MirrorFile;
-  readonly #lists = new Map<string, LiveList>();
+  readonly #lists = new Map<string, ComparedList>();
   readonly #report: (difference: LiveDifference) => void;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
@@ -31,9 +31,9 @@ export class LiveMirror implements Mirror {
   }
 
   async openList(list: ListDefinition): Promise<ListMirror> {
-    const live = new LiveList(this.#file.sqlite, list, this.#report);
-    this.#lists.set(list.resource, live);
-    return live;
+    const compared = new ComparedList(this.#file.sqlite, list, this.#report);
+    this.#lists.set(list.resource, compared);
+    return compared;
   }
 
   async recordList(): Promise<void> {}
