@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
-import { collection, documentExport, webhook } from '../support/stand-in.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
 describe.concurrent('records', () => {
   test('any text arrives byte for byte', async () => {
@@ -191,6 +192,23 @@ describe.concurrent('records', () => {
     scene.service.lists.collections.pop();
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
+  });
+
+  test('of an id that says something else at each request, the newest that was seen is kept', async () => {
+    await using scene = await setScene();
+    const { service } = scene;
+    const last = service.lists.collections.at(-1) as SampleItem;
+    const lastPageNo = Math.ceil(service.lists.collections.length / 2);
+    service.onRequest = ({ n, resource, pageNo }) => {
+      if (resource === 'collections' && pageNo === lastPageNo) last.name = `as of request ${n}`;
+    };
+    for (let run = 1; run <= 2; run++) {
+      const synced = await syncScene(scene, { pageSize: 2, concurrency: 1 });
+      expect(synced.of('collections')).toMatchObject({ completeness: 'unproven', removed: 0, rejected: 0 });
+      expect(sqlite(scene.database, `SELECT name FROM collections WHERE id = ${last.id}`)).toEqual([
+        { name: last.name },
+      ]);
+    }
   });
 
   test('a time without a zone is the same record wherever docmirror runs', async () => {
