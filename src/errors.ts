@@ -132,8 +132,9 @@ export class ServiceError extends DocmirrorError {
 export class CancelledError extends DocmirrorError {
   readonly signal: 'SIGINT' | 'SIGTERM';
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
-    super('cancelled', `Stopped by ${signal}.`);
+  /** @param more what there is to say besides. */
+  constructor(signal: 'SIGINT' | 'SIGTERM', more = '') {
+    super('cancelled', `Stopped by ${signal}. ${more}`.trimEnd());
     this.signal = signal;
   }
 

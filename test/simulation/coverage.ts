@@ -34,6 +34,8 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     shifts: runs.some(({ shift }) => shift !== null),
     skips: runs.some(({ skips }) => skips.length > 0),
     tampers: runs.some(({ tampers }) => tampers.length > 0),
+    restored: runs.some(({ rollback }) => rollback > 0),
+    meddled: runs.some(({ meddles }) => meddles.length > 0),
     kills: runs.some(({ crash }) => crash?.way === 'kill'),
     throws: runs.some(({ crash }) => crash?.way === 'throw'),
     signals: runs.some(({ crash }) => crash?.way === 'signal'),

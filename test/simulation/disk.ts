@@ -52,6 +52,22 @@ export class Place implements Disposable {
     renameSync(`${this.#folder}.kept`, this.#folder);
   }
 
+  /** Keeps a copy of the mirror alone, as a backup does. */
+  backUp(run: number): void {
+    copyFileSync(this.path, this.#backup(run));
+  }
+
+  /** Puts the mirror's file back as it was backed up; nothing that lay beside it then is there. */
+  putBack(run: number): void {
+    for (const beside of ['-wal', '-shm']) rmSync(`${this.path}${beside}`, { force: true });
+    copyFileSync(this.#backup(run), this.path);
+  }
+
+  #backup(run: number): string {
+    mkdirSync(`${this.#folder}.backups`, { recursive: true });
+    return join(`${this.#folder}.backups`, String(run));
+  }
+
   /** Lets a copy be read, so that what a crash left is not mended by the look at it. */
   peek<T>(read: (path: string) => T): T {
     const copy = `${this.#folder}.peek`;
@@ -64,7 +80,7 @@ export class Place implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const beside of ['', '.kept', '.peek']) {
+    for (const beside of ['', '.kept', '.peek', '.backups']) {
       rmSync(`${this.#folder}${beside}`, { recursive: true, force: true });
     }
   }

@@ -9,6 +9,8 @@ import {
   type ListName,
   type ListScenario,
   listNames,
+  type Meddle,
+  meddleKinds,
   type RunScenario,
   type Scenario,
   type ServiceScenario,
@@ -62,9 +64,14 @@ export function generate(seed: number): Scenario {
   // Drawn by itself, so that each seed tells the story that it told before there was this.
   const keeping = new Random(hashOf(seed, 1));
   const isPruned = keeping.chance(0.2);
+  const others = new Random(hashOf(seed, 2));
+  const isRestored = others.chance(0.1);
+  const isMeddled = others.chance(0.1);
   const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => ({
     ...drawRun(swarm, at === 0),
     keepHours: isPruned && keeping.chance(0.6) ? keeping.integer(0, 2) : null,
+    rollback: isRestored && at > 0 && others.chance(0.6) ? others.integer(1, at) : 0,
+    meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, swarm.focus)) : [],
   }));
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
   // Where there are few, most pages speak of all of them.
@@ -144,7 +151,16 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
   };
 }
 
-function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours'> {
+function drawMeddle(random: Random, focus: ListName): Meddle {
+  return {
+    list: random.chance(0.8) ? focus : random.pick(listNames),
+    kind: random.pick(meddleKinds),
+    row: random.integer(-1, 200),
+    to: random.integer(0, 200),
+  };
+}
+
+function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' | 'rollback' | 'meddles'> {
   const { random, pageSize, isParallel } = swarm;
   const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
   const size = swarm.changesSize ? random.integer(2, Math.max(2, pageSize)) : pageSize;

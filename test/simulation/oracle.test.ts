@@ -57,6 +57,7 @@ function setUp() {
       after: holding(after, words),
       report: reporting(words, exitCode),
       shown: { ...eachList(() => new Set<Entry>()), [name]: new Set(world.lists[name].entries) },
+      isMeddled: false,
     }).map(({ kind }) => kind);
   return { world, contents, holding, reporting, kinds };
 }
@@ -168,6 +169,7 @@ test('a wound that stays, a name that is wrong and a claim that is missing are n
         after,
         report: reporting(words),
         shown: eachList(() => new Set<Entry>()),
+        isMeddled: false,
       },
       [name],
     ).length;

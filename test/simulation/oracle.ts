@@ -41,14 +41,16 @@ export interface RunFacts {
   readonly report: RunReport | null;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
+  /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
+  readonly isMeddled: boolean;
 }
 
 /** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
-  const { run, world, before, after, report, shown } = facts;
+  const { run, world, before, after, report, shown, isMeddled } = facts;
   const findings = listNames.flatMap(name => {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
-    const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words);
+    const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words, isMeddled);
     if (words?.completeness === 'unproven')
       complaints.push(...unstored(world.lists[name], shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
@@ -63,12 +65,14 @@ function judgeList(
   before: Contents,
   after: Contents,
   words: ListReport | null,
+  isMeddled: boolean,
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
-  const findings = [...removedWrongly(list, before, after), ...invented(list, after)];
-  if (claimsAll) findings.push(...lost(list, after));
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  findings.push(...tooMany(list, isExact ? new Map() : before, after));
+  const findings = removedWrongly(list, before, after);
+  if (isExact || !isMeddled) findings.push(...invented(list, after));
+  if (claimsAll) findings.push(...lost(list, after));
+  if (isExact || !isMeddled) findings.push(...tooMany(list, isExact ? new Map() : before, after));
   // Where another finding says it, this one says no more.
   if (isExact && findings.length === 0) findings.push(...neverSo(list, after));
   if (words !== null) findings.push(...dishonest(words, before, after));

@@ -3,6 +3,7 @@ import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
 import { LastPages } from './last-pages.ts';
+import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { Entry } from './records.ts';
@@ -10,6 +11,7 @@ import { Residue } from './residue.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,
+  type Meddle,
   plainRun,
   type RunScenario,
   type Scenario,
@@ -62,6 +64,10 @@ class Simulation implements Played {
   readonly #lastPages = new LastPages();
   /** How the mirror stood after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
+  /** The runs after which the mirror was backed up, counted from 1. */
+  readonly #backedUp = new Set<number>();
+  /** True once another program has written to the records: what was altered before stays a difference for good. */
+  #isMeddled = false;
   #now = Date.UTC(2030, 0, 1);
   #answerNo = 0;
   #mirror: MirrorState;
@@ -80,13 +86,47 @@ class Simulation implements Played {
   /** One run, with all that happens before it and during it. */
   async play(run: RunScenario): Promise<void> {
     for (const change of run.before) this.#world.change(change);
+    this.#restore(run.rollback);
+    await this.#meddle(run.meddles);
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
     // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run mends.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
       await this.#audit();
+    this.#backUp();
     this.#now += hourMs;
+  }
+
+  /** Keeps a copy of a mirror that a later run may find in its place; what was killed is no backup. */
+  #backUp(): void {
+    const isWhole = this.runs.at(-1)?.report !== null;
+    if (isWhole && this.#scenario.runs.some(({ rollback }) => rollback > 0)) {
+      this.#place.backUp(this.runs.length);
+      this.#backedUp.add(this.runs.length);
+    }
+  }
+
+  #restore(rollback: number): void {
+    const run = this.runs.length - rollback;
+    if (rollback === 0 || !this.#backedUp.has(run)) return;
+    this.#place.putBack(run);
+    this.#mirror = readMirror(this.#place.path);
+    for (const runId of this.#stood.keys()) if (runId > this.#mirror.runId) this.#stood.delete(runId);
+  }
+
+  /** Lets another program write to the mirror, which the audit must find, unless a copy that it made went again, or a run was killed before. */
+  async #meddle(meddles: readonly Meddle[]): Promise<void> {
+    const kinds = new Set(meddles.map(({ kind }) => kind));
+    const mayUndo = kinds.has('copy') && kinds.has('delete');
+    const isAudited = this.runs.at(-1)?.report !== null && !mayUndo;
+    const isFound = meddles.map(meddle => meddleWith(this.#place.path, meddle)).some(Boolean);
+    if (!isFound) return;
+    this.#isMeddled = true;
+    this.#mirror = readMirror(this.#place.path);
+    const differences = isAudited ? await differencesIn(this.#place.path) : null;
+    const what = 'another program wrote to the mirror, and the audit found nothing';
+    if (differences?.length === 0) this.#add([{ kind: 'verify', list: null, run: this.runs.length, what }]);
   }
 
   /** Lets the service stand still and tell the truth: what is wrong now must pass. */
@@ -108,7 +148,7 @@ class Simulation implements Played {
         ...(healed === healingRuns ? judgeHealed(facts, this.#scenario.synced) : []),
       ]);
     }
-    if (!this.isSound) return;
+    if (!this.isSound || this.#isMeddled) return;
     const keptFrom = readKeptFrom(this.#place.path);
     const kept = new Map([...this.#stood].filter(([runId]) => runId >= keptFrom));
     this.#add(judgeHistory(kept, readAsOf(this.#place.path), this.runs.length));
@@ -117,6 +157,7 @@ class Simulation implements Played {
 
   /** Asks the program's own audit, which costs as much as half a run. */
   async #audit(): Promise<void> {
+    if (this.#isMeddled) return;
     const differences = await differencesIn(this.#place.path);
     const run = this.runs.length;
     this.#add(differences.map(what => ({ kind: 'verify', list: null, run, what })));
@@ -155,7 +196,8 @@ class Simulation implements Played {
     this.#mirror = after;
     this.#stood.set(after.runId, after.lists);
     const heard = course.isDead ? null : report;
-    const facts = { run: this.runs.length + 1, world, before, after, report: heard, shown };
+    const isMeddled = this.#isMeddled;
+    const facts = { run: this.runs.length + 1, world, before, after, report: heard, shown, isMeddled };
     this.runs.push({ report: heard, requests: course.requests });
     this.#add(course.complaints(report, facts.run));
     return facts;

@@ -129,6 +129,36 @@ export interface Tamper {
   readonly column: number;
 }
 
+export const meddleKinds = [
+  'reword',
+  'relink',
+  'delete',
+  'copy',
+  'forge',
+  'rename',
+  'orphan',
+  'curtail',
+  'promote',
+  'recount',
+] as const;
+
+/**
+ * What another program did to the records of a list, or to connections, before a run; numbers are taken modulo what there is.
+ *
+ * - `reword`, `relink`: changed a text, or a connection's id
+ * - `copy`: put the row there once more, under another id
+ * - `forge`: put the content of the row `to` beside it, which its columns don't come to
+ * - `rename`, `orphan`: renamed the connection `row`, or took it away while records refer to it
+ * - `curtail`: took the last of its events away, where it has such
+ * - `promote`, `recount`: let the newest run over the list be one that proved it, or the kept sum be of one more
+ */
+export interface Meddle {
+  readonly list: ListName;
+  readonly kind: (typeof meddleKinds)[number];
+  readonly row: number;
+  readonly to: number;
+}
+
 /** One run, what happened before it, and what happens during it. */
 export interface RunScenario {
   /** Lists that this run leaves out; where that is all of them, it leaves out none. */
@@ -146,6 +176,9 @@ export interface RunScenario {
   readonly keepHours: number | null;
   /** False where the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
   readonly lies: boolean;
+  /** So many runs back lies the copy that took the mirror's place before this one, as from a backup; 0: none did. */
+  readonly rollback: number;
+  readonly meddles: readonly Meddle[];
   readonly before: readonly Change[];
   readonly during: readonly { readonly request: number; readonly change: Change }[];
   readonly faults: readonly Fault[];
@@ -191,6 +224,8 @@ export const plainRun: RunScenario = {
   guarded: false,
   keepHours: null,
   lies: true,
+  rollback: 0,
+  meddles: [],
   before: [],
   during: [],
   faults: [],

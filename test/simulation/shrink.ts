@@ -85,6 +85,7 @@ function* smallerRuns(run: RunScenario, service: ServiceScenario): Generator<Run
   for (const skips of without(run.skips)) yield { ...run, skips };
   for (const during of without(run.during)) yield { ...run, during };
   for (const tampers of without(run.tampers)) yield { ...run, tampers };
+  for (const meddles of without(run.meddles)) yield { ...run, meddles };
   if (run.concurrency > 2) yield { ...run, concurrency: run.concurrency - 1 };
   if (run.pageSize !== null) yield { ...run, pageSize: null };
 }

@@ -204,6 +204,22 @@ export class ConnectionTable {
     return isAltered;
   }
 
+  /** Inserts those that records refer to and that another program took away, without a name: the lists that name them will be read. */
+  bringBackMissing(runId: number): void {
+    const source = { nameRank: unclaimed, nameTime: null, extraRank: unclaimed };
+    for (const [table, column] of referencingColumns()) {
+      const missing = this.#sqlite
+        .prepare<[], number>(
+          `SELECT DISTINCT ${column} FROM ${table}
+           WHERE ${column} IS NOT NULL AND ${column} NOT IN (SELECT id FROM connections)`,
+        )
+        .pluck()
+        .all();
+      for (const id of missing) this.#insertRow({ id, name: null, extra: null }, source, runId, runId);
+    }
+    this.#saveSums();
+  }
+
   /** The content stays what it was, by which the name is known again; only what nobody could read of the row goes. */
   #free(id: number): void {
     const row = this.read(id) as ConnectionRow;
@@ -215,8 +231,12 @@ export class ConnectionTable {
     this.#writeSource(id, unclaimed, null, unclaimed);
   }
 
-  /** Removes those of the connections, and of the ones just inserted, that no record refers to, and returns them. */
-  removeUnreferenced(ids: Iterable<number>): EndedConnection[] {
+  /**
+   * Removes those of the connections, and of the ones just inserted, that no record refers to, and returns them.
+   *
+   * @param ids which may be removed; all, where they are left out.
+   */
+  removeUnreferenced(ids: Iterable<number> = [...this.rows()].map(({ id }) => id)): EndedConnection[] {
     const ended: EndedConnection[] = [];
     for (const id of new Set([...ids, ...this.#inserted])) {
       const row = this.read(id);

@@ -1,4 +1,4 @@
-import { lists } from '../../contract/lists.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { mendTexts } from '../tables/broken-texts.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import {
@@ -9,6 +9,7 @@ import {
   numberedLists,
   sequences,
 } from '../tables/given-numbers.ts';
+import { History } from './history.ts';
 import { Shortcuts } from './shortcuts.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -31,6 +32,16 @@ export function mendBooks({ sqlite }: OpenTransaction): void {
     const shortcuts = new Shortcuts(sqlite, resource);
     if (isNameLost || [...shortcuts.misfits()].length > 0) shortcuts.forget(noRun);
   }
+}
+
+/** Removes the connections that no record refers to, for another program took away or altered those that did; to be called when all lists are written. */
+export function removeStrayConnections({ sqlite }: OpenTransaction, runId: number): void {
+  const connections = new ConnectionTable(sqlite);
+  // Of no list a record ends here.
+  const [anyList] = lists as readonly [ListDefinition];
+  const history = new History(sqlite, anyList, connections, runId);
+  history.endConnections(connections.removeUnreferenced());
+  history.saveSums();
 }
 
 /** Nobody is given so many numbers: whoever raised one that far left no room for more. */

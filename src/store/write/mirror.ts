@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { MirrorBusyError } from '../../errors.ts';
+import { CancelledError, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
   ListOutcome,
@@ -19,9 +19,10 @@ import { openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { assertComplete, assertWhole } from '../file/whole.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
-import { mendBooks } from './mend-books.ts';
+import { mendBooks, removeStrayConnections } from './mend-books.ts';
 import { pruneHistory } from './prune-history.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
@@ -46,6 +47,8 @@ export class SqliteMirror implements Mirror {
   readonly #records: RunRecords;
   /** Lists whose rows may not be what docmirror wrote. */
   readonly #suspects: Set<string>;
+  /** True while a run puts right what another program may have done to the mirror as a whole. */
+  #isMending = false;
   #run: CurrentRun | undefined;
 
   /**
@@ -100,8 +103,9 @@ export class SqliteMirror implements Mirror {
 
   async beginRun(start: RunStart): Promise<number | null> {
     const isDry = this.#open.observe !== undefined;
-    if (isEveryList(this.#suspects) && !isDry) await this.#write(mendBooks);
-    const id = isDry ? dryRunId : await this.#write(transaction => this.#records.begin(transaction, start));
+    this.#isMending = isEveryList(this.#suspects) && !isDry;
+    if (this.#isMending) await this.#write(mendBooks);
+    const id = isDry ? dryRunId : await this.#write(transaction => this.#begin(transaction, start));
     const prepare = (transaction: OpenTransaction) => {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
@@ -116,6 +120,12 @@ export class SqliteMirror implements Mirror {
       heard: new Map(),
     };
     return isDry ? null : id;
+  }
+
+  #begin(transaction: OpenTransaction, start: RunStart): number {
+    const id = this.#records.begin(transaction, start);
+    if (this.#isMending) new ConnectionTable(transaction.sqlite).bringBackMissing(id);
+    return id;
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
@@ -154,13 +164,16 @@ export class SqliteMirror implements Mirror {
     this.#transactions.rollBack();
     const { id, isDry } = this.#current;
     if (isDry) return null;
-    return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
+    return this.#write(transaction => {
+      if (this.#isMending) removeStrayConnections(transaction, id);
+      return this.#records.end(transaction, id, status, completedAt, error);
+    });
   }
 
   /**
    * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, whatever fails.
    *
-   * @returns false where a reader holds on to the log: what was written stands in it, and whoever closes the file last folds it back.
+   * @returns false where another program holds on to the log: what was written stands in it, and whoever closes the file last folds it back.
    * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
    */
   close(): boolean {
@@ -198,6 +211,7 @@ export class SqliteMirror implements Mirror {
     try {
       return await this.#transactions.write(patient, work);
     } catch (error) {
+      if (patient !== signal && patient.aborted) throw unrecorded(signal.reason, file.path);
       throw explainSqliteError(error, file.path);
     }
   }
@@ -206,6 +220,13 @@ export class SqliteMirror implements Mirror {
     if (this.#run === undefined) throw new Error('A run must begin before its lists are opened.');
     return this.#run;
   }
+}
+
+/** What ends a run that was told to stop where another program lets nobody write that down. */
+function unrecorded(reason: unknown, path: string): unknown {
+  if (!(reason instanceof CancelledError)) return reason;
+  const more = `Another program holds a lock on ${path}: the next run records this one, as interrupted.`;
+  return new CancelledError(reason.signal, more);
 }
 
 /** How long a run that was told to stop waits for another program's lock to record that, in milliseconds. */
