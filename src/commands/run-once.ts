@@ -79,7 +79,7 @@ async function syncOnce(request: RunRequest): Promise<RunSummary> {
 function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
   if (mirror.close()) return;
   const message =
-    'a program that reads the mirror holds on to its write-ahead log, which grows until it is done';
+    'another program at work on the mirror holds on to its write-ahead log: until that is folded back, the file alone is not the whole mirror';
   logger.warn({ database }, message);
 }
 

@@ -4,7 +4,8 @@ import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
-import { isHeld, lookAtMirror } from './mirror-probes.ts';
+import { assertStagingOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
+import { lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** With less free space than this no run gets through, in bytes. */
@@ -70,6 +71,7 @@ function checkSpace(folder: string): Verdict {
 
 function checkLock(path: string): Verdict {
   try {
+    assertStagingOrNone(stagingPath(path));
     if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
   } catch (error) {
     return failedBy('lock', error);

@@ -1,45 +1,16 @@
-import { existsSync } from 'node:fs';
-import { codeOf } from '../../errors.ts';
 import { assertOwnBeside } from '../../store/file/beside.ts';
 import { isYetToMake } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
-import { type MirrorFile, openOfAnyShape } from '../../store/file/open.ts';
-import { connectToRead } from '../../store/file/read-connection.ts';
+import { openOfAnyShape } from '../../store/file/open.ts';
+import { connectToRead, tryToWrite } from '../../store/file/read-connection.ts';
 import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
-import { assertStagingOrNone, stagingPath } from '../../store/file/staging-file.ts';
 import { assertCanUpgrade } from '../../store/file/upgrade.ts';
 import { assertComplete, assertWhole } from '../../store/file/whole.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
 
 // All that `doctor` asks of the store. Neither makes a file or changes one.
-
-/**
- * True where a run holds this mirror.
- *
- * @throws RefusedFileError where something else lies in the place of its lock.
- */
-export function isHeld(database: string): boolean {
-  const path = stagingPath(database);
-  assertStagingOrNone(path);
-  if (!existsSync(path)) return false;
-  const { sqlite, close } = connectToRead(path, true, 0);
-  try {
-    sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
-    tryToWrite(sqlite);
-    return false;
-  } catch (error) {
-    return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
-  } finally {
-    close();
-  }
-}
-
-/** Takes the right to write, which another program may have, and gives it back: nothing is written. */
-function tryToWrite(sqlite: MirrorFile['sqlite']): void {
-  if (!sqlite.readonly) sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
-}
 
 /** How long another program may go on writing before doctor says so, in milliseconds; a run waits longer, and then fails. */
 const writerMsMax = 2_000;

@@ -8,6 +8,7 @@ import { mirrorToRead } from './mirror-path.ts';
 import { cacheKib, connectToRead } from './read-connection.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
+import { isHeld } from './staging-file.ts';
 
 /** A mirror's file, open. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
 export interface MirrorFile extends Disposable {
@@ -48,7 +49,7 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
     assertReadableBeside(file);
     assertNoJournal(file);
     assertOwnBeside(file);
-    const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10);
+    const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10, () => isHeld(file));
     try {
       sqlite.pragma('query_only = ON');
       check(sqlite);

@@ -26,13 +26,20 @@ interface ReadConnection {
  *
  * @param path a file that is known to be docmirror's.
  * @param timeoutMs how long a statement waits for another program's lock.
+ * @param isBeingRun tells whether a run is writing to it now.
  * @throws MirrorFileError where it can't be read safely now; it says what to do.
  */
-export function connectToRead(path: string, usesLog: boolean, timeoutMs: number): ReadConnection {
+export function connectToRead(
+  path: string,
+  usesLog: boolean,
+  timeoutMs: number,
+  isBeingRun: () => boolean = () => false,
+): ReadConnection {
   if (canWrite(path) && canWrite(dirname(resolve(path)))) {
-    // Not opened as read-only: the last such connection would leave an empty log beside the file. Where a run that was killed left
-    // one that is not empty, the next run folds it back, not one that only reads.
-    const readonly = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // Not opened as read-only: the last such connection would leave a log beside the file. Where a run that was killed left one that is
+    // not empty, the next run folds it back, not one that only reads; where a run goes on, whoever is done last.
+    const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    const readonly = hasLog && !isBeingRun();
     return opened(path, usesLog, new Database(path, { readonly, fileMustExist: true, timeout: timeoutMs }));
   }
   const isBeingWritten = existsSync(`${path}-shm`);
@@ -46,6 +53,11 @@ export function connectToRead(path: string, usesLog: boolean, timeoutMs: number)
 function opened(path: string, usesLog: boolean, sqlite: Database.Database): ReadConnection {
   noteConnection(path, sqlite, { kind: 'mirror', usesLog });
   return { sqlite, close: () => sqlite.close() };
+}
+
+/** Takes the right to write, which another program may have, and gives it back: nothing is written. */
+export function tryToWrite(sqlite: Database.Database): void {
+  if (!sqlite.readonly) sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
 }
 
 /**

@@ -5,6 +5,7 @@ import { assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
+import { connectToRead, tryToWrite } from './read-connection.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The tables of a staging file. */
@@ -62,6 +63,22 @@ export function holdLock(file: string): () => void {
     const sqlite = connectLocked(path);
     return () => sqlite.close();
   });
+}
+
+/** True where a run holds the mirror; makes and changes nothing. */
+export function isHeld(file: string): boolean {
+  const path = stagingPath(file);
+  if (!existsSync(path) || findOut(path).kind !== 'staging') return false;
+  const { sqlite, close } = connectToRead(path, true, 0);
+  try {
+    sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
+    tryToWrite(sqlite);
+    return false;
+  } catch (error) {
+    return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+  } finally {
+    close();
+  }
 }
 
 /**

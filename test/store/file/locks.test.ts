@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -53,6 +53,47 @@ test('a reader that holds on to the log is told of in the log, and costs a run n
   expect(last?.msg).toContain('holds on to its write-ahead log');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
+});
+
+test('a reader that began amid a run, and is done after it, folds the log back', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  openForWriting(path).close();
+  const giveBack = holdLock(path);
+  const run = openForWriting(path);
+  run.sqlite.exec(
+    "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', 1, 1), (2, 'y', 1, 1)",
+  );
+  const reader = openForReading(path);
+  const rows = reader.sqlite.prepare('SELECT * FROM connections').iterate();
+  rows.next();
+  run.close();
+  giveBack();
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+  rows.return?.();
+  reader.close();
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test('a run that is told to stop while nobody else may write ends by the signal, and says so', async () => {
+  await using scene = await setScene({ latencyMs: 200 });
+  await scene.sync();
+  const asked = new Promise(resolve => {
+    scene.service.onRequest = resolve;
+  });
+  await using run = spawnCli(['sync', '--full'], { env: scene.env });
+  await asked;
+  const other = new Database(scene.database);
+  other.exec('BEGIN IMMEDIATE');
+  run.child.kill('SIGTERM');
+  const { code, stderr } = await run.done;
+  other.close();
+  expect(code).toBe(143);
+  expect(stderr).toContain('docmirror: Stopped by SIGTERM. Another program holds a lock on');
+  expect(stderr).not.toContain('    at ');
+  expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+  const { stdout } = await scene.run('runs', '--json');
+  expect(stdout).toContain('"interrupted"');
 });
 
 test('a run whose lock was moved away writes nothing any more', async () => {
