@@ -92,6 +92,42 @@ export function assertNoJournal(path: string): void {
   );
 }
 
+/**
+ * The same for a run, which ends what one that was killed began: to make a file, or to write to a restored mirror through a log.
+ *
+ * @throws RefusedFileError that names the journal; both are left as they are.
+ */
+export function assertNoForeignJournal(path: string): void {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes > bytesWithoutTable && !undoesSwitchToLog(path)) assertNoJournal(path);
+}
+
+/** A mirror of one page holds no table yet: there is nothing to be undone. */
+const bytesWithoutTable = 4096;
+
+/** Whether a journal undoes no more than the switch of its own database to a log. Source: SQLite's formats of journals and headers. */
+function undoesSwitchToLog(path: string): boolean {
+  if (!isHot(`${path}-journal`)) return false;
+  const head = firstBytes(`${path}-journal`, journalHeadBytes);
+  if (head.length < journalHeadBytes) return false;
+  const [sectorBytes, pageBytes] = [head.readUInt32BE(20), head.readUInt32BE(24)];
+  // The switch changes the first page alone: its number, what it was, and a check sum.
+  const entryBytes = 4 + pageBytes + 4;
+  if (sectorBytes > 65_536 || pageBytes > 65_536) return false;
+  const journal = firstBytes(`${path}-journal`, sectorBytes + entryBytes + 1);
+  if (journal.length !== sectorBytes + entryBytes || journal.readUInt32BE(sectorBytes) !== 1) return false;
+  const [before, now] = [journal.subarray(sectorBytes + 4, -4), firstBytes(path, pageBytes)];
+  return unswitched(before).equals(unswitched(now));
+}
+
+const journalHeadBytes = 28;
+
+/** A database's first page without what a switch to a log changes: how it is written, and the counts of its changes. */
+function unswitched(page: Buffer): Buffer {
+  const rest = Buffer.from(page);
+  return rest.fill(0, 18, 20).fill(0, 24, 28).fill(0, 92, 100);
+}
+
 /** A journal that was ended by clearing its first bytes is none any more. */
 function isHot(journal: string): boolean {
   if (lstatSync(journal, { throwIfNoEntry: false })?.isFile() !== true) return false;

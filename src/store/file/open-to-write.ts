@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
-import { assertNoJournal, assertOwnBeside } from './beside.ts';
+import { assertNoForeignJournal, assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToWrite } from './mirror-path.ts';
@@ -23,9 +23,8 @@ import { bringUpToDate } from './upgrade.ts';
 export function openForWriting(path: string): MirrorFile {
   const file = mirrorToWrite(path);
   return explaining(file, () => {
-    const { kind, usesLog } = findOut(file);
-    // A file that is written by way of a journal is being made, or was restored; its journal is this program's own.
-    if (usesLog) assertNoJournal(file);
+    const { kind } = findOut(file);
+    assertNoForeignJournal(file);
     assertOwnBeside(file);
     if (kind === 'none') makePrivateFile(file);
     // Somebody may have made it with other rights, for docmirror to fill.

@@ -290,7 +290,15 @@ describe.concurrent('a journal beside a file, which SQLite would roll back into 
     ['a mirror', ['verify', 'status', 'runs', 'sync', 'export --out lists', 'backup copy.sqlite']],
     [
       'a backup',
-      ['verify', 'status', 'runs', 'backup --check FILE', 'backup --restore FILE --database other.sqlite'],
+      [
+        'verify',
+        'status',
+        'runs',
+        'sync',
+        'doctor',
+        'backup --check FILE',
+        'backup --restore FILE --database other.sqlite',
+      ],
     ],
   ])('is named, and %s is left as it is', async (what, commands) => {
     await using scene = await setScene();
@@ -302,14 +310,43 @@ describe.concurrent('a journal beside a file, which SQLite would roll back into 
     for (const command of commands) {
       const words = command.replace('FILE', file).split(' ');
       const database = words.includes('--database') || words.includes('--check') ? [] : ['--database', file];
-      const { code, stderr } = await scene.run(...words, ...database);
+      const { code, stdout, stderr } = await scene.run(...words, ...database);
       expect(code, command).toBe(2);
-      expect(stderr, command).toContain(`${file}-journal`);
+      expect(`${stdout}${stderr}`, command).toContain(`${file}-journal`);
       expect(readFileSync(file).equals(before), command).toBe(true);
     }
     expect(existsSync(`${file}-journal`)).toBe(true);
   });
 });
+
+test('a journal that a run left while it began to write to a restored mirror is rolled back by the next one', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const restored = join(scene.folder, 'restored.sqlite');
+  await scene.run('backup', restored);
+  const journal = journalOfSwitchToLog(restored);
+  writeFileSync(`${restored}-journal`, journal);
+  expect(await scene.sync('--database', restored)).toMatchObject({ code: 0, status: 'completed' });
+  expect(await scene.run('verify', '--database', restored)).toMatchObject({ code: 0 });
+});
+
+/** What SQLite keeps of the first page while it switches a database to a log; it then switches it. */
+function journalOfSwitchToLog(path: string): Buffer {
+  const page = readFileSync(path).subarray(0, 4096);
+  const head = Buffer.alloc(512);
+  head.write('d9d505f920a163d7', 'hex');
+  const pages = statSync(path).size / page.length;
+  for (const [at, value] of [1, 0, pages, head.length, page.length].entries())
+    head.writeUInt32BE(value, 8 + 4 * at);
+  const [number, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  number.writeUInt32BE(1);
+  // Every two hundredth byte from the end counts.
+  let total = 0;
+  for (let at = page.length - 200; at > 0; at -= 200) total += page[at] ?? 0;
+  sum.writeUInt32BE(total);
+  new Database(path).exec('PRAGMA journal_mode = WAL').close();
+  return Buffer.concat([head, number, page, sum]);
+}
 
 test("a journal that its program has ended, by clearing its beginning, is in nobody's way", async () => {
   await using scene = await setScene();
