@@ -121,7 +121,8 @@ function adviceOn({ resource, error, completeness, rejected, removalsWithheld }:
     return ['Look at rejected_records, and tell those who run the service. Until then nothing is removed.'];
   }
   if (removalsWithheld === 0) return [];
-  return [`If they are really gone:\n    docmirror sync --resource ${resource} --allow-mass-removal`];
+  const command = `docmirror sync --resource ${resource} --allow-mass-removal`;
+  return [`See which, and if they are really gone:\n    ${command} --dry-run\n    ${command}`];
 }
 
 function adviceOnError(code: string): string[] {

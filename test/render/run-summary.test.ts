@@ -101,7 +101,8 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
     const [, advice] = text.split('What to do:\n');
     expect(advice).toBe(`- The next run tries again. If this stays, sync when the list is quiet:
     docmirror sync --resource document-exports --full
-- If they are really gone:
+- See which, and if they are really gone:
+    docmirror sync --resource collections --allow-mass-removal --dry-run
     docmirror sync --resource collections --allow-mass-removal
 - To find out what is in the way (what the mirror holds is untouched):
     docmirror doctor

@@ -26,7 +26,10 @@ export function fileBehind(path: string, name: string = setting): string {
   if (text !== path)
     throw new UsageError(`${name}: "${path}" begins or ends with a space. Name another file.`);
   const folder = dirname(resolve(path));
-  if (usable(name, path, () => statSync(folder, { throwIfNoEntry: false }))?.isDirectory() !== true) {
+  const parent = usable(name, path, () => statSync(folder, { throwIfNoEntry: false }));
+  if (parent?.isDirectory() === false)
+    throw new UsageError(`${name}: the way to ${path} leads through a file. Name another one.`);
+  if (parent === undefined) {
     throw new UsageError(`${name}: the folder ${folder} does not exist. Make it, or name another file.`);
   }
   assertNameFits(name, path, longestEnding);

@@ -56,7 +56,7 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
     return new MirrorFileError(words, { cause: error });
   }
-  const given = codeOf(error) ?? codeOf(error.cause);
+  const given = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
   const mayBeReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '');
   const code = mayBeReadOnly && isReadOnly(path) ? 'EROFS' : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
@@ -91,6 +91,11 @@ function isReadOnly(path: string): boolean {
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
 function isLostRollback(error: Error): boolean {
   return error.cause instanceof Error && error.cause.message.startsWith('cannot rollback');
+}
+
+/** The header names a format that no SQLite has, which SQLite calls an error like any other. */
+function isOfNoFormat(error: Error): boolean {
+  return error.message === 'unsupported file format';
 }
 
 /** Its shape was looked at when the file was opened: what is missing then was changed, or damaged. */

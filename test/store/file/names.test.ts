@@ -66,6 +66,13 @@ describe.concurrent("a name that can't be a mirror's", () => {
   });
 });
 
+test('a name below a file is not said to want a folder that could be made', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const { stderr } = await scene.run('status', '--database', join(scene.database, 'other.sqlite'));
+  expect(stderr).toContain('leads through a file');
+});
+
 describe.concurrent("a name that can't be written to", () => {
   const long = 'x'.repeat(300);
   const inFolder: [words: string, setting: string, name: string][] = [

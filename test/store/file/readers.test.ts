@@ -107,3 +107,17 @@ test('a copy of what is written all the time is given up, in words', async () =>
   };
   expect(() => openCopy(path, grown)).toThrow('was written to while it was read. Try again');
 });
+
+test.each(['status', 'sync', 'backup copy.sqlite'])(
+  '%s calls a mirror damaged whose header names a format that no SQLite has',
+  async words => {
+    const path = join(scene.folder, 'other-format.sqlite');
+    copyFileSync(scene.database, path);
+    const file = openSync(path, 'r+');
+    writeSync(file, Buffer.alloc(4, 0xff), 0, 4, 44);
+    closeSync(file);
+    const { code, stderr } = await scene.run(...words.split(' '), '--database', path);
+    expect({ words, code }).toEqual({ words, code: 1 });
+    expect(stderr).toContain(`${path} is damaged. Restore it from a backup`);
+  },
+);
