@@ -101,12 +101,14 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
 function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObject | null): ShownCheckpoint {
   const { size, origin } = checkpoint;
   const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name: origin, publicKey });
-  const unknown = note.signatures.length === 0 ? 'has no signature' : 'has a signature that was not checked';
+  const isUnsigned = note.signatures.length === 0;
   const words = {
     verified: 'was signed by the key',
     forged: 'has a false signature',
     absent: 'was not signed by the key',
-    unchecked: `${unknown}; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE`,
+    unchecked: isUnsigned
+      ? 'has no signature: nothing says who made it'
+      : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
   };
   return { size, signature, notes: [`The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`] };
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { count } from '../render/numbers.ts';
+import { bytesText } from '../render/numbers.ts';
 import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import type { CommandContext } from './context.ts';
 import { makeReport } from './make-report.ts';
@@ -19,7 +19,7 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   const { html } = await makeReport(config.database, maxAgeMs, null);
   replace(flags.out, html);
-  stdout.write(`Wrote ${printable(flags.out)} (${count(Math.ceil(Buffer.byteLength(html) / 1024))} KiB).\n`);
+  stdout.write(`Wrote ${printable(flags.out)} (${bytesText(Buffer.byteLength(html))}).\n`);
 }
 
 /** Nobody ever opens half a report. */

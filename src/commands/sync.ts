@@ -44,9 +44,29 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     observer,
     signal: context.signal,
   });
-  const text = () => `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout))}`;
+  const text = () =>
+    `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout), placeFlags(command.opts()))}`;
   context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
   context.setExitCode(exitCodeOf(summary, context.signal));
+}
+
+/** The flags by which a command found its settings and its mirror, as they are typed; none, where the environment tells. */
+function placeFlags({
+  envFile,
+  database,
+}: {
+  readonly envFile?: string;
+  readonly database?: string;
+}): string {
+  const flags = { '--env-file': envFile, '--database': database };
+  return Object.entries(flags)
+    .flatMap(([flag, value]) => (value === undefined ? [] : [`${flag} ${quoted(value)}`]))
+    .join(' ');
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The changes that a dry run would make: all counted, the first ones kept to be shown. */

@@ -13,22 +13,32 @@ export function summaryJson(summary: RunSummary): string {
   return `${JSON.stringify({ ...summary, resources })}\n`;
 }
 
-/** The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible. */
-export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINITY): string {
+/**
+ * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible.
+ *
+ * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
+ */
+export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
   const { runId, status, durationMs, resources } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
   const notes = resources.flatMap(notesOn).map(printable);
-  const advice = [...new Set(resources.flatMap(adviceOn))];
+  const advice = [...new Set(resources.flatMap(adviceOn))].map(text => placed(text, place));
   return [
     listsText(resources, width),
     '\n',
     wrapped(headline, width),
     ...notes.map(note => `\n${wrapped(note, width)}`),
     ...(advice.length === 0 ? [] : ['\nWhat to do:\n', ...advice.map(text => wrapped(`- ${text}`, width))]),
+    ...(advice.length === 0 || summary.receipt === null ? [] : ['\n']),
     receiptLine(summary),
   ].join('');
+}
+
+/** An advice whose commands, each on a line of its own, name the mirror. */
+function placed(advice: string, place: string): string {
+  return place === '' ? advice : advice.replace(/^ {4}docmirror .*$/gm, command => `${command} ${place}`);
 }
 
 /** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
@@ -127,7 +137,12 @@ function adviceOn({ resource, error, completeness, rejected, removalsWithheld }:
 
 function adviceOnError(code: string): string[] {
   if (code === 'cancelled') return [];
-  if (code === 'unauthorized' || code === 'forbidden') {
+  if (code === 'forbidden') {
+    return [
+      'Have the token allowed to read the list, or leave the list out: --resource names those to sync. What the mirror holds is untouched.',
+    ];
+  }
+  if (code === 'unauthorized') {
     return ['Give a valid token, see docmirror sync --help. What the mirror holds is untouched.'];
   }
   if (onTheWay.test(code)) {

@@ -65,7 +65,7 @@ describe('a report', () => {
   test('is one file, written beside and renamed, that replaces the one before', async () => {
     writeFileSync(join(scene.folder, 'other.html'), html.replace('<main>', '<main>old'));
     const result = await scene.run('report', '--out', join(scene.folder, 'other.html'));
-    expect(result.stdout).toMatch(/^Wrote .*other\.html \(\d+ KiB\)\.\n$/);
+    expect(result.stdout).toMatch(/^Wrote .*other\.html \([\d.]+ kB\)\.\n$/);
     expect(readFileSync(join(scene.folder, 'other.html'), 'utf8')).toMatch(
       /^<!doctype html>\n<html lang="en">/,
     );

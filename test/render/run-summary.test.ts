@@ -109,6 +109,11 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
 `);
   });
 
+  test('advises commands for the mirror that was named', () => {
+    const text = summaryText(summaryOf([withheld]), undefined, '--database other.sqlite');
+    expect(text).toContain('--allow-mass-removal --database other.sqlite\n');
+  });
+
   test('does not promise that the next run mends a damaged file', () => {
     const error = { code: 'mirror_file', message: 'mirror.sqlite is damaged' };
     const text = summaryText(summaryOf([{ ...failed, error }]));

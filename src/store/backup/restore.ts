@@ -59,7 +59,7 @@ export async function restore(
     });
     const { size: bytes } = statSync(unfinished);
     const verification = shape === 'older' ? null : await verify(unfinished, options);
-    const named = verification && { ...verification, path: copy };
+    const named = verification && namedBy(verification, unfinished, copy);
     const restored = { path, bytes, newestRunId, verification: named };
     if (verification !== null && verification.differenceCount > 0) return restored;
     replaceMirror(unfinished, path);
@@ -71,6 +71,15 @@ export async function restore(
     removeUnfinished(unfinished);
     giveBack();
   }
+}
+
+/** An audit of a file that nobody will find, in the words of the copy that it was made of. */
+function namedBy(verification: Verification, unfinished: string, copy: string): Verification {
+  const differences = verification.differences.map(difference => ({
+    ...difference,
+    what: difference.what.replaceAll(unfinished, copy),
+  }));
+  return { ...verification, path: copy, differences };
 }
 
 /** What can't be read is what a restore is for; what can says whose copy it is. */

@@ -31,6 +31,10 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
     /^ENOENT/,
     path => `${path} can't be made, or is gone. Check its folder, and that files can be made there.`,
   ],
+  [
+    /^(EMFILE|ENFILE)/,
+    path => `Too many files are open for ${path} to be opened, too. Raise the limit, as with: ulimit -n 1024`,
+  ],
   [/^EROFS/, path => `${path} is on a read-only file system.`],
   [
     /^ELOOP/,

@@ -145,7 +145,7 @@ function connectLocked(path: string): Database.Database {
   } catch (error) {
     sqlite.close();
     throw codeOf(error)?.startsWith('SQLITE_BUSY')
-      ? new MirrorBusyError('Another run holds this mirror.')
+      ? new MirrorBusyError('Another run holds this mirror. Wait until it is done, or stop it.')
       : error;
   }
 }

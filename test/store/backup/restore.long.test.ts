@@ -226,6 +226,16 @@ describe.concurrent('backup --restore', () => {
     ]);
   });
 
+  test('names the backup, not its own copy of it, where that is damaged', async () => {
+    await using scene = await setBackedUpScene();
+    const bytes = readFileSync(backupOf(scene));
+    writeFileSync(backupOf(scene), bytes.fill(0xff, bytes.length - 8 * 4096, bytes.length - 4 * 4096));
+    const { code, stdout, stderr } = await scene.run('backup', '--restore', backupOf(scene));
+    expect(code).toBe(4);
+    expect(`${stdout}${stderr}`).not.toContain('docmirror-unfinished');
+    expect(`${stdout}${stderr}`).toContain(`${backupOf(scene)} is damaged`);
+  });
+
   test('ends with 4 where the backup is cut short', async () => {
     await using scene = await setBackedUpScene();
     truncateSync(backupOf(scene), 100_000);
