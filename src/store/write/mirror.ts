@@ -181,8 +181,8 @@ export class SqliteMirror implements Mirror {
     try {
       this.#transactions.rollBack();
       if (observe !== undefined) return true;
-      // No waiting: a reader may hold on to the log for hours.
-      file.sqlite.pragma('busy_timeout = 0');
+      // Who reads a page is done soon, and who copies the mirror may hold on to the log for hours.
+      file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
       return busy === 0;
     } catch (error) {
@@ -221,6 +221,9 @@ export class SqliteMirror implements Mirror {
     return this.#run;
   }
 }
+
+/** How long a run waits at its end for those who read the mirror, in milliseconds. */
+const readerWaitMs = 300;
 
 /** What ends a run that was told to stop where another program lets nobody write that down. */
 function unrecorded(reason: unknown, path: string): unknown {
