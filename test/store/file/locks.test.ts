@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,6 +8,7 @@ import { MirrorBusyError, MirrorFileError } from '../../../src/errors.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { holdLock } from '../../../src/store/file/staging-file.ts';
+import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { TransactionOwner } from '../../../src/store/write/transaction.ts';
 import { expectExactMirror, expectSound } from '../../support/oracle.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
@@ -73,6 +75,27 @@ test('a reader that began amid a run, and is done after it, folds the log back',
   rows.return?.();
   reader.close();
   expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+test('a run waits a moment at its end for who reads a page of the mirror', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const mirror = SqliteMirror.open(path);
+  await mirror.beginRun({
+    trigger: 'manual',
+    startedAt: new Date().toISOString(),
+    baseUrl: 'https://x.example',
+    docmirrorVersion: '0',
+    actor: '',
+  });
+  const script = `
+    const database = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(path)}, { readOnly: true });
+    database.exec('BEGIN; SELECT * FROM sync_runs');
+    console.log('reading');
+    setTimeout(() => database.close(), 100);`;
+  const reader = spawn(process.execPath, ['-e', script]);
+  await once(reader.stdout, 'data');
+  expect(mirror.close()).toBe(true);
 });
 
 test('a run that is told to stop while nobody else may write ends by the signal, and says so', async () => {
