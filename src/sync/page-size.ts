@@ -13,8 +13,8 @@ export interface FirstPage {
   readonly envelope: Envelope;
   /** What to send as `pageSize` for the other pages; null to leave it out. */
   readonly asked: number | null;
-  /** A page that came before this one, by whose length the size was found; null where there is none. */
-  readonly tried: Page | null;
+  /** Pages that came before this one, by which its size was found. */
+  readonly tried: readonly Page[];
 }
 
 /** How many pages a list has at the most, by its total or by its own count of them. */
@@ -40,9 +40,9 @@ export async function getFirstPage(
   const first = await getOrDefault(source, list, wanted, signal);
   const size = sizeOf(first.page);
   if (size === first.asked || size === first.page.pagination.pageSize)
-    return describe(first.page, first.asked && size, null);
+    return describe(first.page, first.asked && size, []);
   const again = await getOrDefault(source, list, size, signal);
-  return describe(again.page, again.asked, first.page);
+  return describe(again.page, again.asked, [first.page]);
 }
 
 async function getOrDefault(
@@ -63,7 +63,7 @@ function isRefusalOfSize(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
 }
 
-function describe(page: Page, asked: number | null, tried: Page | null): FirstPage {
+function describe(page: Page, asked: number | null, tried: readonly Page[]): FirstPage {
   const { pageNo, pageCount, totalRecordCount } = page.pagination;
   return {
     page,

@@ -59,7 +59,7 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     let verdict = judge(walks, standing, bounds, itemsOf);
     if (verdict.kind === 'confirm') {
       if (verdict.growth.places.from === 0) reading.walksBegun++;
-      const isConfirmed = await readGrowthAgain(task, first, verdict.growth);
+      const isConfirmed = await readGrowthAgain(task, first, verdict.growth, pages);
       if (isConfirmed) verdict = { kind: 'proven', changed: verdict.changed };
       else verdict = judgeRefuted(walks, standing, bounds);
     }
@@ -85,7 +85,8 @@ async function firstPageOf(
   let first = await getFirstPage(task.source, task.list, wanted, task.signal);
   for (const size of others) {
     if (!isOneBefore(first.envelope.pageSize)) break;
-    first = await getFirstPage(task.source, task.list, size, task.signal);
+    const other = await getFirstPage(task.source, task.list, size, task.signal);
+    first = { ...other, tried: [...first.tried, first.page, ...other.tried] };
   }
   return first;
 }
@@ -100,15 +101,15 @@ async function readWalk(
   first: FirstPage,
   isTrusting: boolean,
   { number, numberInRun }: { number: number; numberInRun: number },
-): Promise<{ account: WalkAccount; pages: readonly Answer[]; isTakenUp: boolean }> {
+): Promise<{ account: WalkAccount; pages: Answer[]; isTakenUp: boolean }> {
   const { list, observer, listMirror } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
   const pages: Answer[] = [];
   const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
   for (const answer of taken) account.take(answer);
-  // It is no page of this walk, but what it held was seen.
-  if (first.tried !== null) pages.push(answerOf(listMirror, first.tried, 0, isTrusting));
+  // They are no pages of this walk, but what they held was seen.
+  for (const tried of first.tried) pages.push(answerOf(listMirror, tried, 0, isTrusting));
   observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
   const enter = (asked: Asked, page: Page | null) => {
     const answer = enterPage(account, listMirror, asked, page, isTrusting);
@@ -185,8 +186,18 @@ function answerOf(listMirror: ListMirror, page: Page, index: number, isTrusting:
 /** Requests that reading a growth again may take beyond its pages: the list may grow on meanwhile. */
 const growthRequestsMore = 20;
 
-/** Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held against the walk. */
-async function readGrowthAgain(task: OpenList, first: FirstPage, growth: Growth): Promise<boolean> {
+/**
+ * Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held
+ * against the walk.
+ *
+ * @param pages gets what came.
+ */
+async function readGrowthAgain(
+  task: OpenList,
+  first: FirstPage,
+  growth: Growth,
+  pages: Answer[],
+): Promise<boolean> {
   const { listMirror } = task;
   const { firstPageNo, pageSize } = first.envelope;
   const answers: Answer[] = [];
@@ -209,6 +220,7 @@ async function readGrowthAgain(task: OpenList, first: FirstPage, growth: Growth)
       if (answer === null) return false;
       newestTotal = Math.max(newestTotal, answer.total);
       answers.push(answer);
+      pages.push(answer);
     }
   }
 }
