@@ -245,7 +245,7 @@ test('the alerts and docs/running.md name only metrics that there are, and the p
   const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
   const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');
   const alerts = read('prometheus-rules.yaml');
-  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}] }] });
+  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}, {}] }] });
   const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
   const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
   expect(named.filter(name => !there.includes(name))).toEqual([]);

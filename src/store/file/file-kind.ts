@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import type Database from 'better-sqlite3';
+import { RefusedFileError } from '../../errors.ts';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
 import { firstBytes } from './first-bytes.ts';
-import { openCopy } from './read-connection.ts';
+import { hasLog, openCopy } from './read-connection.ts';
 
 /** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;
@@ -79,12 +81,27 @@ function kindByTables(path: string): FileKind {
   return isStaging ? 'staging' : 'another database';
 }
 
+/**
+ * Makes sure that what a connection reads is docmirror's mirror, also where a log beside the file says other than the file itself:
+ * SQLite asks only for the log's name, not whose it is.
+ *
+ * @throws RefusedFileError where the log is another database's; both are left as they are.
+ */
+export function assertLogOfMirror(sqlite: Database.Database, path: string): void {
+  const id = sqlite.pragma('application_id', { simple: true });
+  const names = sqlite.prepare<[], string>(selectNames).pluck().all();
+  if (id === applicationIds.mirror && names.length === 0) return;
+  if ((id === applicationIds.mirror || id === 0) && tablesOf010.every(name => names.includes(name))) return;
+  throw new RefusedFileError(
+    `${path}-wal lies there, which is another database's: SQLite would write it into ${path}. Both were left as they are; move it away.`,
+  );
+}
+
 /** The names of all that a database holds; null where it is damaged. */
 function tablesIn(path: string): string[] | null {
-  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const names = namesInFile(path);
   // What a process that was killed wrote may stand in the log alone.
-  return hasLog && (names === null || names.length === 0) ? namesInCopy(path) : names;
+  return hasLog(path) && (names === null || names.length === 0) ? namesInCopy(path) : names;
 }
 
 const selectNames =

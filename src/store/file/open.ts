@@ -3,9 +3,9 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
-import { findOut } from './file-kind.ts';
+import { assertLogOfMirror, findOut } from './file-kind.ts';
 import { mirrorToRead } from './mirror-path.ts';
-import { cacheKib, connectToRead } from './read-connection.ts';
+import { cacheKib, connectToRead, hasLog } from './read-connection.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 import { isHeld } from './staging-file.ts';
@@ -52,6 +52,7 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
     const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10, () => isHeld(file));
     try {
       sqlite.pragma('query_only = ON');
+      if (hasLog(file)) assertLogOfMirror(sqlite, file);
       check(sqlite);
       sqlite.pragma(`cache_size = -${cacheKib}`);
       return mirrorFile(file, sqlite, close);

@@ -38,8 +38,7 @@ export function connectToRead(
   if (canWrite(path) && canWrite(dirname(resolve(path)))) {
     // Not opened as read-only: the last such connection would leave a log beside the file. Where a run that was killed left one that is
     // not empty, the next run folds it back, not one that only reads; where a run goes on, whoever is done last.
-    const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    const readonly = hasLog && !isBeingRun();
+    const readonly = hasLog(path) && !isBeingRun();
     return opened(path, usesLog, new Database(path, { readonly, fileMustExist: true, timeout: timeoutMs }));
   }
   const isBeingWritten = existsSync(`${path}-shm`);
@@ -53,6 +52,11 @@ export function connectToRead(
 function opened(path: string, usesLog: boolean, sqlite: Database.Database): ReadConnection {
   noteConnection(path, sqlite, { kind: 'mirror', usesLog });
   return { sqlite, close: () => sqlite.close() };
+}
+
+/** True where something stands in the log beside a file: one of no length says as little as none. */
+export function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Takes the right to write, which another program may have, and gives it back: nothing is written. */

@@ -319,6 +319,30 @@ describe.concurrent('a journal beside a file, which SQLite would roll back into 
   });
 });
 
+test.each(['a mirror', 'a backup'])(
+  "another database's log beside %s is named, and written into nothing",
+  async what => {
+    await using scene = await setScene();
+    await scene.sync();
+    const file = what === 'a mirror' ? scene.database : join(scene.folder, 'backup.sqlite');
+    if (what === 'a backup') await scene.run('backup', file);
+    const other = new Database(join(scene.folder, 'other-program.db'));
+    other.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+    writeFileSync(`${file}-wal`, readFileSync(`${other.name}-wal`));
+    other.close();
+    const before = [file, `${file}-wal`].map(path => readFileSync(path));
+    const commands = ['status', 'verify', 'doctor', 'sync --dry-run', 'sync', 'backup copy.sqlite'];
+    for (const command of [...commands, `backup --check ${file}`]) {
+      const place = command.includes('--check') ? [] : ['--database', file];
+      const { code, stdout, stderr } = await scene.run(...command.split(' '), ...place);
+      expect({ command, code }).toEqual({ command, code: 2 });
+      expect(`${stdout}${stderr}`, command).toContain(`${file}-wal lies there, which is another database's`);
+      const now = [file, `${file}-wal`].map(path => readFileSync(path));
+      expect(now.every((bytes, at) => bytes.equals(before[at] as Buffer))).toBe(true);
+    }
+  },
+);
+
 test('a journal that a run left while it began to write to a restored mirror is rolled back by the next one', async () => {
   await using scene = await setScene();
   await scene.sync();
