@@ -90,8 +90,10 @@ function kindByTables(path: string): FileKind {
 export function assertLogOfMirror(sqlite: Database.Database, path: string): void {
   const id = sqlite.pragma('application_id', { simple: true });
   const names = sqlite.prepare<[], string>(selectNames).pluck().all();
-  if (id === applicationIds.mirror && names.length === 0) return;
-  if ((id === applicationIds.mirror || id === 0) && tablesOf010.every(name => names.includes(name))) return;
+  const own = tablesOf010.filter(name => names.includes(name));
+  // What lacks some of the tables was tampered with, which an audit tells.
+  if (id === applicationIds.mirror && (names.length === 0 || own.length > 0)) return;
+  if (id === 0 && own.length === tablesOf010.length) return;
   throw new RefusedFileError(
     `${path}-wal lies there, which is another database's: SQLite would write it into ${path}. Both were left as they are; move it away.`,
   );

@@ -3,11 +3,11 @@ import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { assertNoForeignJournal, assertOwnBeside } from './beside.ts';
 import { noteConnection } from './connections.ts';
-import { applicationIds, assertLogOfMirror, findOut } from './file-kind.ts';
+import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToWrite } from './mirror-path.ts';
 import { busyTimeoutMs, type MirrorFile, mirrorFile } from './open.ts';
 import { makePrivateFile, privateFileMode } from './private-file.ts';
-import { cacheKib, hasLog } from './read-connection.ts';
+import { cacheKib } from './read-connection.ts';
 import { laterShape, shapeOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 import { bringUpToDate } from './upgrade.ts';
@@ -26,7 +26,6 @@ export function openForWriting(path: string): MirrorFile {
     const { kind } = findOut(file);
     assertNoForeignJournal(file);
     assertOwnBeside(file);
-    if (kind === 'mirror' && hasLog(file)) assertOwnLog(file);
     if (kind === 'none') makePrivateFile(file);
     // Somebody may have made it with other rights, for docmirror to fill.
     if (kind === 'empty') chmodSync(file, privateFileMode);
@@ -42,16 +41,6 @@ export function openForWriting(path: string): MirrorFile {
       throw error;
     }
   });
-}
-
-/** Before the file is opened to write: the last such connection folds the log back when it ends. */
-function assertOwnLog(path: string): void {
-  const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });
-  try {
-    assertLogOfMirror(sqlite, path);
-  } finally {
-    sqlite.close();
-  }
 }
 
 /** A mirror in memory that ends with its connection, for a run that must leave nothing behind. */

@@ -2,6 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
+import { hasLog } from './read-connection.ts';
+
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
   [
@@ -20,7 +22,13 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
     path =>
       `${path} is not an SQLite database, or it is damaged. Restore it from a backup, or name another file.`,
   ],
-  [/^SQLITE_CORRUPT/, path => `${path} is damaged. Restore it from a backup, or move it away and sync anew.`],
+  [
+    /^SQLITE_CORRUPT/,
+    path =>
+      hasLog(path)
+        ? `${path} is damaged, or ${path}-wal is not its own. Where it was put there as a copy, move that log away; otherwise restore it from a backup.`
+        : `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
+  ],
   [/^SQLITE_READONLY/, path => `${path} can't be written. Check the permissions of the file and its folder.`],
   [
     /^(SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,

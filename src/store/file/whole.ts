@@ -1,14 +1,34 @@
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
+import { assertLogOfMirror, findOut } from './file-kind.ts';
 import { misfitsIn } from './misfits.ts';
-import type { MirrorFile } from './open.ts';
+import { busyTimeoutMs, type MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
+import { hasLog } from './read-connection.ts';
 import { type SchemaPart, schemaParts } from './schema-parts.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
 export function damageOf(sqlite: Database.Database): string | null {
   const found = sqlite.prepare<[], string>('PRAGMA integrity_check(1)').pluck().get() ?? 'ok';
   return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ');
+}
+
+/**
+ * Looks at a mirror together with the log beside it, before it is opened to write: whoever is the last to close it then folds that
+ * log into the file, and it may be another file's.
+ *
+ * @throws RefusedFileError, SqliteError where the two don't fit; both are left as they are.
+ */
+export function assertLogFits(path: string): void {
+  if (!hasLog(path) || findOut(path).kind !== 'mirror') return;
+  const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });
+  try {
+    assertLogOfMirror(sqlite, path);
+    const damage = damageOf(sqlite);
+    if (damage !== null) throw new Database.SqliteError(damage, 'SQLITE_CORRUPT');
+  } finally {
+    sqlite.close();
+  }
 }
 
 /** @throws MirrorFileError where a mirror is damaged. */

@@ -16,9 +16,9 @@ import { FilePlace } from '../file/file-place.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { openForWriting, openInMemory } from '../file/open-to-write.ts';
-import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { assertComplete, assertWhole } from '../file/whole.ts';
+import { assertComplete, assertLogFits, assertWhole } from '../file/whole.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
@@ -260,6 +260,7 @@ function isEveryList(suspects: ReadonlySet<string>): boolean {
 
 /** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
 function openAsIs(path: string, suspects: ReadonlySet<string>): MirrorFile {
+  if (isEveryList(suspects)) explaining(path, () => assertLogFits(path));
   const file = openForWriting(path);
   try {
     if (isEveryList(suspects)) {

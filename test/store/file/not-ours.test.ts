@@ -343,6 +343,26 @@ test.each(['a mirror', 'a backup'])(
   },
 );
 
+test("another mirror's log beside a mirror is not written into it", async () => {
+  await using scene = await setScene();
+  await using elsewhere = await setScene();
+  await scene.sync();
+  await elsewhere.sync();
+  const other = new Database(elsewhere.database);
+  // Its pages stand in other places from here on.
+  other.exec('CREATE TABLE t (a); INSERT INTO t SELECT hex(zeroblob(9000)) FROM document_exports');
+  other.exec('PRAGMA wal_checkpoint(TRUNCATE); UPDATE collections SET name = hex(zeroblob(9000))');
+  writeFileSync(`${scene.database}-wal`, readFileSync(`${other.name}-wal`));
+  other.close();
+  const before = readFileSync(scene.database);
+  const { code, stderr } = await scene.run('sync');
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('-wal is not its own') });
+  expect(readFileSync(scene.database).equals(before)).toBe(true);
+  rmSync(`${scene.database}-wal`);
+  rmSync(`${scene.database}-shm`, { force: true });
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
 test('a journal that a run left while it began to write to a restored mirror is rolled back by the next one', async () => {
   await using scene = await setScene();
   await scene.sync();
