@@ -1,5 +1,4 @@
-import type { ListDefinition, Scalar } from '../../contract/lists.ts';
-import { scalarFields } from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
@@ -20,13 +19,6 @@ export interface RecordChange {
 /** Told of each change as it is made. */
 export type ChangeObserver = (change: RecordChange) => void;
 
-/** What the rows of a list came to. */
-export interface RowCounts {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-}
-
 /** What a `RowWriter` needs besides the transaction. */
 export interface RowWriterOptions {
   readonly table: ListTable;
@@ -38,6 +30,7 @@ export interface RowWriterOptions {
 /** Writes a list's rows with the history of what that ends, and keeps M, the sum over the rows, current with every change. */
 export class RowWriter {
   readonly history: History;
+  readonly counts = { inserted: 0, updated: 0, removed: 0 };
   readonly #sqlite: OpenTransaction['sqlite'];
   readonly #table: ListTable;
   readonly #connections: ConnectionTable;
@@ -48,9 +41,6 @@ export class RowWriter {
   readonly #references: References;
   /** Connections that a row referred to before and may not any more. */
   readonly #released = new Set<number>();
-  #inserted = 0;
-  #updated = 0;
-  #removed = 0;
 
   constructor({ sqlite }: OpenTransaction, { table, connections, runId, observe }: RowWriterOptions) {
     const { list } = table;
@@ -65,10 +55,6 @@ export class RowWriter {
     this.#references = new References(list);
   }
 
-  get counts(): RowCounts {
-    return { inserted: this.#inserted, updated: this.#updated, removed: this.#removed };
-  }
-
   /** M as it is now. */
   get sum() {
     return this.#sum.current;
@@ -78,7 +64,7 @@ export class RowWriter {
   insert(record: NewRecord): number {
     const id = this.#table.insert(record, this.#runId);
     this.#sum.add(record.content);
-    this.#inserted++;
+    this.counts.inserted++;
     this.#observe?.({ ...this.#change(id), operation: 'insert', record: this.#write(record), before: null });
     return id;
   }
@@ -87,7 +73,7 @@ export class RowWriter {
   insertAll(records: readonly NewRecord[]): number[] {
     if (this.#observe !== undefined) return records.map(record => this.insert(record));
     for (const { content } of records) this.#sum.add(content);
-    this.#inserted += records.length;
+    this.counts.inserted += records.length;
     return this.#table.insertAll(records, this.#runId);
   }
 
@@ -103,7 +89,7 @@ export class RowWriter {
     this.#release(row);
     this.#table.update(id, record, this.#runId);
     this.#sum.add(record.content);
-    if (row.changedRunId !== this.#runId) this.#updated++;
+    if (row.changedRunId !== this.#runId) this.counts.updated++;
   }
 
   /** Puts back what a row said before another program altered it: that was never a version of its own. */
@@ -126,8 +112,8 @@ export class RowWriter {
     this.#release(row);
     this.#table.remove(id);
     // What stood only within this run was never the mirror's word.
-    if (row.firstSeenRunId === this.#runId) this.#inserted--;
-    else this.#removed++;
+    if (row.firstSeenRunId === this.#runId) this.counts.inserted--;
+    else this.counts.removed++;
   }
 
   /** Removes the connections that nothing refers to any more, and writes the sums; to be called when all rows are written. */
@@ -158,12 +144,8 @@ class References {
   constructor(list: ListDefinition) {
     const places = <T>(fields: readonly T[], isWanted: (field: T) => boolean) =>
       fields.flatMap((field, at) => (isWanted(field) ? [at] : []));
-    const scalars = scalarFields(list);
-    this.#scalarsAt = places(scalars, ({ kind }) => kind === 'connection');
-    this.#arraysAt = places(
-      list.fields.filter(field => 'table' in field),
-      ({ kind }) => kind === 'connections',
-    );
+    this.#scalarsAt = places(scalarFields(list), ({ kind }) => kind === 'connection');
+    this.#arraysAt = places(arrayFields(list), ({ kind }) => kind === 'connections');
   }
 
   of({ record }: StoredRow): number[] {
