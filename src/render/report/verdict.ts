@@ -57,17 +57,19 @@ export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Fr
 
 /** Everything that asks for attention, the lists in their order. */
 export function concernsOf({ lists }: ReportData, freshness: Freshness): Concern[] {
-  return lists.flatMap(list => [
-    ...staleness(list, freshness),
-    ...failure(list),
-    ...unproven(list),
-    ...rejection(list),
-    ...withheld(list),
-  ]);
+  return lists
+    .flatMap(list => [
+      staleness(list, freshness),
+      failure(list),
+      unproven(list),
+      rejection(list),
+      withheld(list),
+    ])
+    .filter(concern => concern !== null);
 }
 
-function staleness(list: ReportList, freshness: Freshness): Concern[] {
-  if (!isStale(list, freshness)) return [];
+function staleness(list: ReportList, freshness: Freshness): Concern | null {
+  if (!isStale(list, freshness)) return null;
   const { title, lastCompletedAt } = list;
   const age =
     lastCompletedAt === null
@@ -75,84 +77,74 @@ function staleness(list: ReportList, freshness: Freshness): Concern[] {
       : isInFuture(lastCompletedAt, freshness.nowMs)
         ? "Its last completed run ended in the future, by this machine's clock."
         : `Its last completed run ended ${duration(freshness.nowMs - Date.parse(lastCompletedAt))} before this report.`;
-  return [
-    {
-      tone: 'bad',
-      title: `${title}: older than allowed`,
-      detail: `${age} Allowed are ${duration(freshness.maxAgeMs ?? 0)}.`,
-      advice: 'See why runs fail, or whether any are started at all.',
-      commands: ['docmirror runs --limit 5'],
-    },
-  ];
+  return {
+    tone: 'bad',
+    title: `${title}: older than allowed`,
+    detail: `${age} Allowed are ${duration(freshness.maxAgeMs ?? 0)}.`,
+    advice: 'See why runs fail, or whether any are started at all.',
+    commands: ['docmirror runs --limit 5'],
+  };
 }
 
-function failure({ title, resource, last }: ReportList): Concern[] {
-  if (last === null || last.status === 'completed' || last.status === 'partial') return [];
+function failure({ title, resource, last }: ReportList): Concern | null {
+  if (last === null || last.status === 'completed' || last.status === 'partial') return null;
   const what =
     last.errorMessage ?? (last.status === 'interrupted' ? 'Its process died.' : 'No reason is recorded.');
   const refused = last.errorCode === 'unauthorized' || last.errorCode === 'forbidden';
-  return [
-    {
-      tone: last.status === 'failed' ? 'bad' : 'warn',
-      title: `${title}: run ${last.runId} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`,
-      detail: what,
-      advice: refused
-        ? 'The service refused the token. Put a valid one into DOCMIRROR_TOKEN or DOCMIRROR_TOKEN_FILE; what the mirror holds is untouched.'
-        : 'What the mirror holds is untouched, and the next run tries again. To try now:',
-      commands: [`docmirror sync --resource ${resource}`],
-    },
-  ];
+  return {
+    tone: last.status === 'failed' ? 'bad' : 'warn',
+    title: `${title}: run ${last.runId} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`,
+    detail: what,
+    advice: refused
+      ? 'The service refused the token. Put a valid one into DOCMIRROR_TOKEN or DOCMIRROR_TOKEN_FILE; what the mirror holds is untouched.'
+      : 'What the mirror holds is untouched, and the next run tries again. To try now:',
+    commands: [`docmirror sync --resource ${resource}`],
+  };
 }
 
-function unproven({ title, resource, last }: ReportList): Concern[] {
-  if (last?.completeness !== 'unproven') return [];
+function unproven({ title, resource, last }: ReportList): Concern | null {
+  if (last?.completeness !== 'unproven') return null;
   const kept =
     last.removalsWithheld > 0
       ? ` ${counted(last.removalsWithheld, 'record')} ${last.removalsWithheld === 1 ? 'was' : 'were'} not seen.`
       : '';
-  return [
-    {
-      tone: 'warn',
-      title: `${title}: not proven to be complete`,
-      detail: `All that was seen is stored and nothing was removed, for the service contradicted itself: ${last.reason ?? 'no reason is recorded'}.${kept}`,
-      advice: 'The next run tries again. If this stays, walk the list when it is quiet:',
-      commands: [`docmirror sync --resource ${resource} --full`],
-    },
-  ];
+  return {
+    tone: 'warn',
+    title: `${title}: not proven to be complete`,
+    detail: `All that was seen is stored and nothing was removed, for the service contradicted itself: ${last.reason ?? 'no reason is recorded'}.${kept}`,
+    advice: 'The next run tries again. If this stays, walk the list when it is quiet:',
+    commands: [`docmirror sync --resource ${resource} --full`],
+  };
 }
 
-function rejection({ title, last, rejections }: ReportList): Concern[] {
-  if (last === null || last.rejected === 0) return [];
+function rejection({ title, last, rejections }: ReportList): Concern | null {
+  if (last === null || last.rejected === 0) return null;
   const reasons = rejections
     .map(
       ({ reason, count: times, firstPageNo }) =>
         `${reason} (${counted(times, 'time')}, first on page ${firstPageNo})`,
     )
     .join('; ');
-  return [
-    {
-      tone: 'warn',
-      title: `${title}: ${counted(last.rejected, 'record')} could not be read`,
-      detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
-      advice: 'Look at them, and tell those who run the service:',
-      commands: [
-        `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE last_run_id = ${last.runId}"`,
-      ],
-    },
-  ];
+  return {
+    tone: 'warn',
+    title: `${title}: ${counted(last.rejected, 'record')} could not be read`,
+    detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
+    advice: 'Look at them, and tell those who run the service:',
+    commands: [
+      `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE last_run_id = ${last.runId}"`,
+    ],
+  };
 }
 
-function withheld({ title, resource, last }: ReportList): Concern[] {
-  if (last === null || last.removalsWithheld === 0) return [];
-  if (last.completeness === 'unproven' || last.rejected > 0) return [];
-  return [
-    {
-      tone: 'warn',
-      title: `${title}: the removal of ${counted(last.removalsWithheld, 'record')} was withheld`,
-      detail:
-        'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
-      advice: 'Find out whether they are really gone. If they are:',
-      commands: [`docmirror sync --resource ${resource} --allow-mass-removal`],
-    },
-  ];
+function withheld({ title, resource, last }: ReportList): Concern | null {
+  if (last === null || last.removalsWithheld === 0) return null;
+  if (last.completeness === 'unproven' || last.rejected > 0) return null;
+  return {
+    tone: 'warn',
+    title: `${title}: the removal of ${counted(last.removalsWithheld, 'record')} was withheld`,
+    detail:
+      'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
+    advice: 'Find out whether they are really gone. If they are:',
+    commands: [`docmirror sync --resource ${resource} --allow-mass-removal`],
+  };
 }
