@@ -3,7 +3,7 @@ import type { Answer, Counting, ItemsOf } from './answer.ts';
 import { partsOf, placesBeside, placesCounted, sumOfPlaces } from './parts.ts';
 import { PagesOfContents } from './repeats.ts';
 import type { Standing } from './standing.ts';
-import { lay, type Places, type Strip } from './strip.ts';
+import { indexesOf, lay, type Places, type Strip } from './strip.ts';
 
 /** What a walk has beyond an earlier reading, at the end at which the list grew: it was read once only. */
 export interface Growth {
@@ -92,12 +92,4 @@ function uncovered({ from, to }: Places, segments: readonly Places[]): Places | 
     at = Math.max(at, segment.to);
   }
   return at >= to ? null : { from: at, to };
-}
-
-function indexesOf({ from, to }: Places, counting: Counting, size: number, total: number): number[] {
-  const first = counting === 'front' ? from : total - to;
-  const last = counting === 'front' ? to - 1 : total - 1 - from;
-  const indexes: number[] = [];
-  for (let index = Math.floor(first / size); index <= Math.floor(last / size); index++) indexes.push(index);
-  return indexes;
 }

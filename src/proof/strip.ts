@@ -118,6 +118,20 @@ function placesOf({ index, total, count }: Answer, size: number, counting: Count
     : { from: total - first - count, to: total - first };
 }
 
+/** The pages, from 0, on which places stand where the list has so many records in all. */
+export function indexesOf(
+  { from, to }: Places,
+  counting: Counting | null,
+  size: number,
+  total: number,
+): number[] {
+  const first = counting === 'back' ? total - to : from;
+  const last = counting === 'back' ? total - 1 - from : to - 1;
+  const indexes: number[] = [];
+  for (let index = Math.floor(first / size); index <= Math.floor(last / size); index++) indexes.push(index);
+  return indexes;
+}
+
 /** Which of an answer's items stand at some of its places. */
 function itemsAt(answer: Answer, { from, to }: Places, size: number, counting: Counting): Places {
   const places = placesOf(answer, size, counting);

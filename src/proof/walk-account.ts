@@ -3,7 +3,7 @@ import type { Answer, Counting, ItemsOf } from './answer.ts';
 import type { Envelope } from './envelope.ts';
 import { type Asked, PagePlan } from './page-plan.ts';
 import { PagesSeen } from './pages-seen.ts';
-import { type Laid, layStrip, type Places } from './strip.ts';
+import { indexesOf, type Laid, layStrip } from './strip.ts';
 
 /** What an answer says besides its items; null stands for an answer that there is no such page. */
 export interface AnswerEnvelope {
@@ -188,29 +188,19 @@ export class WalkAccount {
 
   /** Lays the strip when all else has arrived, and asks again for what it does not cover. */
   #closeGaps(): number | null {
-    const required = Math.max(this.envelope.totalRecordCount, this.#totalAtEnd ?? 0);
-    this.#laid = layStrip(this.answers, this.envelope.pageSize, required, this.#learnt, this.#itemsOf);
-    if (this.#laid.kind === 'conflict') this.#contradict('two answers held different records at one place');
-    const gaps = this.#laid.kind === 'strip' ? this.#laid.gaps : [];
-    this.#isOver = this.#contradictions.size > 0 || gaps.length === 0;
-    if (this.#isOver) return null;
-    const indexes = new Set(gaps.flatMap(gap => this.#indexesOf(gap)));
-    if (this.#plan.repair(indexes, this.pageCount)) return this.#plan.next(0);
+    const { pageSize, totalRecordCount } = this.envelope;
+    const required = Math.max(totalRecordCount, this.#totalAtEnd ?? 0);
+    const laid = layStrip(this.answers, pageSize, required, this.#learnt, this.#itemsOf);
+    this.#laid = laid;
+    if (laid.kind === 'conflict') this.#contradict('two answers held different records at one place');
+    this.#isOver = this.#contradictions.size > 0 || laid.kind !== 'strip' || laid.gaps.length === 0;
+    if (this.#isOver || laid.kind !== 'strip') return null;
+    const { counting } = laid.strip;
+    const indexes = laid.gaps.flatMap(gap => indexesOf(gap, counting, pageSize, this.#newestTotal));
+    if (this.#plan.repair(new Set(indexes), this.pageCount)) return this.#plan.next(0);
     this.#contradict('the list moved on faster than it could be read');
     this.#isOver = true;
     return null;
-  }
-
-  /** The pages on which places stand by the newest total. */
-  #indexesOf({ from, to }: Places): number[] {
-    const { pageSize } = this.envelope;
-    const isFromBack = this.#laid?.kind === 'strip' && this.#laid.strip.counting === 'back';
-    const first = isFromBack ? this.#newestTotal - to : from;
-    const last = isFromBack ? this.#newestTotal - 1 - from : to - 1;
-    const indexes: number[] = [];
-    for (let index = Math.floor(first / pageSize); index <= Math.floor(last / pageSize); index++)
-      indexes.push(index);
-    return indexes;
   }
 
   #askedPage(index: number, answer: AnswerEnvelope, due: number): Place {
