@@ -17,7 +17,7 @@ import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable, type NewRecord } from '../tables/list-table.ts';
 import { noAlteredRows } from '../write/altered-rows.ts';
 import { ListComparison } from '../write/list-comparison.ts';
-import { itemsOfStaged, offerStaged, PageComparison, readStaged } from '../write/page-comparison.ts';
+import { itemsOfStaged, newOn, offerStaged, PageComparison } from '../write/page-comparison.ts';
 import { type KeptPage, Staging } from '../write/staging.ts';
 import { fieldDifferences, keyOf, type LiveDifference } from './live-differences.ts';
 
@@ -137,11 +137,7 @@ export class ComparedList implements ListMirror {
   #reportMissing(walk: SeenWalk | undefined) {
     let inserted = 0;
     for (const { digest } of walk?.pages ?? []) {
-      const page = this.#pageOf(digest);
-      const { rows } = itemsOfStaged(page);
-      const positions = [...rows.keys()].filter(at => Number.isNaN(rows[at]));
-      if (positions.length === 0) continue;
-      for (const { record } of readStaged(this.#list, page, positions)) {
+      for (const { record } of newOn(this.#list, this.#pageOf(digest))) {
         inserted++;
         this.#reportNew(record);
       }

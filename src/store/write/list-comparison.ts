@@ -1,11 +1,11 @@
 import type { RecordValues } from '../../contract/content.ts';
 import { scalarFields } from '../../contract/lists.ts';
-import { allPlaces, type Part, partsOf } from '../../proof/parts.ts';
+import { allPlaces, partsOf } from '../../proof/parts.ts';
 import type { Strip } from '../../proof/strip.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import type { AlteredRows } from './altered-rows.ts';
 import { IdSet } from './id-set.ts';
-import { itemsOfStaged, readStaged } from './page-comparison.ts';
+import { itemsOfStaged, newOn } from './page-comparison.ts';
 import type { KeptPage } from './staging.ts';
 
 /** How a list that was read differs from the mirror's rows, record for record. */
@@ -54,8 +54,9 @@ export class ListComparison {
     for (const { row, place } of copies) {
       yield match(this.#table.recordOf(row), place);
     }
-    for (const part of partsOf(strip, allPlaces(strip))) {
-      for (const { record, position } of this.#newOf(part)) yield match(record, part.placeOf(position));
+    for (const { answer, items, placeOf } of partsOf(strip, allPlaces(strip))) {
+      const added = newOn(this.#table.list, this.#pageOf(answer.digest), items);
+      for (const { record, position } of added) yield match(record, placeOf(position));
     }
     for (const row of gone) if (!taken.has(row)) yield { kind: 'gone', row };
   }
@@ -71,14 +72,6 @@ export class ListComparison {
       }
     }
     return copies;
-  }
-
-  #newOf({ answer, items }: Part): ReturnType<typeof readStaged> {
-    const page = this.#pageOf(answer.digest);
-    const { rows } = itemsOfStaged(page);
-    const positions: number[] = [];
-    for (let at = items.from; at < items.to; at++) if (Number.isNaN(rows[at])) positions.push(at);
-    return positions.length === 0 ? [] : readStaged(this.#table.list, page, positions);
   }
 
   /** The rows that said the same as a record, where their ids are the same, too. */

@@ -1,6 +1,6 @@
 import type { Counting, ReadItems } from '../../proof/answer.ts';
 import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
-import { acceptedSum, allPlaces, partsOf } from '../../proof/parts.ts';
+import { acceptedSum, partsOf } from '../../proof/parts.ts';
 import type { Places, Strip } from '../../proof/strip.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
 import { TimeSlice } from '../file/time-slice.ts';
@@ -9,7 +9,7 @@ import type { AlteredRows } from './altered-rows.ts';
 import { ListComparison } from './list-comparison.ts';
 import type { ListContext } from './list-context.ts';
 import type { ListRows } from './list-rows.ts';
-import { itemsOfStaged, offerStaged, readStaged, rejectionsOf } from './page-comparison.ts';
+import { itemsOfStaged, newOn, offerStaged, readStaged, rejectionsOf } from './page-comparison.ts';
 import { Rejections } from './rejections.ts';
 import { SeenRows } from './seen-rows.ts';
 import type { ListState } from './shortcuts.ts';
@@ -35,7 +35,8 @@ export class ListWriter {
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
-  #isComplete = false;
+  /** True where all that the list says of connections was read. */
+  isComplete = false;
 
   /** @param stagedPage finds a page that was read by its digest; null for one that was known and not read. */
   constructor(
@@ -77,11 +78,6 @@ export class ListWriter {
     const ended = outcome(applied);
     records.endList(this.#rows.transaction, run.id, ended, applied);
     return ended;
-  }
-
-  /** True where all that the list says of connections was read. */
-  get isComplete(): boolean {
-    return this.#isComplete;
   }
 
   /** True where, moreover, its rows are what it lists. */
@@ -146,10 +142,7 @@ export class ListWriter {
     for (const { digest } of pages) {
       const page = this.#stagedPage(digest);
       if (page === null) continue;
-      const { rows } = itemsOfStaged(page);
-      const positions = [...rows.keys()].filter(at => Number.isNaN(rows[at]));
-      if (positions.length === 0) continue;
-      for (const { record } of readStaged(list, page, positions)) this.#rows.writer.insert(record);
+      for (const { record } of newOn(list, page)) this.#rows.writer.insert(record);
     }
     if (this.#rows.writer.sum.count === edges.totalRecordCount && table.count() === edges.totalRecordCount)
       return;
@@ -188,7 +181,7 @@ export class ListWriter {
       }
       claims.join(ofWalk);
     }
-    this.#isComplete = isComplete;
+    this.isComplete = isComplete;
     if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))
       throw new PartialReadError(
         `a connection may have another name in ${list.resource}, which only all of its pages tell`,
@@ -212,7 +205,7 @@ export class ListWriter {
     const { list } = this.#context;
     const pages =
       order.kind === 'list'
-        ? [...partsOf(order.strip, allPlaces(order.strip))].map(({ answer }) => answer)
+        ? order.strip.segments.map(({ answer }) => answer)
         : order.kind === 'seen'
           ? (order.walks.at(-1)?.pages ?? [])
           : [];
@@ -300,9 +293,7 @@ export class ListWriter {
 
 /** The pages by which an order speaks of connections, walk by walk. */
 function digestsOf(order: ApplyOrder): ReadonlySet<string>[] {
-  if (order.kind === 'list') {
-    return [new Set([...partsOf(order.strip, allPlaces(order.strip))].map(({ answer }) => answer.digest))];
-  }
+  if (order.kind === 'list') return [new Set(order.strip.segments.map(({ answer }) => answer.digest))];
   const walks = order.kind === 'edges' ? [order.pages] : order.walks.map(({ pages }) => pages);
   return walks.map(pages => new Set(pages.map(({ digest }) => digest)));
 }

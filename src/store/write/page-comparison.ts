@@ -6,6 +6,7 @@ import { type MirrorRecord, pageReader, type Rejection } from '../../contract/re
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
 import type { FoundOnPage } from '../../proof/incremental.ts';
+import type { Places } from '../../proof/strip.ts';
 import type { PageReading } from '../../sync/ports.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
@@ -204,6 +205,18 @@ export function readStaged(
     throw new Error(`Page ${page.digest} of ${list.resource} was staged without what is new on it.`);
   const read = pageReader(list).read(readContent(bytes), positions);
   return read.records.map((record, at) => ({ position: read.positions[at] as number, record }));
+}
+
+/** The records of a staged page, or of some of its places, that no row held when the page was compared. */
+export function newOn(
+  list: ListDefinition,
+  page: KeptPage,
+  { from, to }: Places = { from: 0, to: page.count },
+): ReturnType<typeof readStaged> {
+  const { rows } = itemsOfStaged(page);
+  const positions: number[] = [];
+  for (let at = from; at < to; at++) if (Number.isNaN(rows[at])) positions.push(at);
+  return positions.length === 0 ? [] : readStaged(list, page, positions);
 }
 
 /** The records of a staged page that can't be read. */
