@@ -27,6 +27,8 @@ const nothingFound = { newCount: 0, firstNew: -1, lastNew: -1, changed: 0 };
 
 /** One list's part of a run: reads pages on arrival, keeps what is new, and writes it all in one transaction. */
 export class SqliteListMirror implements ListMirror {
+  standing: Standing;
+  doubt: string | null = null;
   readonly #context: ListContext;
   readonly #comparison: PageComparison;
   readonly #readings = new Map<string, PageReading>();
@@ -34,10 +36,8 @@ export class SqliteListMirror implements ListMirror {
   #walk = 0;
   #knownPages: KnownPages;
   #state: ListState;
-  #standing: Standing;
   #rowsOnArrival: ListRows | null = null;
   #altered: AlteredRows = noAlteredRows;
-  #doubt: string | null = null;
 
   /**
    * Opens a list; where its rows are not what docmirror wrote, its shortcuts are dropped first.
@@ -60,7 +60,7 @@ export class SqliteListMirror implements ListMirror {
     const isSound =
       isAsWritten(context) && (!isSuspect || (await areRowsAsWritten(table, sum.stored(), run.signal)));
     if (!isSound) {
-      mirror.#doubt = `the rows of ${list.resource} are not what docmirror wrote`;
+      mirror.doubt = `the rows of ${list.resource} are not what docmirror wrote`;
       await mirror.distrust();
     }
     return mirror;
@@ -72,15 +72,7 @@ export class SqliteListMirror implements ListMirror {
     this.#state = context.shortcuts.readState();
     const hasUnclaimed = new ConnectionTable(context.file.sqlite).hasUnclaimed();
     this.#knownPages = hasUnclaimed ? noKnownPages : context.shortcuts.readPages();
-    this.#standing = this.#readStanding();
-  }
-
-  get standing(): Standing {
-    return this.#standing;
-  }
-
-  get doubt(): string | null {
-    return this.#doubt;
+    this.standing = this.#readStanding();
   }
 
   edges(): ListEdges | null {
@@ -115,18 +107,13 @@ export class SqliteListMirror implements ListMirror {
   #read(page: Page): PageReading {
     const { file, staging, list } = this.#context;
     // What the first walk brings into an empty list is written at once; later walks are held against that.
-    const {
-      reading,
-      newRecords,
-      staged: compared,
-    } = inOneRead(file.sqlite, () =>
-      this.#comparison.compare(page, this.#standing.sum.count > 0 || this.#walk > 1),
-    );
+    const hasRows = this.standing.sum.count > 0 || this.#walk > 1;
+    const read = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
+    const { reading, newRecords } = read;
     // Where the transaction is given up, the page is all that is left of what was written as it arrived.
     const staged =
-      this.#rowsOnArrival === null ? compared : { ...compared, newRecords: null, bytes: page.items };
-    const isFirst = this.#rowsOnArrival !== null && this.#walk === 1;
-    if (isFirst) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
+      this.#rowsOnArrival === null ? read.staged : { ...read.staged, newRecords: null, bytes: page.items };
+    if (this.#walk === 1) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
     staging.addPage(list.resource, staged);
     this.#atHand.delete(reading.digest);
     this.#readings.set(reading.digest, reading);
@@ -181,7 +168,7 @@ export class SqliteListMirror implements ListMirror {
     this.#altered = rows.altered;
     this.#state = shortcuts.readState();
     this.#knownPages = noKnownPages;
-    this.#standing = { ...this.#readStanding(), isReading: false };
+    this.standing = { ...this.#readStanding(), isReading: false };
     if (run.isDry) transactions.rollBack();
     else transactions.commit();
   }
@@ -196,14 +183,9 @@ export class SqliteListMirror implements ListMirror {
       if (order.kind !== 'list') this.#giveUp();
       const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
       rows.buildIndexes();
-      const writer = new ListWriter(
-        this.#context,
-        rows,
-        digest => this.#stagedPage(digest),
-        this.#state,
-        this.#altered,
-      );
-      const written = await writer.write(order, this.#standing.sum.count, outcome, signal);
+      const stagedPage = (digest: string) => this.#stagedPage(digest);
+      const writer = new ListWriter(this.#context, rows, stagedPage, this.#state, this.#altered);
+      const written = await writer.write(order, this.standing.sum.count, outcome, signal);
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
@@ -223,7 +205,7 @@ export class SqliteListMirror implements ListMirror {
    */
   #beginOnArrival(): void {
     const { transactions, run } = this.#context;
-    if (this.#standing.sum.count > 0 || run.isDry) return;
+    if (this.standing.sum.count > 0 || run.isDry) return;
     const transaction = transactions.tryBegin();
     if (transaction === null) return;
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
