@@ -1,6 +1,9 @@
 import { keptResources, lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { sumThrough } from '../receipts/kept-provenance.ts';
+import { readSummedThrough } from '../receipts/pruned.ts';
 import { keptSums } from '../tables/birth.ts';
+import { ContentSum } from '../tables/content-sums.ts';
 import {
   type FingerprintedTable,
   Fingerprints,
@@ -12,7 +15,7 @@ import { ListTable } from '../tables/list-table.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
-/** Checks what docmirror keeps for itself: fingerprints, sums, places in arrays, numbers to come, shortcuts. */
+/** Checks what docmirror keeps for itself: fingerprints, sums, places in arrays, numbers to come, shortcuts, upgrades, provenance. */
 export function verifyBooks(audit: Audit): void {
   verifyFingerprints(audit);
   verifyKeptSums(audit);
@@ -20,6 +23,7 @@ export function verifyBooks(audit: Audit): void {
   verifySequences(audit);
   verifyShortcuts(audit);
   verifyUpgrades(audit);
+  verifyPruned(audit);
 }
 
 function verifyFingerprints(audit: Audit): void {
@@ -145,5 +149,16 @@ function verifyUpgrades({ sqlite, differences }: Audit): void {
     if (rows[at] === receipts[at]) continue;
     const words = `${rows[at] ?? 'no row'}, but the receipt says ${receipts[at] ?? 'of no upgrade'}`;
     differences.add('docmirror_upgrades', null, words);
+  }
+}
+
+/** Checks which runs wrote what is kept of the time whose ended versions were deleted, or that had no receipts. */
+function verifyPruned({ sqlite, differences }: Audit): void {
+  const through = readSummedThrough(sqlite);
+  for (const resource of keptResources) {
+    const found = sumThrough(sqlite, resource, through);
+    if (found.equals(new ContentSum(sqlite, 'before_pruning', resource).stored())) continue;
+    const words = `${resource}: which runs wrote the records up to run ${through} is not as docmirror kept it, or was altered before older versions were deleted`;
+    differences.add('_content_sums', null, words);
   }
 }

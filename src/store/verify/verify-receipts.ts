@@ -1,3 +1,4 @@
+import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MalformedError } from '../../audit/malformed-error.ts';
 import { MerkleTree } from '../../audit/merkle.ts';
 import { readReceipt } from '../../audit/read-receipt.ts';
@@ -52,6 +53,24 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
   }
   compareSums(audit, 'sync_receipts', 'leaves', sum);
   return { count: tree.size, upgrades: upgrades.map(upgrade => placed(audit, upgrade)) };
+}
+
+/**
+ * Holds the receipts as they stand against what a checkpoint pins.
+ *
+ * @param found how many there are, and the root of as many as the checkpoint counts; null where they are fewer.
+ */
+export function verifyCheckpoint(
+  { sqlite, differences }: Audit,
+  { origin, size, root }: Checkpoint,
+  found: { readonly count: number; readonly root: Buffer | null },
+): void {
+  const mirrorId = sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get();
+  const here = mirrorId === undefined ? 'a mirror that has lost its id' : originOf(mirrorId);
+  const add = (what: string) => differences.add('sync_receipts', null, what);
+  if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
+  else if (found.root === null) add(`the checkpoint counts ${size} receipts, and there are ${found.count}`);
+  else if (!found.root.equals(root)) add(`one of the first ${size} receipts is not what the checkpoint pins`);
 }
 
 /** The first receipt of a mirror of 0.1.0 comes after all runs of 0.1.0, which have none. */

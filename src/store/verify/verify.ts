@@ -11,10 +11,8 @@ import { type Difference, Differences } from './differences.ts';
 import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
 import { GroundworkThread } from './groundwork-thread.ts';
 import { verifyBooks } from './verify-books.ts';
-import { verifyCheckpoint } from './verify-checkpoint.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
-import { verifyPruned } from './verify-pruned.ts';
-import { verifyReceipts } from './verify-receipts.ts';
+import { verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { verifyShape } from './verify-shape.ts';
 import { verifyTypes } from './verify-types.ts';
@@ -181,7 +179,6 @@ async function checkContent(
     state.versionCount += verified.versionCount;
   }
   verifyBooks(audit);
-  verifyPruned(audit);
   let root: Buffer | null = null;
   const receipts = verifyReceipts(audit, tree => {
     if (tree.size === checkpoint?.size) root = tree.root();
