@@ -1,7 +1,9 @@
-import type { MirrorNumbers } from '../../serve/metrics.ts';
+import { createHash } from 'node:crypto';
+import { resourceNames } from '../../contract/lists.ts';
+import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport } from './report-data.ts';
-import { readFigures, readRevision } from './run-figures.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
 export class ReportReader implements Disposable {
@@ -18,11 +20,24 @@ export class ReportReader implements Disposable {
 
   /** A short text that changes whenever a run has changed what the mirror holds, and only then. */
   revision(): string {
-    return readRevision(this.#file.sqlite);
+    const newest = this.#file.sqlite.prepare(newestRun).raw().get() ?? [];
+    return createHash('sha256').update(JSON.stringify(newest)).digest('base64url').slice(0, 20);
   }
 
+  /** The numbers, all of one state of the file and from its record of runs: they stay right when a process starts anew. */
   figures(): MirrorNumbers {
-    return readFigures(this.#file.sqlite);
+    const { sqlite } = this.#file;
+    const numbersOf = (resource: string): ListNumbers => ({
+      resource,
+      recordCount: sqlite.prepare<[string], number>(recordCountOfList).pluck().get(resource) ?? null,
+      lastCompletedAt: lastCompletedAt(sqlite, resource),
+      last: sqlite.prepare<[string], ListNumbers['last']>(lastOfList).get(resource) ?? null,
+      totals: sqlite.prepare(totalsOfList).get(resource) as ListNumbers['totals'],
+    });
+    return sqlite.transaction(() => ({
+      runs: sqlite.prepare<[], MirrorNumbers['runs'][number]>(countsOfRuns).all(),
+      lists: resourceNames.map(numbersOf),
+    }))();
   }
 
   /** What the report tells, read in slices; until it is done, nothing else can be asked of this reader. */
@@ -37,3 +52,31 @@ export class ReportReader implements Disposable {
     }
   }
 }
+
+const listMs = "round((unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) * 1000)";
+
+const totalsOfList = `
+  SELECT coalesce(sum(inserted), 0) AS inserted, coalesce(sum(updated), 0) AS updated,
+    coalesce(sum(removed), 0) AS removed, coalesce(sum(rejected), 0) AS rejected,
+    coalesce(sum(requests), 0) AS requests, coalesce(sum(retries), 0) AS retries,
+    coalesce(sum(bytes), 0) AS bytes, coalesce(sum(${listMs}), 0) AS durationMs
+  FROM sync_run_resources WHERE resource = ?`;
+
+const lastOfList = `
+  SELECT completeness, coalesce(page_count, 0) * max(walks, 1) AS pages,
+    coalesce(${listMs}, 0) AS durationMs, rejected, removals_withheld AS removalsWithheld
+  FROM sync_run_resources WHERE resource = ? AND status NOT IN ('running', 'interrupted')
+  ORDER BY run_id DESC LIMIT 1`;
+
+const recordCountOfList = `
+  SELECT record_count FROM sync_run_resources WHERE resource = ? AND record_count IS NOT NULL
+  ORDER BY run_id DESC LIMIT 1`;
+
+const countsOfRuns = 'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY status, "trigger"';
+
+// Whatever a run changes, it records in the same transaction in its own row or that of one of its lists.
+const newestRun = `
+  SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
+    (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, l.digest, ''), ';')
+     FROM sync_run_resources l WHERE l.run_id = r.id) AS lists
+  FROM sync_runs r ORDER BY r.id DESC LIMIT 1`;
