@@ -16,6 +16,14 @@ export interface RecordValues {
   readonly extra: string | null;
 }
 
+/** What the mirror holds of one connection. */
+export interface StoredConnection {
+  readonly id: number;
+  readonly name: string | null;
+  /** Compact JSON of what the columns can't hold; null when there is nothing. */
+  readonly extra: string | null;
+}
+
 /** Writes a record's content, 16 bytes, to a place in a buffer. */
 export type ContentWriter = (record: RecordValues, target: Buffer, offset: number) => void;
 
@@ -34,7 +42,7 @@ export function contentOf(list: ListDefinition, record: RecordValues): string {
 }
 
 /** The content of a connection: `{"id":N,"name":"…"}` with its further fields. */
-export function connectionContent(id: number, name: string | null, extra: string | null): Buffer {
+export function connectionContent({ id, name, extra }: StoredConnection): Buffer {
   const members: Member[] = [['id', String(id)]];
   if (name !== null) members.push(['name', JSON.stringify(name)]);
   return hash16(canonicalObject(merged(members, extra, canonicalJson)));

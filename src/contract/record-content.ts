@@ -12,10 +12,7 @@ import { readWireConnection } from './wire.ts';
  * @throws SyntaxError, TypeError where the text is no record of that resource.
  */
 export function contentOfJson(resource: string, json: string): string {
-  if (resource === 'connections') {
-    const { id, name, extra } = readWireConnection(json);
-    return connectionContent(id, name, extra).toString('hex');
-  }
+  if (resource === 'connections') return connectionContent(readWireConnection(json)).toString('hex');
   const record = readItem(listOf(resource), json);
   if (record === undefined) throw new TypeError(`The text is no record of ${resource}.`);
   return record.content.toString('hex');

@@ -1,12 +1,5 @@
-import type { RecordValues } from './content.ts';
+import type { RecordValues, StoredConnection } from './content.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
-
-/** What the mirror holds of one connection. */
-export interface StoredConnection {
-  readonly id: number;
-  readonly name: string | null;
-  readonly extra: string | null;
-}
 
 /** Writes a stored record in the service's own shape. */
 export type WireWriter = (record: RecordValues) => string;

@@ -185,7 +185,8 @@ test('an empty array says something else than one that is missing', () => {
 });
 
 test("a connection's content is its id, its name and its further fields", () => {
-  const hex = (...args: Parameters<typeof connectionContent>) => connectionContent(...args).toString('hex');
+  const hex = (id: number, name: string | null, extra: string | null) =>
+    connectionContent({ id, name, extra }).toString('hex');
   expect(hex(5, 'five', null)).toBe(first16('{"id":5,"name":"five"}'));
   expect(hex(5, null, null)).toBe(first16('{"id":5}'));
   expect(hex(5, 'five', '{"z":1,"a":null,"big":12345678901234567890}')).toBe(

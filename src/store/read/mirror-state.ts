@@ -1,11 +1,7 @@
 import type Database from 'better-sqlite3';
+import type { StoredConnection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import {
-  readWireConnection,
-  type StoredConnection,
-  wireConnection,
-  wireWriter,
-} from '../../contract/wire.ts';
+import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { merged } from '../tables/merged.ts';

@@ -103,8 +103,8 @@ export class ChangesOfRuns {
   *#lines(operation: Operation, versions: Iterable<StoredVersion>): Generator<string> {
     if (this.#list === undefined) {
       for (const { recordId, record } of versions) {
-        const { id, name, extra } = readWireConnection(record);
-        yield changeLine(operation, recordId, connectionContent(id, name, extra).toString('hex'));
+        const content = connectionContent(readWireConnection(record));
+        yield changeLine(operation, recordId, content.toString('hex'));
       }
       return;
     }

@@ -1,5 +1,4 @@
-import { connectionContent } from '../../contract/content.ts';
-import type { StoredConnection } from '../../contract/wire.ts';
+import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { type ConnectionClaim, compareTimes } from './connection-claims.ts';
 import { columnsOf, type Said, saidIn } from './connection-columns.ts';
 import type { StandingConnection } from './standing-record.ts';
@@ -24,11 +23,6 @@ export function givenUpBy(rank: number): number {
   return -rank;
 }
 
-/** The content of what a connection's row says. */
-export function contentOf({ id, name, extra }: StoredConnection): Buffer {
-  return connectionContent(id, name, extra);
-}
-
 /**
  * What docmirror wrote of a connection, where a claim tells it and another program made the row say something else; another list
  * may have given the name or the further fields.
@@ -36,20 +30,22 @@ export function contentOf({ id, name, extra }: StoredConnection): Buffer {
 export function restoredFrom(row: ConnectionRow, claim: ConnectionClaim): StoredConnection | undefined {
   const { id, content } = row;
   const said = saidIn(row);
-  if (content === null || saysTheSame(row, claim) || content.equals(contentOf(row))) return undefined;
+  if (content === null || saysTheSame(row, claim) || content.equals(connectionContent(row))) return undefined;
   const candidates = [
     claim,
     { name: claim.name, extra: said.extra },
     { name: said.name, extra: claim.extra },
   ];
-  return candidates.map(each => ({ id, ...columnsOf(each) })).find(each => content.equals(contentOf(each)));
+  return candidates
+    .map(each => ({ id, ...columnsOf(each) }))
+    .find(each => content.equals(connectionContent(each)));
 }
 
 /** Whether a row says just that of its connection: nulls among the further fields, and their order, say nothing. */
 export function saysTheSame(row: ConnectionRow, said: Said): boolean {
   const { name, extra } = columnsOf(said);
   if (name === row.name && extra === row.extra) return true;
-  return contentOf(row).equals(connectionContent(row.id, name, extra));
+  return connectionContent(row).equals(connectionContent({ id: row.id, name, extra }));
 }
 
 /**

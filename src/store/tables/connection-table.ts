@@ -1,13 +1,11 @@
 import type Database from 'better-sqlite3';
-import { connectionContent } from '../../contract/content.ts';
+import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import type { StoredConnection } from '../../contract/wire.ts';
 import type { ConnectionClaim, ConnectionClaims } from './connection-claims.ts';
 import { columnsOf, type Said, saidIn } from './connection-columns.ts';
 import {
   type ConnectionRow,
-  contentOf,
   givenUpBy,
   isNameBelieved,
   isTold,
@@ -223,9 +221,9 @@ export class ConnectionTable {
   /** The content stays what it was, by which the name is known again; only what nobody could read of the row goes. */
   #free(id: number): void {
     const row = this.read(id) as ConnectionRow;
-    const extra = 'value' in tryToRead(() => contentOf(row)) ? row.extra : null;
+    const extra = 'value' in tryToRead(() => connectionContent(row)) ? row.extra : null;
     if (extra !== row.extra || row.content === null) {
-      const content = row.content ?? contentOf({ ...row, extra });
+      const content = row.content ?? connectionContent({ ...row, extra });
       this.#update.run(row.name, extra, row.changedRunId, content, id);
     }
     this.#writeSource(id, unclaimed, null, unclaimed);
@@ -242,7 +240,7 @@ export class ConnectionTable {
       const row = this.read(id);
       if (row === undefined || this.#isReferenced(id)) continue;
       this.#removeRow(id);
-      this.#sum.subtract(row.content ?? contentOf(row));
+      this.#sum.subtract(row.content ?? connectionContent(row));
       ended.push({ row, endedBy: 'removal' });
     }
     this.#saveSums();
@@ -273,7 +271,7 @@ export class ConnectionTable {
     firstSeenRunId: number,
     changedRunId: number,
   ): void {
-    const content = connectionContent(id, name, extra);
+    const content = connectionContent({ id, name, extra });
     this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, firstSeenRunId, changedRunId, content);
     this.#fingerprintsOfRows.set(id);
     this.#sum.add(content);
@@ -305,10 +303,10 @@ export class ConnectionTable {
   #change(row: ConnectionRow, said: Said, runId: number): boolean {
     if (saysTheSame(row, said)) return false;
     const { name, extra } = columnsOf(said);
-    const content = connectionContent(row.id, name, extra);
+    const content = connectionContent({ id: row.id, name, extra });
     this.#update.run(name, extra, runId, content, row.id);
     this.#fingerprintsOfRows.set(row.id);
-    this.#sum.subtract(row.content ?? contentOf(row));
+    this.#sum.subtract(row.content ?? connectionContent(row));
     this.#sum.add(content);
     return true;
   }

@@ -39,10 +39,10 @@ export function recomputeAll(sqlite: Database.Database): void {
 function upgradeConnections(sqlite: Database.Database): void {
   const sum = new Sum();
   const setContent = sqlite.prepare('UPDATE connections SET _content = ?, _extra = ? WHERE id = ?');
-  for (const { id, name, extra } of [...new ConnectionTable(sqlite).rows()]) {
-    const content = connectionContent(id, name, extra);
+  for (const row of [...new ConnectionTable(sqlite).rows()]) {
+    const content = connectionContent(row);
     sum.add(content);
-    setContent.run(content, normalExtra(extra), id);
+    setContent.run(content, normalExtra(row.extra), row.id);
   }
   new ContentSum(sqlite, 'connections', 'connections').replace(sum);
 }

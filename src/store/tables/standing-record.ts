@@ -1,5 +1,4 @@
-import type { RecordValues } from '../../contract/content.ts';
-import type { StoredConnection } from '../../contract/wire.ts';
+import type { RecordValues, StoredConnection } from '../../contract/content.ts';
 
 /** The runs that first saw something and last changed it, up to the time of which it is told. */
 export interface Provenance {

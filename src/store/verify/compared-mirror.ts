@@ -1,6 +1,5 @@
-import { connectionContent } from '../../contract/content.ts';
+import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import type { StoredConnection } from '../../contract/wire.ts';
 import type { ListMirror, Mirror } from '../../sync/ports.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { columnsOf } from '../tables/connection-columns.ts';
@@ -82,8 +81,7 @@ export class ComparedMirror implements Mirror {
 /** Nulls among the further fields, and their order, make no difference. */
 function differencesOf(row: StoredConnection, claim: StoredConnection): FieldDifference[] {
   const service = columnsOf(claim);
-  const content = connectionContent(row.id, row.name, row.extra);
-  if (content.equals(connectionContent(row.id, service.name, service.extra))) return [];
+  if (connectionContent(row).equals(connectionContent({ id: row.id, ...service }))) return [];
   const fields: FieldDifference[] = [
     { field: 'name', mirror: row.name, service: service.name },
     { field: '_extra', mirror: row.extra, service: service.extra },

@@ -68,7 +68,7 @@ export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versi
   const rows = new ConnectionTable(sqlite).rows();
   const versionCount = await checkLives(audit, 'connections', 'connections', rows, ({ row }) => {
     if (row === null) return;
-    const read = tryToRead(() => connectionContent(row.id, row.name, row.extra));
+    const read = tryToRead(() => connectionContent(row));
     const content = 'value' in read ? read.value : noContent;
     sum.add(content);
     const normal = tryToRead(() => normalExtra(row.extra));

@@ -1,12 +1,7 @@
 import type Database from 'better-sqlite3';
+import type { StoredConnection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import {
-  readWireConnection,
-  type StoredConnection,
-  type WireWriter,
-  wireConnection,
-  wireWriter,
-} from '../../contract/wire.ts';
+import { readWireConnection, type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
 import { ContentSum, type EndedVersion, versionFingerprint } from '../tables/content-sums.ts';
