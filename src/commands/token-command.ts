@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Environment } from '../config/resolve.ts';
-import { checkToken } from '../config/resolve.ts';
+import { checkToken, type Environment } from '../config/resolve.ts';
 import { codeOf, UsageError } from '../errors.ts';
 
 /** How long the command may take, in milliseconds. */

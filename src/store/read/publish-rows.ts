@@ -1,12 +1,11 @@
 import type Database from 'better-sqlite3';
-import type { Scalar } from '../../contract/lists.ts';
-import { lists } from '../../contract/lists.ts';
+import { lists, type Scalar } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import { type StoredVersion, versionColumns, versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
 
@@ -19,7 +18,6 @@ const endedRuns = `
   WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`;
 const begunInRun = 'resource = ? AND valid_from_run_id = ?';
 const removedInRun = "resource = ? AND valid_to_run_id = ? AND ended_by = 'removal'";
-const stoodAfterRun = 'resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?';
 const changesOfRun = `
   SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
   FROM changes WHERE run_id = ?`;
@@ -108,17 +106,13 @@ export class PublishRows implements PublishSource {
   *#contentsAfter(resource: string, runId: number): Generator<string> {
     const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource).table} WHERE _changed_run_id <= ?`;
     yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
-    for (const { record } of this.#versions(stoodAfterRun, resource, runId, runId)) {
+    for (const { record } of versionsAfterRun(this.#sqlite, resource, runId))
       yield this.#contentOf(resource, record);
-    }
   }
 
-  #versions(condition: string, resource: string, ...runIds: number[]): IterableIterator<StoredVersion> {
-    return this.#sqlite
-      .prepare<[string, ...number[]], StoredVersion>(
-        `SELECT ${versionColumns} FROM record_history WHERE ${condition} ORDER BY id`,
-      )
-      .iterate(resource, ...runIds);
+  #versions(condition: string, resource: string, runId: number): IterableIterator<StoredVersion> {
+    const select = `SELECT ${versionColumns} FROM record_history WHERE ${condition} ORDER BY id`;
+    return this.#sqlite.prepare<[string, number], StoredVersion>(select).iterate(resource, runId);
   }
 }
 

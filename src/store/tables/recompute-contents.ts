@@ -5,7 +5,7 @@ import { Sum } from '../../contract/sum.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { ContentSum, versionFingerprint, versionFingerprintBefore } from './content-sums.ts';
 import { ListTable } from './list-table.ts';
-import { type StoredVersion, versionColumns } from './record-lives.ts';
+import { storedVersions } from './record-lives.ts';
 
 /**
  * Computes the content of each row of a list from its columns, puts right what stands otherwise, and returns the sum over them.
@@ -50,11 +50,8 @@ function upgradeConnections(sqlite: Database.Database): void {
 /** Ended versions get new fingerprints and a new sum of them; what others changed before keeps its wrong one, and is found. */
 function sumUpHistory(sqlite: Database.Database, resource: string): void {
   const sum = new Sum();
-  const versions = sqlite.prepare<[string], StoredVersion>(
-    `SELECT ${versionColumns} FROM record_history WHERE resource = ?`,
-  );
   const setFingerprint = sqlite.prepare('UPDATE record_history SET _fingerprint = ? WHERE id = ?');
-  for (const version of versions.all(resource)) {
+  for (const version of [...storedVersions(sqlite, resource)]) {
     const fingerprint = versionFingerprint(version);
     sum.add(fingerprint);
     const isAsWritten = version.fingerprint?.equals(versionFingerprintBefore(version)) === true;

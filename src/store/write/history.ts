@@ -4,15 +4,10 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
-import { ContentSum, type EndedVersion, versionFingerprint } from '../tables/content-sums.ts';
+import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import type { StoredRow } from '../tables/list-table.ts';
-
-/** A row whose version ends. */
-interface EndingRow {
-  readonly id: number;
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
-}
+import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import type { Provenance } from '../tables/standing-record.ts';
 
 /**
  * Writes each version that ends, in the service's own shape, within the transaction that ends it. A run ends at most one
@@ -22,9 +17,9 @@ export class History {
   readonly #insert: Database.Statement;
   readonly #readLastId: Database.Statement<[], number>;
   #lastId: number | null = null;
-  readonly #endedInRun: Database.Statement<[string, number, number], EndedVersion & { id: number }>;
+  readonly #endedInRun: Database.Statement<[string, number, number], StoredVersion>;
   readonly #setEnding: Database.Statement;
-  readonly #removedInRun: Database.Statement<[number], EndedVersion & { id: number }>;
+  readonly #removedInRun: Database.Statement<[number], StoredVersion>;
   readonly #remove: Database.Statement;
   readonly #runId: number;
   readonly #resource: string;
@@ -58,9 +53,7 @@ export class History {
          (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
        VALUES (@id, @resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @fingerprint)`,
     );
-    const ended = `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
-        valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record
-      FROM record_history`;
+    const ended = `SELECT ${versionColumns} FROM record_history`;
     this.#endedInRun = sqlite.prepare(
       `${ended} WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
     );
@@ -107,12 +100,17 @@ export class History {
     return this.#before.get(id);
   }
 
-  #end(resource: string, row: EndingRow, endedBy: 'update' | 'removal', write: () => string): void {
+  #end(
+    resource: string,
+    row: Provenance & { readonly id: number },
+    endedBy: 'update' | 'removal',
+    write: () => string,
+  ): void {
     if (row.changedRunId === this.#runId) {
       if (endedBy === 'removal') this.#turnIntoRemoval(resource, row.id);
       return;
     }
-    const version: EndedVersion & { id: number } = {
+    const version = {
       id: this.#nextId(),
       resource,
       recordId: row.id,
