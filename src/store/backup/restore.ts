@@ -11,7 +11,6 @@ import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
 import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
-
 import { damageOf } from '../file/whole.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';

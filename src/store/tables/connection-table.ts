@@ -22,6 +22,8 @@ export type HeardLists = Map<number, boolean>;
 
 type Source = Pick<ConnectionRow, 'nameRank' | 'nameTime' | 'extraRank'>;
 
+const noSource: Source = { nameRank: unclaimed, nameTime: null, extraRank: unclaimed };
+
 /** A version of a connection that ended. */
 export interface EndedConnection {
   readonly row: ConnectionRow;
@@ -107,7 +109,8 @@ export class ConnectionTable {
     for (const claim of claims) {
       const row = this.read(claim.id);
       const restored = row && restoredFrom(row, claim);
-      if (row === undefined) this.#insertClaim(claim, rank, runId);
+      if (row === undefined)
+        this.#insertRow({ id: claim.id, ...columnsOf(claim) }, sourceOf(claim, rank), runId, runId);
       else if (this.#revived.has(row.id)) {
         if (this.#sayAnew(row, claim, rank, runId)) ended.push({ row, endedBy: 'update' });
       } else if (restored !== undefined) this.#restore(row, restored, claim, rank);
@@ -226,7 +229,7 @@ export class ConnectionTable {
       const content = row.content ?? connectionContent({ ...row, extra });
       this.#update.run(row.name, extra, row.changedRunId, content, id);
     }
-    this.#writeSource(id, unclaimed, null, unclaimed);
+    this.#writeSource(id, noSource);
   }
 
   /**
@@ -249,8 +252,7 @@ export class ConnectionTable {
 
   /** Inserts a connection as it was before it was removed, with the runs that its version names. No list gives what it says any more. */
   revive(stored: StoredConnection, { firstSeenRunId, validFromRunId }: EndedVersion): void {
-    const source = { nameRank: unclaimed, nameTime: null, extraRank: unclaimed };
-    this.#insertRow(stored, source, firstSeenRunId, validFromRunId);
+    this.#insertRow(stored, noSource, firstSeenRunId, validFromRunId);
     this.#revived.add(stored.id);
   }
 
@@ -259,10 +261,6 @@ export class ConnectionTable {
     const isChanged = this.#change(row, claim, runId);
     this.#noteSource(row, sourceOf(claim, rank));
     return isChanged;
-  }
-
-  #insertClaim(claim: ConnectionClaim, rank: number, runId: number): void {
-    this.#insertRow({ id: claim.id, ...columnsOf(claim) }, sourceOf(claim, rank), runId, runId);
   }
 
   #insertRow(
@@ -295,8 +293,7 @@ export class ConnectionTable {
     rank: number,
   ): void {
     this.#update.run(name, extra, row.changedRunId, row.content, row.id);
-    const { nameRank, nameTime, extraRank } = sourceOf(claim, rank);
-    this.#writeSource(row.id, nameRank, nameTime, extraRank);
+    this.#writeSource(row.id, sourceOf(claim, rank));
   }
 
   /** Lets a row say something; true where it said something else before. */
@@ -329,12 +326,13 @@ export class ConnectionTable {
 
   /** Notes which list gives what a row says, where that is another one now. */
   #noteSource(row: ConnectionRow, change: Partial<Source>): void {
-    const { nameRank, nameTime, extraRank } = { ...row, ...change };
+    const source = { ...row, ...change };
+    const { nameRank, nameTime, extraRank } = source;
     if (row.nameRank !== nameRank || row.nameTime !== nameTime || row.extraRank !== extraRank)
-      this.#writeSource(row.id, nameRank, nameTime, extraRank);
+      this.#writeSource(row.id, source);
   }
 
-  #writeSource(id: number, nameRank: number, nameTime: string | null, extraRank: number): void {
+  #writeSource(id: number, { nameRank, nameTime, extraRank }: Source): void {
     this.#setSource.run(nameRank, nameTime, extraRank, id);
     this.#fingerprintsOfRows.set(id);
   }

@@ -1,9 +1,15 @@
 import type Database from 'better-sqlite3';
-import { type ListDefinition, lists, type Scalar, scalarFields, timeIndexOf } from '../../contract/lists.ts';
+import {
+  type ListDefinition,
+  lists,
+  type Scalar,
+  type ScalarField,
+  scalarFields,
+  timeIndexOf,
+} from '../../contract/lists.ts';
+import type { ConnectionMention } from '../../contract/record.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
-
-type ScalarField = ReturnType<typeof scalarFields>[number];
 
 /** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
 interface WaitingRow {
@@ -74,14 +80,8 @@ function timeColumnOf(list: ListDefinition): string {
   return scalarFields(list)[timeIndexOf(list)]?.column ?? 'NULL';
 }
 
-interface Mention {
-  readonly id: number;
-  readonly name: string | null;
-  readonly extra: string | null;
-}
-
 /** What a column of that field would hold of a JSON value; undefined where it can't hold it. */
-function fittingValue(field: ScalarField, json: string): string | number | null | Mention | undefined {
+function fittingValue(field: ScalarField, json: string): Scalar | ConnectionMention | undefined {
   const value: unknown = JSON.parse(json);
   if (value === null) return null;
   switch (field.kind) {
@@ -95,7 +95,8 @@ function fittingValue(field: ScalarField, json: string): string | number | null 
   }
 }
 
-function mentionIn(value: object, json: string): Mention | undefined {
+/** What a value says of a connection; `extra` is all of it, its id and name among it. */
+function mentionIn(value: object, json: string): ConnectionMention | undefined {
   const { id, name = null, ...rest }: { id?: unknown; name?: unknown } = { ...value };
   if (!Number.isSafeInteger(id) || (name !== null && typeof name !== 'string')) return undefined;
   return { id: id as number, name, extra: Object.keys(rest).length === 0 ? null : json };
@@ -113,7 +114,7 @@ class UnknownConnections {
     this.#connections = new ConnectionTable(sqlite);
   }
 
-  offer({ id, name, extra }: Mention, { time, changedRunId }: WaitingRow): void {
+  offer({ id, name, extra }: ConnectionMention, { time, changedRunId }: WaitingRow): void {
     if (this.#connections.read(id) !== undefined) return;
     const known = this.#claims.get(id) ?? { runId: changedRunId, claims: new ConnectionClaims() };
     known.runId = Math.min(known.runId, changedRunId);
