@@ -3,8 +3,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import { type ChangeFormat, changeFeed } from '../render/change-feed.ts';
 import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
-import { instantOf, noteOnPruned, runOf } from './run-flags.ts';
-import { isForSpreadsheet } from './spreadsheet.ts';
+import { instantOf, isForSpreadsheet, noteOnPruned, runOf } from './flag-values.ts';
 import { streamOut } from './stream-out.ts';
 import { changesWidth } from './terminal-width.ts';
 

@@ -15,9 +15,8 @@ import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
 import { type ExportFormat, exportedAs, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
+import { isForSpreadsheet, noteOnPruned, runOf } from './flag-values.ts';
 import { OneBar } from './one-bar.ts';
-import { noteOnPruned, runOf } from './run-flags.ts';
-import { isForSpreadsheet } from './spreadsheet.ts';
 import { terminalWidth } from './terminal-width.ts';
 
 interface ExportFlags {

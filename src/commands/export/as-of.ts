@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { exportTables } from '../../store/read/export-tables.ts';
 import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { EndedRuns, ListInRun } from '../../store/tables/ended-runs.ts';
-import { instantOf, runOf } from '../run-flags.ts';
+import { instantOf, runOf } from '../flag-values.ts';
 
 interface AsOfFlags {
   readonly resource?: readonly string[];

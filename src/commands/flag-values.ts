@@ -46,3 +46,17 @@ export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Prune
   if (sinceRunId >= throughRunId) return null;
   return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.`;
 }
+
+/**
+ * True where texts that a spreadsheet would run are to be made harmless.
+ *
+ * @throws UsageError where it stands beside another format.
+ */
+export function isForSpreadsheet(flags: {
+  readonly format: string;
+  readonly spreadsheet?: boolean;
+}): boolean {
+  if (flags.spreadsheet && flags.format !== 'csv')
+    throw new UsageError('--spreadsheet goes with --format csv.');
+  return flags.spreadsheet ?? false;
+}
