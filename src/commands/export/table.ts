@@ -43,7 +43,7 @@ export async function writeTable(task: WriteTask, file: AtomicFile, source: RowS
     const rowCount =
       task.format === 'ndjson'
         ? await each(task, source.lines(), line => file.write(`${line}\n`))
-        : await encode(task, source, encoderOf(task.format, task.forSpreadsheet, source.columns, file));
+        : await encode(task, source, file);
     file.finish();
     return rowCount;
   } catch (error) {
@@ -52,21 +52,14 @@ export async function writeTable(task: WriteTask, file: AtomicFile, source: RowS
   }
 }
 
-async function encode(task: WriteTask, source: RowSource, encoder: TableEncoder): Promise<number> {
+async function encode(task: WriteTask, source: RowSource, file: AtomicFile): Promise<number> {
+  const encoder: TableEncoder =
+    task.format === 'csv'
+      ? new CsvEncoder(source.columns, file.write, task.forSpreadsheet)
+      : new ParquetEncoder(source.columns, file.write);
   const rowCount = await each(task, source.rows(), row => encoder.add(row));
   encoder.finish();
   return rowCount;
-}
-
-function encoderOf(
-  format: 'csv' | 'parquet',
-  forSpreadsheet: boolean,
-  columns: readonly ExportColumn[],
-  file: AtomicFile,
-): TableEncoder {
-  return format === 'csv'
-    ? new CsvEncoder(columns, file.write, forSpreadsheet)
-    : new ParquetEncoder(columns, file.write);
 }
 
 async function each<T>(
