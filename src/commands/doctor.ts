@@ -51,13 +51,8 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   yield wrong.length === 0
     ? await checkKey(config)
     : failed('settings', words, '"docmirror sync --help" explains each.', exitCodes.usage);
-  const isUsable = !(
-    service instanceof UsageError ||
-    config instanceof UsageError ||
-    extraCa instanceof UsageError ||
-    bound instanceof UsageError
-  );
-  yield* isUsable ? checkService(service, config, context) : skippedChecks(['token', ...networkChecks]);
+  const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
+  yield* isUnusable ? skippedChecks(['token', ...networkChecks]) : checkService(service, config, context);
   if (config instanceof UsageError) yield* skippedChecks(fileChecks);
   else yield* checkFiles(config.database, context.signal);
 }

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { DocmirrorError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import { printable, printableLines } from '../printable.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
@@ -51,7 +51,7 @@ export function loggedError(error: unknown): object {
 function printableLine(line: string): string {
   const shown: unknown = JSON.parse(line, (key, value: unknown) => {
     if (typeof value !== 'string') return value;
-    return key === 'stack' ? value.split('\n').map(printable).join('\n') : printable(value);
+    return key === 'stack' ? printableLines(value) : printable(value);
   });
   return `${JSON.stringify(shown)}\n`;
 }
