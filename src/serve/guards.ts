@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { HttpError } from './http-error.ts';
 
@@ -45,10 +45,11 @@ function tokenCheck(
   refusal: { readonly message: string; readonly challenge: string },
 ): TokenCheck {
   if (token === '') throw new TypeError('A server needs a token that is not empty.');
-  const expected = sha256(token);
+  const digest = (text: string) => hash('sha256', text, 'buffer');
+  const expected = digest(token);
   return ({ headers }) => {
     const given = tokenOf(headers.authorization ?? '');
-    if (given !== undefined && timingSafeEqual(sha256(given), expected)) return;
+    if (given !== undefined && timingSafeEqual(digest(given), expected)) return;
     throw new HttpError(401, refusal.message, { 'www-authenticate': refusal.challenge });
   };
 }
@@ -63,10 +64,6 @@ function passwordOf(authorization: string): string | undefined {
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colonAt = decoded.indexOf(':');
   return colonAt < 0 ? undefined : decoded.slice(colonAt + 1);
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
 }
 
 function isWellFormed(target: string): boolean {

@@ -43,16 +43,8 @@ export class RunReader implements Disposable {
   runs(limit: number): RecordedRun[] {
     const { orm } = this.#file;
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
-    const resources = orm
-      .select()
-      .from(syncRunResources)
-      .where(
-        inArray(
-          syncRunResources.runId,
-          runs.map(run => run.id),
-        ),
-      )
-      .all();
+    const ids = runs.map(({ id }) => id);
+    const resources = orm.select().from(syncRunResources).where(inArray(syncRunResources.runId, ids)).all();
     return runs.map(run => ({
       ...run,
       resources: lists.flatMap(list =>
