@@ -57,8 +57,7 @@ export class Shortcuts {
   }
 
   writeState(runId: number, state: ListState): void {
-    const pages = this.#sqlite.prepare('SELECT count(*) FROM _known_pages WHERE resource = ?').pluck();
-    const json = JSON.stringify({ ...state, knownPages: pages.get(this.#resource) });
+    const json = JSON.stringify({ ...state, knownPages: this.#pageCount() });
     this.#sqlite
       .prepare('INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, ?)')
       .run(this.#resource, runId, json, this.#check(runId, json));
@@ -109,23 +108,23 @@ export class Shortcuts {
   /** What in the shortcuts is not as docmirror wrote it, in words; a run passes over it. */
   *misfits(): Generator<{ readonly table: '_known_pages' | '_list_states'; readonly what: string }> {
     const table = '_known_pages';
-    const count = this.#sqlite
-      .prepare<[string], number>('SELECT count(*) FROM _known_pages WHERE resource = ?')
-      .pluck()
-      .get(this.#resource);
+    const count = this.#pageCount();
     const fitting = this.readPages().inPlace.filter(digest => digest !== undefined).length;
     if (fitting !== count)
       yield { table, what: `${this.#resource}: a page was changed after docmirror wrote it` };
     const row = this.#stateRow();
     const known = row === undefined ? 0 : knownPagesIn(row.state);
     if (row !== undefined && !this.#check(row.runId, row.state).equals(row.check)) {
-      yield {
-        table: '_list_states',
-        what: `${this.#resource}: the row was changed after docmirror wrote it`,
-      };
+      const what = `${this.#resource}: the row was changed after docmirror wrote it`;
+      yield { table: '_list_states', what };
     } else if (count !== known) {
       yield { table, what: `${this.#resource}: ${count} pages, but docmirror wrote ${known}` };
     }
+  }
+
+  #pageCount(): number | undefined {
+    const pages = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
+    return this.#sqlite.prepare<[string], number>(pages).pluck().get(this.#resource);
   }
 
   #stateRow() {
