@@ -232,10 +232,9 @@ function askedPageOf(
   { firstPageNo, pageSize }: Pick<Envelope, 'firstPageNo' | 'pageSize'>,
   listMirror: ListMirror,
 ): Answer | null {
-  const { pageNo, totalRecordCount: total } = page.pagination;
-  const reading = listMirror.known(page.itemsDigest, true) ?? listMirror.read(page);
-  const { count, digest, sum, rejected } = reading;
+  const answer = answerOf(listMirror, page, index, true);
+  const { count, total } = answer;
   const isDue = count > 0 && count === Math.min(pageSize, total - index * pageSize);
-  const isAsked = pageNo === firstPageNo + index && total >= totalBefore;
-  return isAsked && isDue ? { index, total, count, digest, sum, rejected } : null;
+  const isAsked = page.pagination.pageNo === firstPageNo + index && total >= totalBefore;
+  return isAsked && isDue ? answer : null;
 }
