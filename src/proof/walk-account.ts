@@ -1,4 +1,3 @@
-import type { Sum } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
 import type { Envelope } from './envelope.ts';
 import { type Asked, PagePlan } from './page-plan.ts';
@@ -6,13 +5,9 @@ import { PagesSeen } from './pages-seen.ts';
 import { indexesOf, type Laid, layStrip } from './strip.ts';
 
 /** What an answer says besides its items; null stands for an answer that there is no such page. */
-export interface AnswerEnvelope {
+export interface AnswerEnvelope extends Pick<Answer, 'total' | 'count' | 'digest' | 'sum'> {
   readonly pageNo: number;
   readonly pageCount: number;
-  readonly total: number;
-  readonly count: number;
-  readonly digest: string;
-  readonly sum: Sum;
 }
 
 /** What an answer is, for the walk: a page of the list, at a place that may be another than was asked for; or nothing of it. */

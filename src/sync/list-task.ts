@@ -13,21 +13,30 @@ export interface ListObserver {
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
 
-/** One list's part of a run, and the world it runs in. */
-export interface ListTask {
-  readonly list: ListDefinition;
+/** What a run works with: all of it is handed in, so that the run itself knows neither HTTP nor SQLite. */
+export interface RunWorld {
   readonly source: PageSource;
   readonly mirror: Mirror;
   readonly clock: Clock;
   readonly observer: ListObserver;
+  /** Aborted with a `CancelledError` to end the run early. */
   readonly signal: AbortSignal;
+}
+
+/** How each list is to be read, and how much of it may be removed. */
+export interface ListOptions {
   /** What to ask for as `pageSize`; null finds the largest by itself. */
   readonly pageSize: number | null;
-  /** Most pages of the list. */
+  /** Most pages of one list. */
   readonly pagesMax: number;
   readonly removals: RemovalGuard;
   /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
   readonly fullEveryMs: number;
+}
+
+/** One list's part of a run, and the world it runs in. */
+export interface ListTask extends RunWorld, ListOptions {
+  readonly list: ListDefinition;
 }
 
 /** One list's part of a run, with the list's mirror open. */

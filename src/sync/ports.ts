@@ -1,6 +1,5 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import type { Sum } from '../contract/sum.ts';
 import type { Answer, ItemsOf } from '../proof/answer.ts';
 import type { Envelope } from '../proof/envelope.ts';
 import type { FoundOnPage, ListEdges } from '../proof/incremental.ts';
@@ -47,14 +46,8 @@ export interface PageSource {
   ): Promise<Page>;
 }
 
-/** What a page that was read comes to: its items by number, sum and what of them the mirror does not hold. */
-export interface PageReading {
-  readonly count: number;
-  readonly digest: string;
-  /** Over all its items; a rejected one counts by its text. */
-  readonly sum: Sum;
-  /** Over the rejected ones among them; null where there are none. */
-  readonly rejected: Sum | null;
+/** What a page that was read comes to, wherever it stands in the list, and what of it the mirror does not hold. */
+export interface PageReading extends Omit<Answer, 'index' | 'total'> {
   readonly found: FoundOnPage;
 }
 
@@ -159,7 +152,7 @@ export interface RunError {
 }
 
 /** How one list of a run ended, as it is recorded and reported. */
-export interface ListOutcome {
+export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'checksum'> {
   readonly resource: ResourceName;
   readonly startedAt: string;
   readonly completedAt: string;
@@ -171,17 +164,7 @@ export interface ListOutcome {
   readonly pageCount: number | null;
   readonly totalRecordCount: number | null;
   readonly recordsSeen: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
   readonly walks: number;
-  readonly requests: number;
-  readonly retries: number;
-  readonly bytes: number;
-  readonly waitedMs: number;
   readonly error: RunError | null;
   /** Why completeness is not better than it is, in words; null where there is nothing to say. */
   readonly reason: string | null;

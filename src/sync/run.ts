@@ -1,45 +1,18 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
-import type { RemovalGuard } from '../proof/removal-guard.ts';
 import { syncList } from './list.ts';
-import type { ListObserver } from './list-task.ts';
-import type {
-  Clock,
-  ListOutcome,
-  Mirror,
-  PageSource,
-  ReceiptHead,
-  RunError,
-  RunStatus,
-  Trigger,
-} from './ports.ts';
+import type { ListOptions, RunWorld } from './list-task.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from './ports.ts';
 
 /** What a run is to do. */
-export interface RunOptions {
+export interface RunOptions extends ListOptions {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
   readonly docmirrorVersion: string;
   /** Who runs it, for the receipt; nobody is named where it is left out. */
   readonly actor?: string;
-  /** What to ask for as `pageSize`; null finds the largest by itself. */
-  readonly pageSize: number | null;
-  readonly removals: RemovalGuard;
-  /** Most pages of one list. */
-  readonly pagesMax: number;
-  /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
-  readonly fullEveryMs: number;
   /** Versions that ended longer ago than this are deleted, in milliseconds; null or left out keeps all. */
   readonly keepHistoryMs?: number | null;
-}
-
-/** What a run works with: all of it is handed in, so that the run itself knows neither HTTP nor SQLite. */
-export interface RunWorld {
-  readonly source: PageSource;
-  readonly mirror: Mirror;
-  readonly clock: Clock;
-  readonly observer: ListObserver;
-  /** Aborted with a `CancelledError` to end the run early. */
-  readonly signal: AbortSignal;
 }
 
 /** How a run ended; `runId` is null for a dry run, which stands in no record. */

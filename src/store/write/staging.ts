@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { rejectedRow } from '../../proof/answer.ts';
+import { type Answer, rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/envelope.ts';
 import { FilePlace } from '../file/file-place.ts';
 import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
@@ -34,11 +34,7 @@ export interface KeptPage extends Omit<StagedPage, 'bytes'> {
 }
 
 /** A page of a walk: which page it is, and the total that its answer stated. */
-export interface StagedPlace {
-  readonly index: number;
-  readonly total: number;
-  readonly digest: string;
-}
+export type StagedPlace = Pick<Answer, 'index' | 'total' | 'digest'>;
 
 /** Which service and which state of the mirror a staged walk belongs to: it can be taken up again only where both still fit. */
 export interface WalkOrigin extends Envelope {
