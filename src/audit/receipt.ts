@@ -52,7 +52,7 @@ export interface RunReceipt {
   readonly lists: readonly (ListReceipt | ConnectionsReceipt)[];
 }
 
-/** The file got another shape, or its first receipt: what stood in it then. */
+/** The file got another shape, or its first receipt: what stood in it then. Times are as in `RunReceipt`. */
 export interface UpgradeReceipt {
   readonly kind: 'upgrade';
   readonly mirrorId: string;

@@ -15,7 +15,7 @@ import type { ProgressObserver } from './progress-observer.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
-interface RunRequest {
+interface RunRequest extends Opening {
   readonly config: Config;
   readonly service: ServiceConfig;
   readonly lists: readonly ListDefinition[];
@@ -24,11 +24,7 @@ interface RunRequest {
   readonly flags?: RunFlags;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
-  readonly logger: Logger;
-  /** Learns the token. */
-  readonly secrets: Secrets;
   readonly observer: ProgressObserver;
-  readonly signal: AbortSignal;
 }
 
 interface RunFlags {
@@ -99,6 +95,7 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
 /** What a service has to do with while it is open. */
 interface Opening {
   readonly logger: Logger;
+  /** Learns the token. */
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
   /** Told until when the service asked to be left alone. */

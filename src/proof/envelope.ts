@@ -1,9 +1,7 @@
+import type { Pagination } from '../contract/page.ts';
+
 /** How a list's first answer describes it. */
-export interface Envelope {
+export interface Envelope extends Omit<Pagination, 'pageNo'> {
   /** The `pageNo` of the first page. */
   readonly firstPageNo: number;
-  /** Records on a full page. */
-  readonly pageSize: number;
-  readonly pageCount: number;
-  readonly totalRecordCount: number;
 }

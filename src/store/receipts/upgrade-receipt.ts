@@ -1,19 +1,14 @@
 import type Database from 'better-sqlite3';
-import type { ListSum } from '../../audit/receipt.ts';
+import type { ListSum, UpgradeReceipt } from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
-/** Which docmirror changed the file's shape, and when. */
-interface Upgrade {
-  readonly docmirrorVersion: string;
-  readonly fromVersion: string;
-  /** UTC in ISO 8601 with milliseconds. */
-  readonly at: string;
-}
-
 /** Writes what each list holds when the file gets another shape, in the transaction that changes it, when the sums are right. */
-export function writeUpgradeReceipt(sqlite: Database.Database, upgrade: Upgrade): void {
+export function writeUpgradeReceipt(
+  sqlite: Database.Database,
+  upgrade: Pick<UpgradeReceipt, 'docmirrorVersion' | 'fromVersion' | 'at'>,
+): void {
   const log = new ReceiptLog(sqlite);
   const stateOf = <Name extends string>(table: string, resource: Name): ListSum<Name> => {
     const sum = new ContentSum(sqlite, table, resource).stored();

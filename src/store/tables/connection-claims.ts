@@ -2,13 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionMention } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 
-/** What a list says of a connection, taken together over its records. */
-export interface ConnectionClaim {
-  readonly id: number;
-  /** Null where no record gives one. */
-  readonly name: string | null;
-  /** Its further fields, as JSON; null where no record gives any. */
-  readonly extra: string | null;
+/** What a list says of a connection, taken together over its records: its name and further fields are null where none gives any. */
+export interface ConnectionClaim extends ConnectionMention {
   /** When the record says it that is believed in its name, as the service sent it; null in lists without a time. */
   readonly time: string | null;
   /** When the one does that is believed in the further fields. */

@@ -2,11 +2,7 @@ import type Database from 'better-sqlite3';
 import type { RecordLife } from '../tables/record-lives.ts';
 import type { LivingRow } from './verify-life.ts';
 
-interface Counts {
-  inserted: number;
-  updated: number;
-  removed: number;
-}
+type Counts = Record<'inserted' | 'updated' | 'removed', number>;
 
 /** Counts what each run inserted, updated and removed, by the rows and the history, to hold it against the runs' records. */
 export class RunCounts {
