@@ -53,17 +53,14 @@ export function layStrip(
   if (back.kind === 'laid' && (back.overlaps || learnt === 'back')) return toLaid(back, 'back', required);
   const front = lay(answers, size, 'front', itemsOf);
   if (front.kind === 'laid') return toLaid(front, 'front', required);
-  return back.kind === 'laid' ? toLaid(back, 'back', required) : toLaid(worse(back, front), null, required);
+  if (back.kind === 'laid') return toLaid(back, 'back', required);
+  return toLaid(back.kind === 'unread' ? back : front, null, required);
 }
 
 /** Answers laid in one direction. */
 export type OneWay =
   | { readonly kind: 'laid'; readonly segments: readonly Segment[]; readonly overlaps: boolean }
   | { readonly kind: 'conflict' | 'unread' };
-
-function worse(one: OneWay, other: OneWay): OneWay {
-  return one.kind === 'unread' ? one : other;
-}
 
 function toLaid(way: OneWay, counting: Counting | null, required: number): Laid {
   if (way.kind !== 'laid') return { kind: way.kind };

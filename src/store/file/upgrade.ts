@@ -45,7 +45,8 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
     return;
   }
   if (shape === 'later') throw new RefusedFileError(laterShape(path));
-  const copy = shape === 'older' ? copyToUpgrade(sqlite, path) : null;
+  if (shape === 'older') assertCanUpgrade(sqlite, path);
+  const copy = shape === 'older' ? copyBeforeUpgrade(sqlite, path, versionOf(sqlite)) : null;
   const references = sqlite.pragma('foreign_keys', { simple: true });
   // SQLite takes this in no transaction. With it on, a table that is built anew would take the rows that refer to it along.
   sqlite.pragma('foreign_keys = OFF');
@@ -68,11 +69,6 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
 export function assertCanUpgrade(sqlite: Database.Database, path: string): void {
   assertRoomToCopy(sqlite, path);
   assertReferencesHold(sqlite, path);
-}
-
-function copyToUpgrade(sqlite: Database.Database, path: string): string {
-  assertCanUpgrade(sqlite, path);
-  return copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
 }
 
 /** A statement that fails over an older shape has met tables that the docmirror of that shape did not leave so. */

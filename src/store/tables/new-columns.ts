@@ -63,8 +63,9 @@ function moveField(sqlite: Database.Database, list: ListDefinition, field: Scala
 
 /** The rows in whose `_extra` something stands at that path; they may be changed meanwhile. */
 function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: string): Generator<WaitingRow> {
+  const timeColumn = scalarFields(list)[timeIndexOf(list)]?.column ?? 'NULL';
   const some = sqlite.prepare<[string, number, string, number], WaitingRow>(
-    `SELECT id, _changed_run_id AS changedRunId, ${timeColumnOf(list)} AS time, _extra -> ? AS waiting
+    `SELECT id, _changed_run_id AS changedRunId, ${timeColumn} AS time, _extra -> ? AS waiting
      FROM ${list.table} WHERE id > ? AND _extra -> ? IS NOT NULL ORDER BY id LIMIT ?`,
   );
   for (let after = Number.MIN_SAFE_INTEGER - 1; ; ) {
@@ -74,10 +75,6 @@ function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: str
     if (last === undefined) return;
     after = last.id;
   }
-}
-
-function timeColumnOf(list: ListDefinition): string {
-  return scalarFields(list)[timeIndexOf(list)]?.column ?? 'NULL';
 }
 
 /** What a column of that field would hold of a JSON value; undefined where it can't hold it. */

@@ -57,7 +57,7 @@ export class SeenRows {
       const row = rows[at] as number;
       if (Number.isNaN(row)) unknown.push(at);
       else if (Number.isFinite(row) && !marks.mark(row) && this.#handled === null)
-        this.#storeCopy(row, marks);
+        marks.mark(this.#writer.insert(this.#table.recordOf(row)));
     }
     if (unknown.length === 0) return;
     for (const { record } of readStaged(this.#table.list, page, unknown)) this.#storeRecord(record, marks);
@@ -70,9 +70,5 @@ export class SeenRows {
     else if (row !== undefined) return;
     else if (this.#table.has(record.id)) this.#writer.update(record.id, record);
     else this.#writer.insert(record);
-  }
-
-  #storeCopy(row: number, marks: RowMarks): void {
-    marks.mark(this.#writer.insert(this.#table.recordOf(row)));
   }
 }
