@@ -5,6 +5,7 @@ import { readWireConnection, wireConnection, wireWriter } from '../../contract/w
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { merged } from '../tables/merged.ts';
+import { firstValue } from '../tables/query.ts';
 import { versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import type { StandingConnection, StandingRecord } from '../tables/standing-record.ts';
@@ -55,11 +56,8 @@ export class MirrorState {
   /** How many records `records` or, for `connections`, `connections` yields. */
   count(resource: string, table: string): number {
     const runId = this.#asOfRunId;
-    const one = <T extends unknown[]>(sql: string, ...values: T) =>
-      this.#sqlite
-        .prepare<T, number>(sql)
-        .pluck()
-        .get(...values) ?? 0;
+    const one = (sql: string, ...values: (number | string)[]) =>
+      firstValue<number>(this.#sqlite, sql, ...values) ?? 0;
     if (runId === null) return one(`SELECT count(*) FROM ${table}`);
     return (
       one(`SELECT count(*) FROM ${table} WHERE _changed_run_id <= ?`, runId) +

@@ -4,6 +4,7 @@ import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { firstValue } from '../tables/query.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 
 /** A run at which a version began or ended. */
@@ -98,12 +99,8 @@ export function readStory(
     ];
     if (rows.length === 0) return null;
     const versions = rows.map((row, at) => versionOf(sqlite, resource, row, rows[at + 1]));
-    const ended = sqlite
-      .prepare<[string, number], number>(
-        'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?',
-      )
-      .pluck()
-      .get(resource, recordId);
+    const countOfEnded = 'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?';
+    const ended = firstValue<number>(sqlite, countOfEnded, resource, recordId);
     return {
       resource,
       recordId,
@@ -152,7 +149,7 @@ function versionOf(
 ): StoryVersion {
   const runOf = (runId: number): StoryRun => ({
     runId,
-    at: sqlite.prepare<[string, number], string>(timeOfRun).pluck().get(resource, runId) ?? null,
+    at: firstValue<string>(sqlite, timeOfRun, resource, runId) ?? null,
   });
   assertIsRecord(row);
   const isFirst = row.firstSeenRunId === row.fromRunId;

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
+import { firstValue } from '../tables/query.ts';
 import type { Change } from './change.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
 import { lastCompletedAt } from './last-completed.ts';
@@ -88,11 +89,10 @@ const newestRuns = `
 /** Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile. */
 export function* readReport(sqlite: Database.Database): Generator<void, ReportData> {
   const exports = yield* tallyExports(sqlite);
-  const value = (sql: string) => sqlite.prepare(sql).pluck().get();
   return {
-    baseUrl: (value('SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') as string | undefined) ?? null,
+    baseUrl: firstValue<string>(sqlite, 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') ?? null,
     lists: lists.map(list => readList(sqlite, list)),
-    runCount: value('SELECT count(*) FROM sync_runs') as number,
+    runCount: firstValue(sqlite, 'SELECT count(*) FROM sync_runs') as number,
     runs: sqlite.prepare<[], ReportRun>(newestRuns).all(),
     exports,
     connectionNames: new Map(
@@ -107,7 +107,7 @@ function readList(sqlite: Database.Database, { resource, title, table }: ListDef
   return {
     resource,
     title,
-    recordCount: sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+    recordCount: firstValue(sqlite, `SELECT count(*) FROM ${table}`) as number,
     lastCompletedAt: lastCompletedAt(sqlite, resource),
     lastFullAt: lastCompletedAt(sqlite, resource, "mode = 'full'"),
     lastProvenAt: lastCompletedAt(sqlite, resource, "completeness = 'proven'"),

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { firstValue } from '../tables/query.ts';
 
 /** Up to when ended versions were deleted. */
 export interface Pruned {
@@ -14,14 +15,9 @@ const kindOfReceipt = "iif(json_valid(receipt), receipt ->> 'kind', '')";
 
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
-  const before = sqlite
-    .prepare<[], string>(
-      `SELECT receipt ->> 'before' FROM sync_receipts
-       WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune'
-       ORDER BY leaf_index DESC LIMIT 1`,
-    )
-    .pluck()
-    .get();
+  const newest = `SELECT receipt ->> 'before' FROM sync_receipts
+    WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune' ORDER BY leaf_index DESC LIMIT 1`;
+  const before = firstValue<string>(sqlite, newest);
   if (before === undefined) return { before: null, throughRunId: 0 };
   // The run that pruned ended after that, so none that came later counts, whatever its clock said.
   return { before, throughRunId: new EndedRuns(sqlite).lastOfAllBy(before) };
@@ -37,10 +33,8 @@ export function readSummedThrough(sqlite: Database.Database): number {
 
 /** The last run of 0.1.0, which wrote no receipts; 0 where there is none. */
 function lastWithoutReceipt(sqlite: Database.Database): number {
-  const upgrade = sqlite
-    .prepare(`SELECT 1 FROM sync_receipts WHERE leaf_index = 0 AND ${kindOfReceipt} = 'upgrade'`)
-    .get();
-  if (upgrade === undefined) return 0;
-  const first = sqlite.prepare<[], number | null>('SELECT min(run_id) FROM sync_receipts').pluck().get();
+  const upgrade = `SELECT 1 FROM sync_receipts WHERE leaf_index = 0 AND ${kindOfReceipt} = 'upgrade'`;
+  if (firstValue(sqlite, upgrade) === undefined) return 0;
+  const first = firstValue<number | null>(sqlite, 'SELECT min(run_id) FROM sync_receipts');
   return first == null ? (new EndedRuns(sqlite).newest() ?? 0) : first - 1;
 }

@@ -6,6 +6,7 @@ import { contentBytes } from '../../contract/sum.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
 import { ContentSum } from '../tables/content-sums.ts';
+import { firstValue, firstValues } from '../tables/query.ts';
 
 /** A receipt as it is stored. */
 export interface StoredReceipt {
@@ -32,7 +33,7 @@ export class ReceiptLog {
    * @throws MirrorFileError where the file has lost it.
    */
   mirrorId(): string {
-    const ids = this.#sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror LIMIT 2').pluck().all();
+    const ids = firstValues<string>(this.#sqlite, 'SELECT mirror_id FROM _mirror LIMIT 2');
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" tells what else is wrong.',
@@ -82,10 +83,8 @@ export class ReceiptLog {
     const tree = this.#tree();
     if (tree.size === 0) return null;
     const leafIndex = tree.size - 1;
-    const newest = this.#sqlite
-      .prepare<[number], string>('SELECT leaf_hash FROM sync_receipts WHERE leaf_index = ?')
-      .pluck()
-      .get(leafIndex);
+    const hashAt = 'SELECT leaf_hash FROM sync_receipts WHERE leaf_index = ?';
+    const newest = firstValue<string>(this.#sqlite, hashAt, leafIndex);
     const rootHash = tree.root().toString('hex');
     return { leafIndex, leafHash: newest ?? '', treeSize: tree.size, rootHash };
   }

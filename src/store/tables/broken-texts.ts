@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type Database from 'better-sqlite3';
 import { codeOf } from '../../errors.ts';
+import { firstValues } from './query.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 
 /** A text whose bytes are no UTF-8. It reads as U+FFFD, which may be what docmirror wrote there: no hash of a text tells them apart. */
@@ -17,10 +18,8 @@ const rowsPerSpan = 64;
 
 /** Finds the texts of a table whose bytes are no UTF-8: docmirror writes none. */
 export function* brokenTextsIn(sqlite: Database.Database, table: string): Generator<BrokenText> {
-  const columns = sqlite
-    .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE lower(type) = 'text'")
-    .pluck()
-    .all(table);
+  const ofTexts = "SELECT name FROM pragma_table_info(?) WHERE lower(type) = 'text'";
+  const columns = firstValues<string>(sqlite, ofTexts, table);
   if (columns.length === 0) return;
   const quoted = columns.map(column => `"${column}"`);
   // A zero between texts keeps halves of a character apart.

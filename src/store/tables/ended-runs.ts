@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { firstValue, firstValues } from './query.ts';
 
 /** How a run dealt with one list; `status` is null where the run left the list alone. */
 export interface ListInRun {
@@ -50,10 +51,8 @@ export class EndedRuns {
 
   /** Later runs than this, the oldest first. */
   since(runId: number): number[] {
-    return this.#sqlite
-      .prepare<[number], number>("SELECT id FROM sync_runs WHERE id > ? AND status <> 'running' ORDER BY id")
-      .pluck()
-      .all(runId);
+    const later = "SELECT id FROM sync_runs WHERE id > ? AND status <> 'running' ORDER BY id";
+    return firstValues(this.#sqlite, later, runId);
   }
 
   endOf(runId: number): string | null {
@@ -76,11 +75,6 @@ export class EndedRuns {
   }
 
   #one<T extends number | string>(sql: string, ...values: (number | string)[]): T | null {
-    return (
-      this.#sqlite
-        .prepare<(number | string)[], T | null>(sql)
-        .pluck()
-        .get(...values) ?? null
-    );
+    return firstValue<T | null>(this.#sqlite, sql, ...values) ?? null;
   }
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { ContentSum } from './content-sums.ts';
+import { firstValues } from './query.ts';
 
 /**
  * Tables that say what no receipt does (an error's words, how many bytes came, whose word on a name counts). Each of their rows
@@ -34,10 +35,8 @@ export class Fingerprints {
     this.#sqlite = sqlite;
     this.#table = table;
     this.#sum = new ContentSum(sqlite, table, fingerprintSum);
-    const names = sqlite
-      .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE name <> '_fingerprint'")
-      .pluck()
-      .all(table);
+    const others = "SELECT name FROM pragma_table_info(?) WHERE name <> '_fingerprint'";
+    const names = firstValues<string>(sqlite, others, table);
     this.#columns = ['_fingerprint', ...names].map(name => `"${name}"`).join(', ');
     this.#read = sqlite
       .prepare<[number], Value[]>(`SELECT ${this.#columns} FROM ${table} WHERE rowid = ?`)
@@ -67,8 +66,8 @@ export class Fingerprints {
 
   /** Notes what every row says, where a file has just got its fingerprints. */
   setAll(): void {
-    const rowIds = this.#sqlite.prepare<[], number>(`SELECT rowid FROM ${this.#table}`).pluck().all();
-    for (const rowId of rowIds) this.set(rowId);
+    for (const rowId of firstValues<number>(this.#sqlite, `SELECT rowid FROM ${this.#table}`))
+      this.set(rowId);
     this.save();
   }
 

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { ContentSum } from './content-sums.ts';
+import { firstValue } from './query.ts';
 
 /** SQLite's own table of the greatest number that it gave to a row of each table that counts its rows. */
 export const sequences = 'sqlite_sequence';
@@ -13,7 +14,7 @@ export const numberedLists: readonly ListDefinition[] = lists.filter(
 
 /** The greatest number that was given to a row of each table that counts its rows, as far as rows and history tell; 0 where none was. */
 export function greatestGiven(sqlite: Database.Database): Map<string, number> {
-  const greatest = (sql: string) => sqlite.prepare<[], number | null>(sql).pluck().get() ?? 0;
+  const greatest = (sql: string) => firstValue<number | null>(sqlite, sql) ?? 0;
   const given = new Map([['sync_runs', greatest('SELECT max(id) FROM sync_runs')]]);
   for (const { table, resource } of numberedLists) {
     const ended = greatest(`SELECT max(record_id) FROM record_history WHERE resource = '${resource}'`);
@@ -24,7 +25,7 @@ export function greatestGiven(sqlite: Database.Database): Map<string, number> {
 
 /** The number that SQLite says it gave last to a row of a table; undefined where it gave none. */
 export function lastGiven(sqlite: Database.Database, table: string): number | undefined {
-  return sqlite.prepare<[string], number>(`SELECT seq FROM ${sequences} WHERE name = ?`).pluck().get(table);
+  return firstValue(sqlite, `SELECT seq FROM ${sequences} WHERE name = ?`, table);
 }
 
 /**

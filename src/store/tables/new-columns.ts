@@ -10,6 +10,7 @@ import {
 import type { ConnectionMention } from '../../contract/record.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
+import { firstValue, firstValues } from './query.ts';
 
 /** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
 interface WaitingRow {
@@ -126,18 +127,14 @@ class UnknownConnections {
   }
 
   #withoutOwn(json: string): string {
-    const remove = this.#sqlite.prepare<[string], string>("SELECT json_remove(?, '$.id', '$.name')");
-    return remove.pluck().get(json) as string;
+    return firstValue(this.#sqlite, "SELECT json_remove(?, '$.id', '$.name')", json) as string;
   }
 }
 
 /** Known pages and edges were found for records of the shape before. */
 function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
-  const tables = sqlite
-    .prepare<[], string>(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE '\\_known%' ESCAPE '\\' OR name LIKE '\\_list%' ESCAPE '\\')`,
-    )
-    .pluck()
-    .all();
-  for (const table of tables) sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
+  const tables = `SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND (name LIKE '\\_known%' ESCAPE '\\' OR name LIKE '\\_list%' ESCAPE '\\')`;
+  for (const table of firstValues<string>(sqlite, tables))
+    sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
 }

@@ -5,6 +5,7 @@ import { Sum } from '../../contract/sum.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { readPruned } from '../receipts/pruned.ts';
 import { type BrokenText, brokenTextsIn } from '../tables/broken-texts.ts';
+import { firstValues } from '../tables/query.ts';
 import { type Readable, tryToRead } from '../tables/readable.ts';
 
 /** What one run did to one list, so that it can be taken back. */
@@ -105,17 +106,11 @@ class WorkInFile implements WorkOfRuns {
 
 /** What no reading of rows tells. In a file that is damaged, only the damage counts. */
 function lookAtBytes(sqlite: Database.Database): Omit<Groundwork, 'work'> {
-  const found = sqlite.prepare<[], string>('PRAGMA integrity_check').pluck().all();
-  const faults = found.filter(problem => problem !== 'ok');
+  const faults = firstValues<string>(sqlite, 'PRAGMA integrity_check').filter(problem => problem !== 'ok');
   if (faults.length > 0) return { faults, brokenTexts: [] };
-  const tables = sqlite.prepare<[], string>(
-    "SELECT name FROM pragma_table_list WHERE strict AND type = 'table' AND schema = 'main'",
-  );
-  const brokenTexts = tables
-    .pluck()
-    .all()
-    .flatMap(table => [...brokenTextsIn(sqlite, table)]);
-  return { faults, brokenTexts };
+  const tables = "SELECT name FROM pragma_table_list WHERE strict AND type = 'table' AND schema = 'main'";
+  const names = firstValues<string>(sqlite, tables);
+  return { faults, brokenTexts: names.flatMap(table => [...brokenTextsIn(sqlite, table)]) };
 }
 
 function nameOf(runId: number, resource: string): string {

@@ -12,6 +12,7 @@ import {
 } from '../tables/fingerprints.ts';
 import { greatestGiven, notedLastGiven, sequences } from '../tables/given-numbers.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { firstValues } from '../tables/query.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
@@ -50,18 +51,12 @@ function addAltered({ sqlite, differences }: Audit, table: FingerprintedTable, r
 
 /** A sum that is not there counts as one of nothing, so which sums there are is checked by itself. */
 function verifyKeptSums({ sqlite, differences }: Audit): void {
-  const found = sqlite
-    .prepare<[], string>("SELECT table_name || ' ' || resource FROM _content_sums")
-    .pluck()
-    .all();
+  const names = "SELECT table_name || ' ' || resource FROM _content_sums";
+  const found = firstValues<string>(sqlite, names);
   const kept = keptSums.map(key => key.join(' '));
-  const odd = sqlite
-    .prepare<[], string>(
-      `SELECT table_name || ' ' || resource FROM _content_sums
-       WHERE octet_length(digest) <> 32 OR digest GLOB '*[^0-9a-f]*'`,
-    )
-    .pluck();
-  for (const name of odd.iterate()) differences.add('_content_sums', null, `the sum of ${name} is no sum`);
+  const odd = `${names} WHERE octet_length(digest) <> 32 OR digest GLOB '*[^0-9a-f]*'`;
+  for (const name of firstValues<string>(sqlite, odd))
+    differences.add('_content_sums', null, `the sum of ${name} is no sum`);
   for (const name of found) {
     if (!kept.includes(name)) differences.add('_content_sums', null, `docmirror keeps no sum of ${name}`);
   }
@@ -134,17 +129,15 @@ function verifyShortcuts({ sqlite, differences }: Audit): void {
 
 /** Each upgrade stands in a table for people and in a receipt. */
 function verifyUpgrades({ sqlite, differences }: Audit): void {
-  const rows = sqlite
-    .prepare<[], string>("SELECT version || ' at ' || upgraded_at FROM docmirror_upgrades ORDER BY rowid")
-    .pluck()
-    .all();
-  const receipts = sqlite
-    .prepare<[], string>(
-      `SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at') FROM sync_receipts
-       WHERE iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade' ORDER BY leaf_index`,
-    )
-    .pluck()
-    .all();
+  const rows = firstValues<string>(
+    sqlite,
+    "SELECT version || ' at ' || upgraded_at FROM docmirror_upgrades ORDER BY rowid",
+  );
+  const receipts = firstValues<string>(
+    sqlite,
+    `SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at') FROM sync_receipts
+     WHERE iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade' ORDER BY leaf_index`,
+  );
   for (let at = 0; at < Math.max(rows.length, receipts.length); at++) {
     if (rows[at] === receipts[at]) continue;
     const words = `${rows[at] ?? 'no row'}, but the receipt says ${receipts[at] ?? 'of no upgrade'}`;

@@ -5,6 +5,7 @@ import { readReceipt } from '../../audit/read-receipt.ts';
 import type { Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
+import { firstValue, firstValues } from '../tables/query.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
 /** What the receipts came to by themselves, before they are held against the tables. */
@@ -23,7 +24,7 @@ export interface VerifiedReceipts {
 export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => void): VerifiedReceipts {
   const { sqlite, differences } = audit;
   const log = new ReceiptLog(sqlite);
-  const ids = sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().all();
+  const ids = firstValues<string>(sqlite, 'SELECT mirror_id FROM _mirror');
   if (ids.length !== 1) differences.add('_mirror', null, `${ids.length} ids, but a mirror has one`);
   const sum = new Sum();
   const tree = new MerkleTree();
@@ -65,7 +66,7 @@ export function verifyCheckpoint(
   { origin, size, root }: Checkpoint,
   found: { readonly count: number; readonly root: Buffer | null },
 ): void {
-  const mirrorId = sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get();
+  const mirrorId = firstValue<string>(sqlite, 'SELECT mirror_id FROM _mirror');
   const here = mirrorId === undefined ? 'a mirror that has lost its id' : originOf(mirrorId);
   const add = (what: string) => differences.add('sync_receipts', null, what);
   if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
@@ -76,10 +77,8 @@ export function verifyCheckpoint(
 /** The first receipt of a mirror of 0.1.0 comes after all runs of 0.1.0, which have none. */
 function placed({ sqlite }: Audit, { receipt, afterRunId }: { receipt: UpgradeReceipt; afterRunId: number }) {
   if (afterRunId >= 0) return { receipt, afterRunId };
-  const newest = sqlite.prepare<[], number>(
-    'SELECT coalesce(max(id), 0) FROM sync_runs WHERE _actor IS NULL',
-  );
-  return { receipt, afterRunId: newest.pluck().get() ?? 0 };
+  const newest = 'SELECT coalesce(max(id), 0) FROM sync_runs WHERE _actor IS NULL';
+  return { receipt, afterRunId: firstValue<number>(sqlite, newest) ?? 0 };
 }
 
 function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Receipt | null {

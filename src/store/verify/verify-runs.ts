@@ -3,6 +3,7 @@ import type { ListSum } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
+import { firstValue } from '../tables/query.ts';
 import type { WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
@@ -70,7 +71,7 @@ class Rewind {
     this.#audit = audit;
     this.#work = work;
     this.#states = new Map(states);
-    this.#mirrorId = audit.sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().get() ?? '';
+    this.#mirrorId = firstValue(audit.sqlite, 'SELECT mirror_id FROM _mirror') ?? '';
   }
 
   checkRun(runId: number, text: string): void {

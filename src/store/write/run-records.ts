@@ -5,6 +5,7 @@ import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { writeRunReceipt } from '../receipts/run-receipt.ts';
 import { Fingerprints } from '../tables/fingerprints.ts';
+import { firstValue } from '../tables/query.ts';
 import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -118,12 +119,8 @@ export class RunRecords {
   }
 
   #noteList(runId: number, resource: string): void {
-    const rowId = this.#sqlite
-      .prepare<[number, string], number>(
-        'SELECT rowid FROM sync_run_resources WHERE run_id = ? AND resource = ?',
-      )
-      .pluck()
-      .get(runId, resource);
+    const rowOf = 'SELECT rowid FROM sync_run_resources WHERE run_id = ? AND resource = ?';
+    const rowId = firstValue<number>(this.#sqlite, rowOf, runId, resource);
     const fingerprints = new Fingerprints(this.#sqlite, 'sync_run_resources');
     if (rowId !== undefined) fingerprints.set(rowId);
     fingerprints.save();

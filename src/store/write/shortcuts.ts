@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { hash16, Sum } from '../../contract/sum.ts';
 import type { Answer, Counting } from '../../proof/answer.ts';
 import type { ListEdges } from '../../proof/incremental.ts';
+import { firstValue } from '../tables/query.ts';
 
 /** What a run learnt of a list that saves the next one work. */
 export interface ListState {
@@ -123,8 +124,7 @@ export class Shortcuts {
   }
 
   #pageCount(): number | undefined {
-    const pages = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
-    return this.#sqlite.prepare<[string], number>(pages).pluck().get(this.#resource);
+    return firstValue(this.#sqlite, 'SELECT count(*) FROM _known_pages WHERE resource = ?', this.#resource);
   }
 
   #stateRow() {
