@@ -7,12 +7,7 @@ import type { Differences } from './differences.ts';
 export type LivingRow = Provenance & { readonly id: number };
 
 /** A version or the row itself, as a link in a record's life. */
-interface Link {
-  readonly table: string;
-  readonly id: number;
-  readonly firstSeenRunId: number;
-  readonly fromRunId: number;
-}
+type Link = Pick<StoredVersion, 'firstSeenRunId' | 'validFromRunId'>;
 
 /** Checks that a record's versions follow each other without a gap or an overlap, each in runs that are recorded. */
 export class LifeCheck {
@@ -32,17 +27,17 @@ export class LifeCheck {
   check({ recordId, versions, row }: RecordLife<LivingRow>): void {
     for (const version of versions) this.#checkVersion(version);
     if (row !== null) this.#checkRuns(this.#table, row.id, [row.firstSeenRunId, row.changedRunId]);
-    const links = versions.map(toLink);
-    if (row !== null) {
-      const { id, firstSeenRunId, changedRunId } = row;
-      links.push({ table: this.#table, id, firstSeenRunId, fromRunId: changedRunId });
+    for (const [at, version] of versions.entries()) {
+      const problem = problemBetween(versions[at - 1], version, this.#prunedThrough);
+      if (problem !== null)
+        this.#differences.add('record_history', version.id, `${this.#table} ${recordId}: ${problem}`);
     }
-    links.forEach((link, at) => {
-      const problem = problemBetween(versions[at - 1], link, this.#prunedThrough);
-      if (problem !== null) this.#differences.add(link.table, link.id, this.#name(link, recordId, problem));
-    });
     const last = versions.at(-1);
-    if (row === null && last?.endedBy === 'update') {
+    if (row !== null) {
+      const link = { firstSeenRunId: row.firstSeenRunId, validFromRunId: row.changedRunId };
+      const problem = problemBetween(last, link, this.#prunedThrough);
+      if (problem !== null) this.#differences.add(this.#table, row.id, problem);
+    } else if (last?.endedBy === 'update') {
       const problem = `the version that run ${last.validToRunId} put in its place is missing`;
       this.#differences.add('record_history', last.id, `${last.resource} ${recordId}: ${problem}`);
     }
@@ -67,31 +62,23 @@ export class LifeCheck {
       if (!this.#runIds.has(runId)) this.#differences.add(table, id, `run ${runId} is not recorded`);
     }
   }
-
-  #name({ table }: Link, recordId: number, problem: string): string {
-    return table === 'record_history' ? `${this.#table} ${recordId}: ${problem}` : problem;
-  }
-}
-
-function toLink({ id, firstSeenRunId, validFromRunId }: StoredVersion): Link {
-  return { table: 'record_history', id, firstSeenRunId, fromRunId: validFromRunId };
 }
 
 /** What is wrong between a version and the one before, in words; null where it follows rightly. */
 function problemBetween(before: StoredVersion | undefined, link: Link, prunedThrough: number): string | null {
-  const isInsert = link.firstSeenRunId === link.fromRunId;
+  const isInsert = link.firstSeenRunId === link.validFromRunId;
   if (before === undefined || before.endedBy === 'removal') {
-    const overlaps = before !== undefined && link.fromRunId < before.validToRunId;
+    const overlaps = before !== undefined && link.validFromRunId < before.validToRunId;
     if (overlaps) return `it overlaps with the version that ended with run ${before.validToRunId}`;
-    return isInsert || link.fromRunId <= prunedThrough
+    return isInsert || link.validFromRunId <= prunedThrough
       ? null
-      : `the version that run ${link.fromRunId} ended is missing from record_history`;
+      : `the version that run ${link.validFromRunId} ended is missing from record_history`;
   }
-  if (link.fromRunId < before.validToRunId)
+  if (link.validFromRunId < before.validToRunId)
     return `it overlaps with the version that ended with run ${before.validToRunId}`;
-  if (link.fromRunId > before.validToRunId && link.fromRunId > prunedThrough)
-    return `a version is missing before it, from run ${before.validToRunId} to ${link.fromRunId}`;
-  return link.firstSeenRunId === before.firstSeenRunId || link.fromRunId > before.validToRunId
+  if (link.validFromRunId > before.validToRunId && link.validFromRunId > prunedThrough)
+    return `a version is missing before it, from run ${before.validToRunId} to ${link.validFromRunId}`;
+  return link.firstSeenRunId === before.firstSeenRunId || link.validFromRunId > before.validToRunId
     ? null
     : `it was first seen by run ${link.firstSeenRunId}, the version before by run ${before.firstSeenRunId}`;
 }
