@@ -1,4 +1,4 @@
-import { type ContentWriter, contentWriter, type RecordValues } from './content.ts';
+import { contentWriter, type RecordValues } from './content.ts';
 import { elementTexts, hasUncertainNumbers, parseExact } from './exact-json.ts';
 import {
   type ArrayField,
@@ -67,7 +67,7 @@ export function pageReader(list: ListDefinition): PageReader {
 
 function makeReader(list: ListDefinition): PageReader {
   const isItem = compile<Item>(itemSchema(list));
-  const shape = new Shape(list);
+  const shape = shapeOf(list);
 
   return {
     read(page, only) {
@@ -100,25 +100,16 @@ function makeReader(list: ListDefinition): PageReader {
 const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 
 /** What a list's items hold, worked out once. */
-class Shape {
-  readonly scalars: readonly ScalarField[];
-  readonly arrays: readonly ArrayField[];
-  readonly known: ReadonlySet<string>;
-  readonly byId: boolean;
-  readonly writeContent: ContentWriter;
-
-  constructor(list: ListDefinition) {
-    this.scalars = scalarFields(list);
-    this.arrays = arrayFields(list);
-    this.byId = list.identity.by === 'id';
-    this.known = new Set([...(this.byId ? ['id'] : []), ...list.fields.map(field => field.name)]);
-    this.writeContent = contentWriter(list);
-  }
+function shapeOf(list: ListDefinition) {
+  const byId = list.identity.by === 'id';
+  const known = new Set([...(byId ? ['id'] : []), ...list.fields.map(field => field.name)]);
+  const writeContent = contentWriter(list);
+  return { scalars: scalarFields(list), arrays: arrayFields(list), known, byId, writeContent };
 }
 
 /** The record that an item says; null where it is nested too deep. */
 function readItem(
-  shape: Shape,
+  shape: ReturnType<typeof shapeOf>,
   reading: ItemReading,
   item: Item,
   contents: Buffer,
