@@ -8,7 +8,7 @@ import { merged } from '../tables/merged.ts';
 import { firstValue } from '../tables/query.ts';
 import { versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
-import type { StandingConnection, StandingRecord } from '../tables/standing-record.ts';
+import type { Provenance, StandingConnection, StandingRecord } from '../tables/standing-record.ts';
 
 const knownMax = 10_000;
 
@@ -30,27 +30,31 @@ export class MirrorState {
   }
 
   /** A list's records in the order of their ids; never all in memory. */
-  *records(list: ListDefinition): Generator<StandingRecord> {
-    const rows: Generator<StandingRecord> = new ListTable(this.#sqlite, list).rows();
+  records(list: ListDefinition): Generator<StandingRecord> {
+    const rows = new ListTable(this.#sqlite, list).rows();
+    const ended = (runId: number) =>
+      restoredVersions(list, versionsAfterRun(this.#sqlite, list.resource, runId));
+    return this.#standing<StandingRecord>(rows, ended);
+  }
+
+  /** The connections in the order of their ids. */
+  connections(): Generator<StandingConnection> {
+    const ended = (runId: number) => this.#endedConnections(runId);
+    return this.#standing<StandingConnection>(this.#connections.rows(), ended);
+  }
+
+  /** The rows or, as of a run, those among them that stood then, and in their order the versions that did and have ended since. */
+  *#standing<T extends Provenance & { readonly id: number }>(
+    rows: Generator<T>,
+    ended: (runId: number) => Iterable<T>,
+  ): Generator<T> {
     const runId = this.#asOfRunId;
     if (runId === null) {
       yield* rows;
       return;
     }
-    const versions = versionsAfterRun(this.#sqlite, list.resource, runId);
-    const ended = () => restoredVersions(list, versions);
-    yield* merged([() => rows.filter(stoodAfter(runId)), ended], isBefore);
-  }
-
-  /** The connections in the order of their ids. */
-  *connections(): Generator<StandingConnection> {
-    const runId = this.#asOfRunId;
-    const rows: Generator<StandingConnection> = this.#connections.rows();
-    if (runId === null) yield* rows;
-    else {
-      const ended = () => this.#endedConnections(runId);
-      yield* merged([() => rows.filter(stoodAfter(runId)), ended], isBefore);
-    }
+    const stood = () => rows.filter(({ changedRunId }) => changedRunId <= runId);
+    yield* merged([stood, () => ended(runId)], (left, right) => left.id < right.id);
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */
@@ -100,12 +104,4 @@ export class MirrorState {
       yield { ...readWireConnection(version.record), firstSeenRunId, changedRunId: validFromRunId };
     }
   }
-}
-
-function stoodAfter(runId: number) {
-  return ({ changedRunId }: { readonly changedRunId: number }) => changedRunId <= runId;
-}
-
-function isBefore<T extends { readonly id: number }>(left: T, right: T): boolean {
-  return left.id < right.id;
 }
