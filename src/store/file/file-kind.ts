@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 import type Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
+import { hasLog } from './file-mark.ts';
 import { firstBytes } from './first-bytes.ts';
-import { hasLog, openCopy } from './read-connection.ts';
+import { openCopy } from './read-connection.ts';
 
 /** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;

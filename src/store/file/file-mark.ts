@@ -17,3 +17,8 @@ function look(path: string): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = stat;
   return [dev, ino, size, mtimeNs, ctimeNs].join('-');
 }
+
+/** True where something stands in the log beside a file: one of no length says as little as none. */
+export function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

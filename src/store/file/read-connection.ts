@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { mayAccess } from './access.ts';
 import { noteConnection } from './connections.ts';
-import { markOf } from './file-mark.ts';
+import { hasLog, markOf } from './file-mark.ts';
 import { privateFileMode } from './private-file.ts';
 
 /** What a connection to a mirror keeps in memory of it: with SQLite's own 2 MiB, work takes a third longer. */
@@ -52,11 +52,6 @@ export function connectToRead(
 function opened(path: string, usesLog: boolean, sqlite: Database.Database): ReadConnection {
   noteConnection(path, sqlite, { kind: 'mirror', usesLog });
   return { sqlite, close: () => sqlite.close() };
-}
-
-/** True where something stands in the log beside a file: one of no length says as little as none. */
-export function hasLog(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Takes the right to write, which another program may have, and gives it back: nothing is written. */
