@@ -115,10 +115,10 @@ function storeSeen(
   }
   // Where one content may stand on two pages and that is not proven, only what one answer holds is known to stand side by side.
   // What only an interrupted run has seen may be gone.
-  const seen = walks.map(({ strip, repeats, isTakenUp, pages }) => ({
-    strip: repeats?.onTwoPages === false && !isTakenUp ? strip : null,
-    pages,
-  }));
+  const seen = walks.flatMap(({ strip, repeats, isTakenUp, pages, others }) => [
+    { strip: null, pages: others },
+    { strip: repeats?.onTwoPages === false && !isTakenUp ? strip : null, pages },
+  ]);
   const firstPageNo = walks[0]?.account.envelope.firstPageNo ?? 0;
   const order = { kind: 'seen', firstPageNo, pageSizes: pageSizesOf(sync), walks: seen } as const;
   return write(sync, order, 'unproven', proof.reason);

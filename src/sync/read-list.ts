@@ -18,6 +18,8 @@ import { type PageRequests, walkPages } from './walk.ts';
 /** A walk with every page of it that came with records in this run. */
 export interface ReadWalk extends FinishedWalk {
   readonly pages: readonly Answer[];
+  /** Pages that came beside it: those by which its size was found, and those of a growth that was read again. */
+  readonly others: readonly Answer[];
 }
 
 /** What reading a list has come to so far; it is told also of a list that fails. */
@@ -48,9 +50,9 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     // Smaller pages than the list's own, which are this program's wish, may be more of them.
     const share = walks[0] === undefined ? 1 : sizeOf(walks[0]) / first.envelope.pageSize;
     const bounded = { ...task, pagesMax: Math.ceil(task.pagesMax * Math.max(1, share)) };
-    const { account, pages, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
+    const { account, pages, others, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
-    const walk = { ...finishWalk(account, manner, itemsOf), pages };
+    const walk = { ...finishWalk(account, manner, itemsOf), pages, others };
     const isOneBefore = isSizeOf(walks);
     isSizeFixed ||= next.pageSizes.some(size => !isOneBefore(size)) && isOneBefore(sizeOf(walk));
     walks.push(walk);
@@ -59,7 +61,7 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     let verdict = judge(walks, standing, bounds, itemsOf);
     if (verdict.kind === 'confirm') {
       if (verdict.growth.places.from === 0) reading.walksBegun++;
-      const isConfirmed = await readGrowthAgain(task, first, verdict.growth, pages);
+      const isConfirmed = await readGrowthAgain(task, first, verdict.growth, others);
       if (isConfirmed) verdict = { kind: 'proven', changed: verdict.changed };
       else verdict = judgeRefuted(walks, standing, bounds);
     }
@@ -101,15 +103,14 @@ async function readWalk(
   first: FirstPage,
   isTrusting: boolean,
   { number, numberInRun }: { number: number; numberInRun: number },
-): Promise<{ account: WalkAccount; pages: Answer[]; isTakenUp: boolean }> {
+): Promise<{ account: WalkAccount; pages: readonly Answer[]; others: Answer[]; isTakenUp: boolean }> {
   const { list, observer, listMirror } = task;
   const { envelope } = first;
   const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
   const pages: Answer[] = [];
   const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
   for (const answer of taken) account.take(answer);
-  // They are no pages of this walk, but what they held was seen.
-  for (const tried of first.tried) pages.push(answerOf(listMirror, tried, 0, isTrusting));
+  const others = first.tried.map(page => answerOf(listMirror, page, 0, isTrusting));
   observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
   const enter = (asked: Asked, page: Page | null) => {
     const answer = enterPage(account, listMirror, asked, page, isTrusting);
@@ -130,7 +131,7 @@ async function readWalk(
     enter(asked, page);
     observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
   }
-  return { account, pages, isTakenUp: taken.length > 0 };
+  return { account, pages, others, isTakenUp: taken.length > 0 };
 }
 
 function requestsOf(
@@ -190,13 +191,13 @@ const growthRequestsMore = 20;
  * Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held
  * against the walk.
  *
- * @param pages gets what came.
+ * @param others gets what came.
  */
 async function readGrowthAgain(
   task: OpenList,
   first: FirstPage,
   growth: Growth,
-  pages: Answer[],
+  others: Answer[],
 ): Promise<boolean> {
   const { listMirror } = task;
   const { firstPageNo, pageSize } = first.envelope;
@@ -220,7 +221,7 @@ async function readGrowthAgain(
       if (answer === null) return false;
       newestTotal = Math.max(newestTotal, answer.total);
       answers.push(answer);
-      pages.push(answer);
+      others.push(answer);
     }
   }
 }

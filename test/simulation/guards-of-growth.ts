@@ -8,8 +8,8 @@ const growth = 'src/proof/growth.ts';
 /** A walk need not cover what stood when its end was proved, which mostly brings the bonus to the earlier walk, too. */
 const endCoveredOff: Edit = {
   file: 'src/proof/walk-account.ts',
-  text: 'const required = Math.max(this.envelope.totalRecordCount, this.#totalAtEnd ?? 0);',
-  instead: 'const required = this.envelope.totalRecordCount;',
+  text: 'const required = Math.max(totalRecordCount, this.#totalAtEnd ?? 0);',
+  instead: 'const required = totalRecordCount;',
 };
 
 /** What came while a list was read is not read once more, which mostly finds out what was misread. */
@@ -127,7 +127,7 @@ export const guardsOfGrowth: readonly Guard[] = [
     off: [
       {
         file: 'src/sync/read-list.ts',
-        text: 'const isConfirmed = await readGrowthAgain(task, first, verdict.growth);',
+        text: 'const isConfirmed = await readGrowthAgain(task, first, verdict.growth, others);',
         instead: 'const isConfirmed = true;',
       },
     ],

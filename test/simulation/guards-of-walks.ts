@@ -78,7 +78,7 @@ export const guardsOfWalks: readonly Guard[] = [
     off: [
       {
         file: account,
-        text: 'this.#isOver = this.#contradictions.size > 0 || gaps.length === 0;',
+        text: "this.#isOver = this.#contradictions.size > 0 || laid.kind !== 'strip' || laid.gaps.length === 0;",
         instead: 'this.#isOver = true;',
       },
     ],

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ListOutcome } from '../../src/sync/ports.ts';
+import { sizeForThreeCuts } from '../simulation/truth.ts';
 import { memoryFolder, stored, sync } from '../support/in-process.ts';
 import { labelOf, type Move, MovingList, type Script } from '../support/moving-list.ts';
 
@@ -78,6 +79,25 @@ const firstPageAgain: Scenario = {
   ],
 };
 
+/** A record and its duplicate stand at a common end of pages of two, of three and of one. */
+const twinsOnTinyPages: Scenario = {
+  count: 11,
+  pageSize: 2,
+  concurrency: 1,
+  scripts: [
+    [[{ kind: 'insert', at: 0 }]],
+    [
+      [],
+      [],
+      [],
+      [
+        { kind: 'delete', at: 0 },
+        { kind: 'twin', at: 16 },
+      ],
+    ],
+  ],
+};
+
 /** Checks one run against all that docmirror promises of it, whatever happened meanwhile. */
 function check(before: string[], after: string[], outcome: ListOutcome, source: MovingList) {
   const instants = source.instants.map(entries => entries.map(labelOf));
@@ -120,9 +140,16 @@ test('whatever moves between requests, nothing known is lost, nothing is stored 
       }
       source.play([]);
       const last = await sync(path, source);
+      const labels = source.entries.map(labelOf).sort();
+      // Of real duplicates on pages so small that they can't be cut in three ways, nothing can always be proven.
+      const hasDuplicates = new Set(labels).size < labels.length;
+      if (last.completeness === 'unproven' && hasDuplicates && pageSize < sizeForThreeCuts) {
+        expect(stored(path)).toEqual(expect.arrayContaining(labels));
+        return;
+      }
       expect(last).toMatchObject({ status: 'completed', completeness: 'proven', removalsWithheld: 0 });
-      expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
+      expect(stored(path)).toEqual(labels);
     }),
-    { numRuns: 250, examples: [[firstPageAgain]] },
+    { numRuns: 250, examples: [[firstPageAgain], [twinsOnTinyPages]] },
   );
 }, 180_000);

@@ -33,15 +33,15 @@ export class SeenRows {
   }
 
   #storeWalk({ strip, pages }: SeenWalk): void {
-    const laid = new Set<string>();
-    const marks = new RowMarks(this.#table);
-    for (const { answer, items } of strip === null ? [] : partsOf(strip, allPlaces(strip))) {
-      this.#storePage(answer.digest, items.from, items.to, marks);
-      laid.add(answer.digest);
+    if (strip !== null) {
+      const marks = new RowMarks(this.#table);
+      for (const { answer, items } of partsOf(strip, allPlaces(strip))) {
+        this.#storePage(answer.digest, items.from, items.to, marks);
+      }
+      return;
     }
-    // Of a walk that is contradicted, and of pages that stand in none, only what one answer holds is known to stand side by side.
-    const others = pages.filter(({ digest }) => !laid.has(digest));
-    for (const { digest, count } of this.#handled === null ? others : others.toReversed()) {
+    // Of a walk that is contradicted, only what one answer holds is known to stand side by side.
+    for (const { digest, count } of this.#handled === null ? pages : pages.toReversed()) {
       this.#storePage(digest, 0, count, new RowMarks(this.#table));
     }
   }
