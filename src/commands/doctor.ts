@@ -48,9 +48,11 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
     each instanceof UsageError ? [each.message] : [],
   );
   const words = [...new Set(wrong)].join(' ');
-  yield wrong.length === 0
-    ? await checkKey(config)
-    : failed('settings', words, '"docmirror sync --help" explains each.', exitCodes.usage);
+  const todo =
+    bound instanceof UsageError && wrong.length === 1
+      ? 'Name a mirror and a service that belong together.'
+      : '"docmirror sync --help" explains each.';
+  yield wrong.length === 0 ? await checkKey(config) : failed('settings', words, todo, exitCodes.usage);
   const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
   yield* isUnusable ? skippedChecks(['token', ...networkChecks]) : checkService(service, config, context);
   if (config instanceof UsageError) yield* skippedChecks(fileChecks);

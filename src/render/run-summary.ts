@@ -19,16 +19,17 @@ export function summaryJson(summary: RunSummary): string {
  * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
  */
 export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
-  const { runId, status, durationMs, resources } = summary;
+  const { runId, status, durationMs, resources, error } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
+  const stop = status === 'cancelled' && error !== null ? ` ${error.message}` : '';
   const notes = resources.flatMap(notesOn).map(printable);
   const advice = [...new Set(resources.flatMap(adviceOn))].map(text => placed(text, place));
   return [
     listsText(resources, width),
     '\n',
-    wrapped(headline, width),
+    wrapped(`${headline}${stop}`, width),
     ...notes.map(note => `\n${wrapped(note, width)}`),
     ...(advice.length === 0 ? [] : ['\nWhat to do:\n', ...advice.map(text => wrapped(`- ${text}`, width))]),
     ...(advice.length === 0 || summary.receipt === null ? [] : ['\n']),
@@ -84,7 +85,8 @@ function totalsOf(resources: readonly ListOutcome[]): string {
 
 function proofOf(resources: readonly ListOutcome[]): string {
   const open = resources.filter(({ status }) => status !== 'completed').length;
-  if (open > 0) return `${open} of ${resources.length} lists ${open === 1 ? 'is' : 'are'} not complete`;
+  if (open > 0)
+    return `${open} of ${counted(resources.length, 'list')} ${open === 1 ? 'is' : 'are'} not complete`;
   return resources.every(({ completeness }) => completeness === 'proven')
     ? 'all proven'
     : 'all complete, what is incremental since its last proof';

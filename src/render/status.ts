@@ -90,7 +90,7 @@ function verdictOf({ lastRun }: ListStatus): string {
   if (judgement === 'rejected') return `${count(rejected)} rejected`;
   if (judgement === 'withheld') return `${counted(removalsWithheld, 'removal')} withheld`;
   if (judgement === 'unproven') return judgement;
-  return errorCode === null ? status : `${status}: ${errorCode}`;
+  return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
 }
 
 function ago(at: string | null, nowMs: number): string {

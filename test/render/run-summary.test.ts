@@ -109,6 +109,14 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
 `);
   });
 
+  test('says by what a run was stopped', () => {
+    const error = { code: 'cancelled', message: 'Stopped by SIGTERM.' } as const;
+    const text = summaryText(
+      summaryOf([{ ...failed, status: 'cancelled', error }], { status: 'cancelled', error }),
+    );
+    expect(text).toContain('1 of 1 list is not complete. Stopped by SIGTERM.');
+  });
+
   test('advises commands for the mirror that was named', () => {
     const text = summaryText(summaryOf([withheld]), undefined, '--database other.sqlite');
     expect(text).toContain('--allow-mass-removal --database other.sqlite\n');
