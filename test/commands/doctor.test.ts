@@ -325,6 +325,14 @@ describe.concurrent('doctor', () => {
     expect(await doctor(scene)).toMatchObject({ code: 0 });
   });
 
+  test('says of a mirror of another service that the two do not belong together', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const { code, stdout } = await scene.run('doctor', '--base-url', 'http://127.0.0.1:9');
+    expect(code).toBe(2);
+    expect(stdout).toContain('Name a mirror and a service that belong together.');
+  });
+
   test.each(['mirror', 'lock'])('finds another program that holds the right to write the %s', async which => {
     await using scene = await setScene();
     await scene.sync();

@@ -91,3 +91,14 @@ describe('docmirror alone', () => {
     expect(foreign.stderr).toMatch(/^docmirror: [^\n]+\n$/);
   });
 });
+
+test('what a run advises names the mirror that it was told of, as a shell takes it', async () => {
+  await using folder = temporaryFolder();
+  const env = { DOCMIRROR_BASE_URL: 'http://127.0.0.1:9', DOCMIRROR_TOKEN: 'a-token' };
+  const database = "it's mine.sqlite";
+  const { stdout } = await runCli(['sync', '--retries', '0', '--database', database], {
+    cwd: folder.path,
+    env,
+  });
+  expect(stdout).toContain("    docmirror doctor --database 'it'\\''s mine.sqlite'\n");
+});

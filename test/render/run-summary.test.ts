@@ -117,6 +117,13 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
     expect(text).toContain('1 of 1 list is not complete. Stopped by SIGTERM.');
   });
 
+  test('does not want another token for a list that this one is not allowed', () => {
+    const error = { code: 'forbidden', message: 'refused' };
+    const text = summaryText(summaryOf([{ ...failed, error }]));
+    expect(text).toContain('Have the token allowed to read the list');
+    expect(text).not.toContain('valid token');
+  });
+
   test('advises commands for the mirror that was named', () => {
     const text = summaryText(summaryOf([withheld]), undefined, '--database other.sqlite');
     expect(text).toContain('--allow-mass-removal --database other.sqlite\n');

@@ -46,17 +46,22 @@ export function isYetToMake(path: string): boolean {
 function kindBy(header: Buffer, path: string): FileKind {
   const id = header.readUInt32BE(applicationIdAt);
   if (id === applicationIds.staging) return 'staging';
-  if (id === applicationIds.mirror) return hasOnlyForeignTables(path) ? 'another database' : 'mirror';
+  if (id === applicationIds.mirror)
+    return isMirror(id, namesInFile(path) ?? []) ? 'mirror' : 'another database';
   if (id !== 0) return 'another database';
   const kind = kindByTables(path);
   // Who sets a version means to make tables.
   return kind === 'empty' && header.readUInt32BE(userVersionAt) !== 0 ? 'another database' : kind;
 }
 
-/** Anyone may write docmirror's id into a header. Tables that were tampered with are an audit's to find. */
-function hasOnlyForeignTables(path: string): boolean {
-  const names = namesInFile(path) ?? [];
-  return names.length > 0 && !names.some(name => tablesOf010.includes(name));
+/**
+ * Whether a database is a mirror, by its id and the names of what it holds. Anyone may write docmirror's id into a header; tables of a
+ * mirror that were tampered with are an audit's to find.
+ */
+function isMirror(id: unknown, names: readonly string[]): boolean {
+  const own = tablesOf010.filter(name => names.includes(name));
+  if (id === applicationIds.mirror) return names.length === 0 || own.length > 0;
+  return id === 0 && own.length === tablesOf010.length;
 }
 
 /** docmirror 0.1.0 gave its files no id. Its mirror has at least these tables, its staging file just these. */
@@ -77,7 +82,7 @@ function kindByTables(path: string): FileKind {
   const names = tablesIn(path);
   if (names === null) return 'damaged database';
   if (names.length === 0) return 'empty';
-  if (tablesOf010.every(name => names.includes(name))) return 'mirror';
+  if (isMirror(0, names)) return 'mirror';
   const isStaging = names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
   return isStaging ? 'staging' : 'another database';
 }
@@ -91,10 +96,7 @@ function kindByTables(path: string): FileKind {
 export function assertLogOfMirror(sqlite: Database.Database, path: string): void {
   const id = sqlite.pragma('application_id', { simple: true });
   const names = sqlite.prepare<[], string>(selectNames).pluck().all();
-  const own = tablesOf010.filter(name => names.includes(name));
-  // What lacks some of the tables was tampered with, which an audit tells.
-  if (id === applicationIds.mirror && (names.length === 0 || own.length > 0)) return;
-  if (id === 0 && own.length === tablesOf010.length) return;
+  if (isMirror(id, names)) return;
   throw new RefusedFileError(
     `${path}-wal lies there, which is another database's: SQLite would write it into ${path}. Both were left as they are; move it away.`,
   );

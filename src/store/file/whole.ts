@@ -17,15 +17,17 @@ export function damageOf(sqlite: Database.Database): string | null {
  * Looks at a mirror together with the log beside it, before it is opened to write: whoever is the last to close it then folds that
  * log into the file, and it may be another file's.
  *
+ * @returns true where there was such a log, and the two are whole: `assertWhole` would only say the same.
  * @throws RefusedFileError, SqliteError where the two don't fit; both are left as they are.
  */
-export function assertLogFits(path: string): void {
-  if (!hasLog(path) || findOut(path).kind !== 'mirror') return;
+export function assertLogFits(path: string): boolean {
+  if (!hasLog(path) || findOut(path).kind !== 'mirror') return false;
   const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });
   try {
     assertLogOfMirror(sqlite, path);
     const damage = damageOf(sqlite);
     if (damage !== null) throw new Database.SqliteError(damage, 'SQLITE_CORRUPT');
+    return true;
   } finally {
     sqlite.close();
   }

@@ -260,11 +260,12 @@ function isEveryList(suspects: ReadonlySet<string>): boolean {
 
 /** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
 function openAsIs(path: string, suspects: ReadonlySet<string>): MirrorFile {
-  if (isEveryList(suspects)) explaining(path, () => assertLogFits(path));
+  const isSuspect = isEveryList(suspects);
+  const isWhole = isSuspect && explaining(path, () => assertLogFits(path));
   const file = openForWriting(path);
   try {
-    if (isEveryList(suspects)) {
-      assertWhole(file);
+    if (isSuspect) {
+      if (!isWhole) assertWhole(file);
       assertComplete(file);
     }
     return file;
