@@ -21,6 +21,13 @@ interface SyncFlags {
   readonly json?: boolean;
 }
 
+interface PlaceFlags {
+  readonly envFile?: string;
+  readonly baseUrl?: string;
+  readonly allowHttp?: true;
+  readonly database?: string;
+}
+
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 
@@ -50,23 +57,27 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   context.setExitCode(exitCodeOf(summary, context.signal));
 }
 
-/** The flags by which a command found its settings and its mirror, as they are typed; none, where the environment tells. */
-function placeFlags({
-  envFile,
-  database,
-}: {
-  readonly envFile?: string;
-  readonly database?: string;
-}): string {
-  const flags = { '--env-file': envFile, '--database': database };
+/**
+ * The flags by which a command found its settings, its service and its mirror, as they are typed; none, where the environment tells.
+ * Those that tell of a token are left out, for the token may stand in them.
+ */
+function placeFlags({ envFile, baseUrl, allowHttp, database }: PlaceFlags): string {
+  const flags = {
+    '--env-file': envFile,
+    '--base-url': baseUrl,
+    '--allow-http': allowHttp,
+    '--database': database,
+  };
   return Object.entries(flags)
-    .flatMap(([flag, value]) => (value === undefined ? [] : [`${flag} ${quoted(value)}`]))
+    .flatMap(([flag, value]) =>
+      value === undefined ? [] : [value === true ? flag : `${flag} ${quoted(value)}`],
+    )
     .join(' ');
 }
 
 /** A word as a shell takes it. */
 function quoted(word: string): string {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The changes that a dry run would make: all counted, the first ones kept to be shown. */

@@ -25,7 +25,7 @@ export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINIT
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
   const stop = status === 'cancelled' && error !== null ? ` ${error.message}` : '';
   const notes = resources.flatMap(notesOn).map(printable);
-  const advice = [...new Set(resources.flatMap(adviceOn))].map(text => placed(text, place));
+  const advice = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),
     '\n',
@@ -118,22 +118,36 @@ function withheldNote({ resource, removalsWithheld, completeness, rejected }: Li
   return `${what}, for ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
 }
 
+/** Stands in an advice for the flags that name the lists that it is about. */
+const itsLists = '{lists}';
+
 /** Faults between this machine and the service, which `doctor` looks into. */
 const onTheWay = /^(network|proxy|certificate|tls|timeout|not_found|redirected)$/;
 
-/** What a person can do about a list that is not complete; a command stands on a line of its own. */
-function adviceOn({ resource, error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
+/** What a person can do about the lists that are not complete: each advice once, its commands with all lists that it is about. */
+function adviceOnAll(resources: readonly ListOutcome[]): string[] {
+  const each = resources.flatMap(outcome =>
+    adviceOn(outcome).map(text => ({ text, list: outcome.resource })),
+  );
+  const byText = Map.groupBy(each, ({ text }) => text);
+  return [...byText].map(([text, of]) =>
+    text.replaceAll(itsLists, of.map(({ list }) => `--resource ${list}`).join(' ')),
+  );
+}
+
+/** What a person can do about a list that is not complete, `itsLists` where a command names it; a command stands on a line of its own. */
+function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
   if (error !== null) return adviceOnError(error.code);
   if (completeness === 'unproven') {
     return [
-      `The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync --resource ${resource} --full`,
+      `The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync ${itsLists} --full`,
     ];
   }
   if (rejected > 0) {
     return ['Look at rejected_records, and tell those who run the service. Until then nothing is removed.'];
   }
   if (removalsWithheld === 0) return [];
-  const command = `docmirror sync --resource ${resource} --allow-mass-removal`;
+  const command = `docmirror sync ${itsLists} --allow-mass-removal`;
   return [`See which, and if they are really gone:\n    ${command} --dry-run\n    ${command}`];
 }
 

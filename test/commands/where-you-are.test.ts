@@ -92,13 +92,14 @@ describe('docmirror alone', () => {
   });
 });
 
-test('what a run advises names the mirror that it was told of, as a shell takes it', async () => {
+test('what a run advises names the mirror and the service that it was told of, as a shell takes it, but no token', async () => {
   await using folder = temporaryFolder();
-  const env = { DOCMIRROR_BASE_URL: 'http://127.0.0.1:9', DOCMIRROR_TOKEN: 'a-token' };
-  const database = "it's mine.sqlite";
-  const { stdout } = await runCli(['sync', '--retries', '0', '--database', database], {
+  const place = ['--base-url', 'http://127.0.0.1:9', '--database', "it's mine.sqlite"];
+  const { stdout } = await runCli(['sync', '--retries', '0', '--token', 'a-token', ...place], {
     cwd: folder.path,
-    env,
   });
-  expect(stdout).toContain("    docmirror doctor --database 'it'\\''s mine.sqlite'\n");
+  expect(stdout).toContain(
+    "    docmirror doctor --base-url http://127.0.0.1:9 --database 'it'\\''s mine.sqlite'\n",
+  );
+  expect(stdout).not.toContain('a-token');
 });

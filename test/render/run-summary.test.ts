@@ -147,6 +147,13 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
     expect(text.match(/Give a valid token/g)).toHaveLength(1);
   });
 
+  test('advises one command for all lists that it is about', () => {
+    const text = summaryText(summaryOf([unproven, withheld, { ...unproven, resource: 'webhooks' }]));
+    expect(text.match(/The next run tries again/g)).toHaveLength(1);
+    expect(text).toContain('    docmirror sync --resource document-exports --resource webhooks --full\n');
+    expect(text).toContain('    docmirror sync --resource collections --allow-mass-removal\n');
+  });
+
   test.each([76, 60])('fits a terminal of %i columns, and keeps commands whole', width => {
     const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }), width);
     const tooLong = text.split('\n').filter(line => line.length > width);
