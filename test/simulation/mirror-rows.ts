@@ -86,16 +86,20 @@ export function readAsOf(path: string): (runId: number) => MirrorState['lists'] 
     eachList(name => counted(versions[name].filter(stood(runId)).map(({ content }) => content)));
 }
 
-/** The first run of which rows and history still say how the lists stood: the last one whose ended versions were deleted. */
+/**
+ * The first run of which rows and history still say how the lists stood: the last one whose ended versions were deleted. A run whose process
+ * died ended when the next one began.
+ */
 export function readKeptFrom(path: string): number {
   return reading(
     path,
     database =>
       database
         .prepare<[], number>(
-          `WITH pruned AS (SELECT max(receipt ->> 'before') AS before FROM sync_receipts WHERE receipt ->> 'kind' = 'prune')
-         SELECT ifnull(max(id), 0) FROM sync_runs run, pruned WHERE NOT EXISTS
-           (SELECT 1 FROM sync_runs earlier WHERE earlier.id <= run.id AND ifnull(earlier.completed_at > before, true))`,
+          `WITH pruned AS (SELECT max(receipt ->> 'before') AS before FROM sync_receipts WHERE receipt ->> 'kind' = 'prune'),
+           ends AS (SELECT id, coalesce(completed_at, lead(started_at) OVER (ORDER BY id)) AS ended_at FROM sync_runs)
+         SELECT ifnull(max(id), 0) FROM ends run, pruned WHERE NOT EXISTS
+           (SELECT 1 FROM ends earlier WHERE earlier.id <= run.id AND ifnull(earlier.ended_at > before, true))`,
         )
         .pluck()
         .get() ?? 0,
