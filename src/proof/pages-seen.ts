@@ -13,7 +13,9 @@ const alikePagesMax = { withIds: 20, withoutIds: 5_000 };
 export class PagesSeen {
   /** The digest of one page of those that hold the same. */
   readonly #digests = new Map<string, string>();
+  readonly #full = new Set<string>();
   #count = 0;
+  #fullCount = 0;
 
   /** How many pages came. */
   get count(): number {
@@ -25,14 +27,17 @@ export class PagesSeen {
     return this.#digests.size === 1;
   }
 
-  /** True where at least every second page held what another one had held. */
+  /** True where at least every second full page held what another one had held. One that is not full and comes again is the last one. */
   get areMostlyRepeated(): boolean {
-    return this.#count > 1 && this.#digests.size * 2 <= this.#count;
+    return this.#fullCount > 1 && this.#full.size * 2 <= this.#fullCount;
   }
 
-  add(page: Held): void {
+  add(page: Held, isFull: boolean): void {
     this.#count++;
     this.#digests.set(nameOf(page), page.digest);
+    if (!isFull) return;
+    this.#fullCount++;
+    this.#full.add(nameOf(page));
   }
 
   /** Adds what came in the place of a page that is not there; it counts as none. */

@@ -107,7 +107,7 @@ export class WalkAccount {
     return this.#odd.beyond > 0;
   }
 
-  /** How many answers said that they were another page than was asked for, although that one was there. */
+  /** How many answers said that they were another page than was asked for, although that one was there, and were not the last one. */
   get strayCount(): number {
     return this.#odd.other;
   }
@@ -167,7 +167,7 @@ export class WalkAccount {
   }
 
   #note(page: Pick<Answer, 'count' | 'digest' | 'sum'>): void {
-    this.seen.add(page);
+    this.seen.add(page, page.count >= this.envelope.pageSize);
     if (!this.seen.areAlikeForGood(this.#itemsOf)) return;
     this.#isAlwaysTheSame = true;
     this.#contradict(`each of ${this.seen.count} pages held the same records`);
@@ -206,10 +206,11 @@ export class WalkAccount {
     return { kind: 'stray' };
   }
 
-  /** Another page came than was asked for, although the one asked for is there. */
+  /** Another page came than was asked for, although by the total the one asked for is there: where it is not full, there is not. */
   #otherPage(index: number, answer: AnswerEnvelope): Place {
     this.#contradict(`asked for page ${this.#name(index)}, the service answered with page ${answer.pageNo}`);
-    this.#odd.other++;
+    const isLast = answer.pageNo !== this.#name(0) && answer.count < this.envelope.pageSize;
+    if (!isLast) this.#odd.other++;
     if (this.seen.has(answer)) this.#odd.round++;
     return { kind: 'stray' };
   }

@@ -30,9 +30,9 @@ export interface StandInOptions {
   silentPageCount: 'asked' | 'effective';
   /**
    * The answer past the last page; `zeroed` is an empty one that counts no records, `bare` one that has no `pagination`, `last` the
-   * last page again, under its own number.
+   * last page again, under its own number, and `last-echoed` under the one that was asked for.
    */
-  beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise';
+  beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise' | 'last-echoed';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
   pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
   gzip: boolean;
@@ -293,7 +293,8 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
     if (options.beyond === '400' || options.beyond === '404')
       return refusal(Number(options.beyond), 'no such page');
     if (options.beyond === 'bare') return json(200, '{"items":[]}');
-    if (options.beyond.startsWith('last')) servedNo = echoedNo = lastIndex + options.firstPage;
+    if (options.beyond.startsWith('last')) servedNo = lastIndex + options.firstPage;
+    if (options.beyond === 'last' || options.beyond === 'last-otherwise') echoedNo = servedNo;
   }
   const offset = (servedNo - options.firstPage) * size;
   const silent = options.clamp === 'silent';

@@ -359,6 +359,24 @@ test.each<[sizes: number[], place: number, completeness: string]>([
   expect(synced.of(resource)).toMatchObject({ completeness });
 });
 
+test.each([
+  [2, 'last'],
+  [30, 'last'],
+  [2, 'last-echoed'],
+  [30, 'last-echoed'],
+] as const)(
+  'a total that is %i too high is no ignored pageNo where the last page, not full, comes again (%s)',
+  async (totalError, beyond) => {
+    await using scene = await setScene(
+      { totalError, beyond, maxPageSize: 10 },
+      { exports: 19, collections: 19 },
+    );
+    const synced = await syncScene(scene);
+    for (const list of ['document-exports', 'collections'] as const)
+      expect(synced.of(list)).toMatchObject({ completeness: 'unproven', inserted: 19, error: null });
+  },
+);
+
 test('records that a page held which came again are seen once', async () => {
   await using scene = await setScene({ totalError: 3, beyond: 'last' }, { exports: 41 });
   const synced = await syncScene(scene, { resources: [resource] });
