@@ -28,7 +28,11 @@ export function* changeFeed(
   else yield* tableLines(changes, width);
 }
 
-/** One change as a line of JSON; the records' own text is kept as it is. */
+/**
+ * One change as a line of JSON; the records' own text is kept as it is.
+ *
+ * @throws SyntaxError where that is no JSON: another program wrote to the mirror.
+ */
 export function ndjsonLine({
   runId,
   changedAt,
@@ -39,7 +43,12 @@ export function ndjsonLine({
   before,
 }: Change): string {
   const head = JSON.stringify({ runId, changedAt, resource, recordId, operation });
-  return `${head.slice(0, -1)},"record":${record},"before":${before ?? 'null'}}\n`;
+  return `${head.slice(0, -1)},"record":${asJson(record)},"before":${asJson(before ?? 'null')}}\n`;
+}
+
+function asJson(text: string): string {
+  JSON.parse(text);
+  return text;
 }
 
 function* csvLines(changes: Iterable<Change>, forSpreadsheet: boolean): Generator<string> {
