@@ -1,7 +1,12 @@
 /** A shorter one is looked for as the header says it: by itself it would be found in ordinary words. */
 const lengthMin = 8;
 
+/** Characters of a part that is looked for by itself: a long secret makes too long a pattern. */
+const partLength = 1_000;
+
 const mark = '[secret]';
+/** Of the parts of one. */
+const marks = /(?:\[secret\])+/g;
 
 /** A secret as it may be written: what to look for first, and the pattern that decides. */
 interface Form {
@@ -37,21 +42,29 @@ export class Secrets {
 
   /** A text in which each secret is replaced by a mark. */
   redact(text: string): string {
-    return this.#forms.reduce((redacted, { pattern }) => redacted.replace(pattern, mark), text);
+    return this.#forms
+      .reduce((redacted, { pattern }) => redacted.replace(pattern, mark), text)
+      .replace(marks, mark);
   }
 }
 
 function formsOf(secret: string): Form[] {
   const hex = Buffer.from(secret).toString('hex');
+  const written = [secret, ...[0, 1, 2].map(offset => inBase64(secret, offset))].flatMap(inParts);
   return [
-    { core: longestPart(secret), pattern: pattern(secret) },
+    ...written.map(part => ({ core: longestPart(part), pattern: pattern(part) })),
     { core: Buffer.from(hex), pattern: new RegExp(hex, 'gi') },
     { core: Buffer.from(hex.toUpperCase()), pattern: new RegExp(hex, 'gi') },
-    ...[0, 1, 2].map(offset => {
-      const text = inBase64(secret, offset);
-      return { core: longestPart(text), pattern: pattern(text) };
-    }),
   ];
+}
+
+/** The parts of a text, about as long as one another, so that none is found by chance. */
+function inParts(text: string): string[] {
+  const characters = [...text];
+  const length = Math.ceil(characters.length / Math.ceil(characters.length / partLength));
+  return Array.from({ length: Math.ceil(characters.length / length) }, (_, at) =>
+    characters.slice(at * length, (at + 1) * length).join(''),
+  );
 }
 
 /** With these, letters and digits may be written otherwise, too; a page seldom holds the first, and less often the second. */
@@ -75,13 +88,24 @@ function inBase64(text: string, offset: number): string {
 /** Finds a text in which each character may be written plainly, percent-encoded, or escaped as JSON or HTML does, also in a text within a text. */
 function pattern(text: string): RegExp {
   const characters = [...text].map(char => {
-    const code = char.charCodeAt(0);
-    const hex = code.toString(16).padStart(2, '0');
-    const digits = [...hex].map(digit => `[${digit}${digit.toUpperCase()}]`).join('');
-    const entity = `&(?:#0*${code}|#[xX]0*${digits}${entityNames[char] ?? ''});`;
-    return `(?:${plainForms(char)}|%(?:25){0,3}${digits}|\\\\{1,8}u00${digits}|${entity})`;
+    const code = char.codePointAt(0) ?? 0;
+    const entity = `&(?:#0*${code}|#[xX]0*${digitsOf(code, 2)}${entityNames[char] ?? ''});`;
+    const inPercent = (['utf8', 'latin1'] as const).map(encoding =>
+      [...Buffer.from(char, encoding)].map(byte => `%(?:25){0,3}${digitsOf(byte, 2)}`).join(''),
+    );
+    const inJson = char
+      .split('')
+      .map(unit => `\\\\{1,8}u${digitsOf(unit.charCodeAt(0), 4)}`)
+      .join('');
+    return `(?:${[plainForms(char), ...new Set(inPercent), inJson, entity].join('|')})`;
   });
   return new RegExp(characters.join(''), 'g');
+}
+
+/** Hexadecimal digits, so many at the least, in whichever case. */
+function digitsOf(code: number, least: number): string {
+  const digits = code.toString(16).padStart(least, '0');
+  return [...digits].map(digit => `[${digit}${digit.toUpperCase()}]`).join('');
 }
 
 /** What HTML calls the characters that it always escapes, and those that tokens are made of. */
@@ -100,9 +124,12 @@ const entityNames: Readonly<Record<string, string>> = {
 
 function plainForms(char: string): string {
   if (/[A-Za-z0-9]/.test(char)) return char;
+  if (char > '\x7f') return char;
   const escaped = `\\\\{0,8}\\${char}`;
   // The last two digits of base64 are others in base64url.
   if (char === '+') return `${escaped}|-`;
   if (char === '/') return `${escaped}|_`;
+  // So do forms send a space.
+  if (char === ' ') return ` |\\+`;
   return escaped;
 }

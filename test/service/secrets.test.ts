@@ -119,3 +119,31 @@ describe('a secret', () => {
     expect(msPerMegabyte).toBeLessThan(10);
   });
 });
+
+const isTriedLong = /^(plain|in JSON|percent-encoded twice|in HTML|base64 of Bearer …|hexadecimal)$/;
+
+// One pattern over all of it would be more than the engine takes, and the engine would put it into its error.
+test.each(encodings.filter(([name]) => isTriedLong.test(name)))(
+  'a secret of 8,192 characters, %s, is never shown',
+  (_name, encode) => {
+    const long = Array.from({ length: 512 }, (_, at) => `${at}`.padStart(12, token))
+      .join('-+/=')
+      .slice(0, 8_192);
+    const text = `before ${encode(long)} after`;
+    expect(holding(long).areIn(bytes(text))).toBe(true);
+    expect(holding(long).redact(text)).toMatch(/^before [^\s[]{0,10}\[secret\][^\s[]{0,4} after$/);
+  },
+);
+
+test.each([
+  ['pässwörd-€-😀-1', (secret: string) => encodeURIComponent(secret)],
+  ['pässwörd-€-😀-1', (secret: string) => lower(encodeURIComponent(secret))],
+  ['pässwörd-€-😀-1', (secret: string) => encodeURIComponent(encodeURIComponent(secret))],
+  ['pässwörd-€-😀-1', (secret: string) => JSON.stringify(secret)],
+  ['pässwörd-€-😀-1', jsonEscaped],
+  ['pässwörd-one', (secret: string) => [...bytes(secret)].map(byte => `%${byte.toString(16)}`).join('')],
+  ['pässwörd-one', (secret: string) => allEscaped(secret, code => `%${code}`)],
+  ['pass"x&y=z w', (secret: string) => new URLSearchParams({ '': secret }).toString()],
+])('what is no ASCII, or has a space, is not shown either: %s by %s', (secret, encode) => {
+  expect(holding(secret).redact(`before ${encode(secret)} after`)).toMatch(/^before \W?\[secret\]\W? after$/);
+});
