@@ -2,6 +2,7 @@ import { constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { mayAccess } from './access.ts';
+import { knownFile } from './connections.ts';
 import { firstBytes } from './first-bytes.ts';
 
 /** What SQLite keeps beside a database, and would take for part of any file of that name. */
@@ -43,8 +44,9 @@ export function assertNothingBeside(path: string): void {
 const areOwn: Readonly<Record<string, (file: string, bytes: number) => boolean>> = {
   '-wal': file => /^(?:377f068[23]|00000000)/.test(beginningOf(file, 4)),
   '-journal': file => /^(?:d9d505f9|00)/.test(beginningOf(file, 4)),
-  // It must not be read past SQLite. It is three bytes long at first, and grows by whole pages.
-  '-shm': (_file, bytes) => bytes === 3 || bytes % 4096 === 0,
+  // It is three bytes long at first, grows by whole pages, and then begins with the number of its form, in the machine's order of bytes.
+  '-shm': (file, bytes) =>
+    bytes === 3 || (bytes % 4096 === 0 && /^(?:18e22d00|002de218|00000000)/.test(beginningOf(file, 4))),
 };
 
 /**
@@ -53,6 +55,8 @@ const areOwn: Readonly<Record<string, (file: string, bytes: number) => boolean>>
  * @throws RefusedFileError that names it; it is left as it is.
  */
 export function assertOwnBeside(path: string): void {
+  // Then SQLite has looked at it, and holds locks on it that a look past SQLite would take away.
+  if (knownFile(path) !== undefined) return;
   for (const [name, isOwn] of Object.entries(areOwn)) {
     const file = `${path}${name}`;
     const stat = lstatSync(file, { throwIfNoEntry: false });
@@ -86,7 +90,7 @@ export function assertReadableBeside(path: string): void {
  */
 export function assertNoJournal(path: string): void {
   const journal = `${path}-journal`;
-  if (!isHot(journal)) return;
+  if (!hasJournal(path)) return;
   throw new RefusedFileError(
     `${journal} lies there, which docmirror did not make: SQLite would undo with it what ${path} holds. Move it away; only where another program was stopped while it wrote to this very file, let it end that with: sqlite3 ${path} "PRAGMA schema_version"`,
   );
@@ -107,7 +111,7 @@ const bytesWithoutTable = 4096;
 
 /** Whether a journal undoes no more than the switch of its own database to a log. Source: SQLite's formats of journals and headers. */
 function undoesSwitchToLog(path: string): boolean {
-  if (!isHot(`${path}-journal`)) return false;
+  if (!hasJournal(path)) return false;
   const head = firstBytes(`${path}-journal`, journalHeadBytes);
   if (head.length < journalHeadBytes) return false;
   const [sectorBytes, pageBytes] = [head.readUInt32BE(20), head.readUInt32BE(24)];
@@ -128,8 +132,9 @@ function unswitched(page: Buffer): Buffer {
   return rest.fill(0, 18, 20).fill(0, 24, 28).fill(0, 92, 100);
 }
 
-/** A journal that was ended by clearing its first bytes is none any more. */
-function isHot(journal: string): boolean {
+/** True where a journal lies beside a file that SQLite would roll back. One that was ended by clearing its first bytes is none any more. */
+export function hasJournal(path: string): boolean {
+  const journal = `${path}-journal`;
   if (lstatSync(journal, { throwIfNoEntry: false })?.isFile() !== true) return false;
   return beginningOf(journal, 1) !== '00';
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type Database from 'better-sqlite3';
+import BetterSqlite3 from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
 import { hasLog } from './file-mark.ts';
@@ -83,23 +84,79 @@ function kindByTables(path: string): FileKind {
   if (names === null) return 'damaged database';
   if (names.length === 0) return 'empty';
   if (isMirror(0, names)) return 'mirror';
-  const isStaging = names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
-  return isStaging ? 'staging' : 'another database';
+  return isStaging(0, names) ? 'staging' : 'another database';
+}
+
+function isStaging(id: unknown, names: readonly string[]): boolean {
+  if (id === applicationIds.staging) return true;
+  return id === 0 && names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
 }
 
 /**
- * Makes sure that what a connection reads is docmirror's mirror, also where a log beside the file says other than the file itself:
- * SQLite asks only for the log's name, not whose it is.
+ * Looks at a mirror that may have a log beside it, before a connection reads the two together: SQLite asks only for the log's name, not
+ * whose it is, nor whether it is of an earlier day.
  *
- * @throws RefusedFileError where the log is another database's; both are left as they are.
+ * @returns what makes sure, with such a connection, that the log is the mirror's own.
+ * @throws (what is returned) RefusedFileError where it is another database's, or older than the file; both are left as they are.
  */
-export function assertLogOfMirror(sqlite: Database.Database, path: string): void {
-  const id = sqlite.pragma('application_id', { simple: true });
-  const names = sqlite.prepare<[], string>(selectNames).pluck().all();
-  if (isMirror(id, names)) return;
-  throw new RefusedFileError(
+export function lookAtLog(path: string): (sqlite: Database.Database) => void {
+  // Taken before the connection's look: a run may add to both between the two.
+  const alone = hasLog(path) && knownFile(path) === undefined ? readAlone(path, newestIn) : null;
+  return sqlite => {
+    if (!hasLog(path)) return;
+    if (
+      !isMirror(
+        sqlite.pragma('application_id', { simple: true }),
+        sqlite.prepare<[], string>(selectNames).pluck().all(),
+      )
+    )
+      throw foreignLog(path);
+    if (alone === null) return;
+    const both = newestIn(sqlite);
+    if (both.runId >= alone.runId && both.leafIndex >= alone.leafIndex) return;
+    throw new RefusedFileError(
+      `${path}-wal lies there, which is older than ${path}: SQLite would undo with it what the newest run wrote. Both were left as they are; move the -wal away.`,
+    );
+  };
+}
+
+/**
+ * Makes sure that the log beside a staging file, if there is any, is no other database's.
+ *
+ * @throws RefusedFileError where it is; both are left as they are.
+ */
+export function assertLogOfStaging(path: string): void {
+  if (!hasLog(path) || knownFile(path) !== undefined) return;
+  const sqlite = new BetterSqlite3(path, { readonly: true, timeout: 0 });
+  try {
+    const id = sqlite.pragma('application_id', { simple: true });
+    if (!isStaging(id, sqlite.prepare<[], string>(selectNames).pluck().all())) throw foreignLog(path);
+  } catch (error) {
+    // A run holds it; or what was staged is damaged, which can be asked for again.
+    if (!(error instanceof BetterSqlite3.SqliteError)) throw error;
+  } finally {
+    sqlite.close();
+  }
+}
+
+function foreignLog(path: string): RefusedFileError {
+  return new RefusedFileError(
     `${path}-wal lies there, which is another database's: SQLite would write it into ${path}. Both were left as they are; move it away.`,
   );
+}
+
+/** The newest run and the newest receipt that a mirror holds. */
+interface Newest {
+  readonly runId: number;
+  readonly leafIndex: number;
+}
+
+function newestIn(database: { prepare(sql: string): { get(): unknown } }): Newest {
+  return database
+    .prepare(
+      `SELECT (SELECT ifnull(max(id), 0) FROM sync_runs) AS runId, (SELECT ifnull(max(leaf_index), -1) FROM sync_receipts) AS leafIndex`,
+    )
+    .get() as Newest;
 }
 
 /** The names of all that a database holds; null where it is damaged. */
@@ -112,16 +169,22 @@ function tablesIn(path: string): string[] | null {
 const selectNames =
   "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'index'";
 
-/** Read as a file that can't change, SQLite looks at nothing beside it. Only Node's own SQLite takes such an address. */
 function namesInFile(path: string): string[] | null {
+  return readAlone(path, database =>
+    database
+      .prepare(selectNames)
+      .all()
+      .map(({ name }) => String(name)),
+  );
+}
+
+/** Read as a file that can't change, SQLite looks at nothing beside it; null where it is damaged. Only Node's own SQLite takes such an address. */
+function readAlone<T>(path: string, read: (database: DatabaseSync) => T): T | null {
   const address = pathToFileURL(resolve(path));
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });
-    return database
-      .prepare(selectNames)
-      .all()
-      .map(({ name }) => String(name));
+    return read(database);
   } catch {
     return null;
   }

@@ -3,8 +3,7 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
-import { assertLogOfMirror, findOut } from './file-kind.ts';
-import { hasLog } from './file-mark.ts';
+import { findOut, lookAtLog } from './file-kind.ts';
 import { mirrorToRead } from './mirror-path.ts';
 import { cacheKib, connectToRead } from './read-connection.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
@@ -50,10 +49,11 @@ export function openOfAnyShape(path: string, check: (sqlite: Database.Database) 
     assertReadableBeside(file);
     assertNoJournal(file);
     assertOwnBeside(file);
+    const assertOwnLog = lookAtLog(file);
     const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10, () => isHeld(file));
     try {
       sqlite.pragma('query_only = ON');
-      if (hasLog(file)) assertLogOfMirror(sqlite, file);
+      assertOwnLog(sqlite);
       check(sqlite);
       sqlite.pragma(`cache_size = -${cacheKib}`);
       return mirrorFile(file, sqlite, close);

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
-import { assertOwnBeside } from './beside.ts';
+import { assertNoForeignJournal, assertOwnBeside, hasJournal } from './beside.ts';
 import { noteConnection } from './connections.ts';
-import { applicationIds, findOut } from './file-kind.ts';
+import { applicationIds, assertLogOfStaging, findOut } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
 import { connectToRead, tryToWrite } from './read-connection.ts';
 import { explaining } from './sqlite-errors.ts';
@@ -68,7 +68,8 @@ export function holdLock(file: string): () => void {
 /** True where a run holds the mirror; makes and changes nothing. */
 export function isHeld(file: string): boolean {
   const path = stagingPath(file);
-  if (!existsSync(path) || findOut(path).kind !== 'staging') return false;
+  // No run that holds it has a journal beside it: a look would undo with it what the file holds.
+  if (!existsSync(path) || findOut(path).kind !== 'staging' || hasJournal(path)) return false;
   const { sqlite, close } = connectToRead(path, true, 0);
   try {
     sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
@@ -91,7 +92,11 @@ export function assertStagingOrNone(path: string): void {
   assertOwnBeside(path);
   if (stat === undefined) return;
   const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'staging'].includes(findOut(path).kind);
-  if (isOwn) return;
+  if (isOwn) {
+    assertNoForeignJournal(path);
+    assertLogOfStaging(path);
+    return;
+  }
   throw new RefusedFileError(
     `${path} is not a file that docmirror made, and it lies where the mirror's lock has to be. It was left as it is; move it away, or name another file for the mirror.`,
   );

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { assertLogOfMirror, findOut } from './file-kind.ts';
+import { assertOwnBeside } from './beside.ts';
+import { findOut, lookAtLog } from './file-kind.ts';
 import { hasLog } from './file-mark.ts';
 import { misfitsIn } from './misfits.ts';
 import { busyTimeoutMs, type MirrorFile } from './open.ts';
@@ -21,10 +22,12 @@ export function damageOf(sqlite: Database.Database): string | null {
  * @throws RefusedFileError, SqliteError where the two don't fit; both are left as they are.
  */
 export function assertLogFits(path: string): boolean {
+  assertOwnBeside(path);
   if (!hasLog(path) || findOut(path).kind !== 'mirror') return false;
+  const assertOwnLog = lookAtLog(path);
   const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });
   try {
-    assertLogOfMirror(sqlite, path);
+    assertOwnLog(sqlite);
     const damage = damageOf(sqlite);
     if (damage !== null) throw new Database.SqliteError(damage, 'SQLITE_CORRUPT');
     return true;

@@ -245,7 +245,12 @@ export class Staging {
     const row = this.#sqlite
       .prepare<[], { file: string; suspects: string }>('SELECT mark AS file, suspects FROM mirror_mark')
       .get();
-    return row === undefined ? null : { file: row.file, suspects: JSON.parse(row.suspects) };
+    try {
+      return row === undefined ? null : { file: row.file, suspects: JSON.parse(row.suspects) };
+    } catch {
+      // Damaged on the disk.
+      return null;
+    }
   }
 
   /** Notes how a run leaves the mirror, or that it may not be sound. */
