@@ -182,3 +182,13 @@ test('a version in the history that is no JSON is told in words where changes ar
   const { code, stderr } = await scene.run('changes', '--since-run', '0', '--format', 'ndjson');
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/docmirror verify/) });
 });
+
+test('a mirror that has lost its id, which receipts need, is refused before a list is written', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  tamper(scene.database, 'DELETE FROM _mirror');
+  scene.service.lists.collections.pop();
+  const before = readFileSync(scene.database);
+  for (const command of ['doctor', 'sync']) expect(await scene.run(command)).toMatchObject({ code: 1 });
+  expect(readFileSync(scene.database).equals(before)).toBe(true);
+});

@@ -58,10 +58,7 @@ function versionToUpgrade(database: string): string | null {
     }
     if (shape === 'current') {
       assertComplete(file);
-      // A run writes the id into its receipt, and adds that to the log.
-      const log = new ReceiptLog(file.sqlite);
-      log.mirrorId();
-      log.head();
+      new ReceiptLog(file.sqlite).assertReady();
     }
     return null;
   });

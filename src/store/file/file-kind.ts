@@ -84,12 +84,8 @@ function kindByTables(path: string): FileKind {
   if (names === null) return 'damaged database';
   if (names.length === 0) return 'empty';
   if (isMirror(0, names)) return 'mirror';
-  return isStaging(0, names) ? 'staging' : 'another database';
-}
-
-function isStaging(id: unknown, names: readonly string[]): boolean {
-  if (id === applicationIds.staging) return true;
-  return id === 0 && names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
+  const isStaging = names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
+  return isStaging ? 'staging' : 'another database';
 }
 
 /**
@@ -127,10 +123,14 @@ export function lookAtLog(path: string): (sqlite: Database.Database) => void {
  */
 export function assertLogOfStaging(path: string): void {
   if (!hasLog(path) || knownFile(path) !== undefined) return;
+  // Its id stood in the file before there was a log.
+  const own = readAlone(
+    path,
+    database => Object.values(database.prepare('PRAGMA application_id').get() ?? {})[0],
+  );
   const sqlite = new BetterSqlite3(path, { readonly: true, timeout: 0 });
   try {
-    const id = sqlite.pragma('application_id', { simple: true });
-    if (!isStaging(id, sqlite.prepare<[], string>(selectNames).pluck().all())) throw foreignLog(path);
+    if (sqlite.pragma('application_id', { simple: true }) !== own) throw foreignLog(path);
   } catch (error) {
     // A run holds it; or what was staged is damaged, which can be asked for again.
     if (!(error instanceof BetterSqlite3.SqliteError)) throw error;

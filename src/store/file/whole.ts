@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { assertOwnBeside } from './beside.ts';
 import { findOut, lookAtLog } from './file-kind.ts';
 import { hasLog } from './file-mark.ts';
 import { misfitsIn } from './misfits.ts';
@@ -22,7 +21,6 @@ export function damageOf(sqlite: Database.Database): string | null {
  * @throws RefusedFileError, SqliteError where the two don't fit; both are left as they are.
  */
 export function assertLogFits(path: string): boolean {
-  assertOwnBeside(path);
   if (!hasLog(path) || findOut(path).kind !== 'mirror') return false;
   const assertOwnLog = lookAtLog(path);
   const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });

@@ -40,6 +40,16 @@ export class ReceiptLog {
     );
   }
 
+  /**
+   * Makes sure that a receipt can be added: a run that can't be given one would stand as if it had never ended.
+   *
+   * @throws MirrorFileError where the file has lost its id, or the log holds what is no hash.
+   */
+  assertReady(): void {
+    this.mirrorId();
+    this.head();
+  }
+
   /** Appends a receipt, in the transaction that ends what it speaks of. */
   append(receipt: Receipt): void {
     const text = receiptText(receipt);

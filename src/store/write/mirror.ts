@@ -10,6 +10,7 @@ import type {
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
+import { assertOwnBeside } from '../file/beside.ts';
 import { isYetToMake } from '../file/file-kind.ts';
 import { markOf } from '../file/file-mark.ts';
 import { FilePlace } from '../file/file-place.ts';
@@ -19,6 +20,7 @@ import { openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { assertComplete, assertLogFits, assertWhole } from '../file/whole.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
@@ -249,6 +251,7 @@ function openLock(path: string): Staging {
 /** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it. */
 function suspectsIn(path: string, lock: Staging): Set<string> {
   if (!existsSync(path)) return new Set();
+  assertOwnBeside(path);
   const mark = lock.mark();
   return new Set(mark?.file === markOf(path) ? mark.suspects : lists.map(({ resource }) => resource));
 }
@@ -267,6 +270,7 @@ function openAsIs(path: string, suspects: ReadonlySet<string>): MirrorFile {
     if (isSuspect) {
       if (!isWhole) assertWhole(file);
       assertComplete(file);
+      new ReceiptLog(file.sqlite).assertReady();
     }
     return file;
   } catch (error) {

@@ -399,6 +399,127 @@ test("a journal that its program has ended, by clearing its beginning, is in nob
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
+test.each(['whole', 'cut off after its first commit'])(
+  "a mirror's own log of an earlier run, %s, does not undo a later one",
+  async how => {
+    await using scene = await setScene();
+    await scene.sync();
+    // While somebody reads, the log stays.
+    const reader = new Database(scene.database);
+    reader.exec('BEGIN; SELECT 1 FROM sync_runs');
+    scene.service.lists.collections.pop();
+    await scene.sync();
+    const log = readFileSync(`${scene.database}-wal`);
+    reader.exec('COMMIT');
+    reader.close();
+    scene.service.lists.collections.pop();
+    await scene.sync();
+    const old = how === 'whole' ? log : log.subarray(0, endOfFirstCommit(log));
+    writeFileSync(`${scene.database}-wal`, old);
+    const before = readFileSync(scene.database);
+    for (const command of ['status', 'verify', 'doctor', 'sync --dry-run', 'sync', 'backup copy.sqlite']) {
+      const { code, stdout, stderr } = await scene.run(...command.split(' '));
+      expect({ command, code }).toEqual({ command, code: 2 });
+      expect(`${stdout}${stderr}`.replaceAll(/\s+/g, ' '), command).toContain(
+        '-wal lies there, which is older than',
+      );
+      expect(readFileSync(scene.database).equals(before), command).toBe(true);
+      expect(readFileSync(`${scene.database}-wal`).equals(old), command).toBe(true);
+    }
+    rmSync(`${scene.database}-wal`);
+    rmSync(`${scene.database}-shm`, { force: true });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  },
+);
+
+/** Where the first transaction of a log ends. Source: SQLite's format of the log; a frame that ends one tells of the database's size. */
+function endOfFirstCommit(log: Buffer): number {
+  const frameBytes = 24 + log.readUInt32BE(8);
+  for (let at = 32; at + frameBytes <= log.length; at += frameBytes)
+    if (log.readUInt32BE(at + 4) > 0) return at + frameBytes;
+  throw new Error('the log has no transaction');
+}
+
+test.each([
+  ['a database', '-shm'],
+  ['a text', '-shm'],
+  ['a database', '.staging-shm'],
+  ['a text', '.staging-shm'],
+])('%s that bears the name of the index of a log (%s) is left as it is', async (what, ending) => {
+  await using scene = await setScene();
+  await scene.sync();
+  const path = `${scene.database}${ending}`;
+  if (what === 'a text') writeFileSync(path, 'precious'.repeat(4096));
+  else makeDatabase(path, 'CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(90000))');
+  const before = readFileSync(path);
+  const commands =
+    ending === '-shm' ? ['status', 'verify', 'backup copy.sqlite', 'doctor', 'sync'] : ['doctor', 'sync'];
+  for (const command of commands) {
+    const { code, stdout, stderr } = await scene.run(...command.split(' '));
+    expect({ command, code }).toEqual({ command, code: 2 });
+    expect(`${stdout}${stderr}`.replaceAll(/\s+/g, ' '), command).toContain(`${ending} lies there`);
+    expect(readFileSync(path).equals(before), command).toBe(true);
+  }
+});
+
+test("another program's journal beside the lock is rolled back into nothing", async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const lock = `${scene.database}.staging`;
+  leaveJournal(join(scene.folder, 'other-program.db'), `${lock}-journal`);
+  const before = readFileSync(lock);
+  for (const command of ['status', 'verify', 'doctor', 'sync']) {
+    const { code } = await scene.run(command);
+    expect({ command, code }).toEqual({ command, code: /doctor|sync/.test(command) ? 2 : 0 });
+    expect(readFileSync(lock).equals(before), command).toBe(true);
+    expect(existsSync(`${lock}-journal`), command).toBe(true);
+  }
+});
+
+test("another database's log beside the lock is written into nothing", async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const lock = `${scene.database}.staging`;
+  const other = new Database(join(scene.folder, 'other-program.db'));
+  other.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+  writeFileSync(`${lock}-wal`, readFileSync(`${other.name}-wal`));
+  other.close();
+  const before = [lock, `${lock}-wal`].map(path => readFileSync(path));
+  for (const command of ['doctor', 'sync']) {
+    const { code, stdout, stderr } = await scene.run(command);
+    expect({ command, code }).toEqual({ command, code: 2 });
+    expect(`${stdout}${stderr}`.replaceAll(/\s+/g, ' ')).toContain('.staging-wal lies there');
+    const now = [lock, `${lock}-wal`].map(path => readFileSync(path));
+    expect(now.every((bytes, at) => bytes.equals(before[at] as Buffer))).toBe(true);
+  }
+});
+
+test('a note in the lock that can not be read is as none', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  new Database(`${scene.database}.staging`)
+    .exec("UPDATE mirror_mark SET suspects = 'document-exports'")
+    .close();
+  expect(await scene.sync()).toMatchObject({ code: 0 });
+});
+
+test.each(['a folder', 'a link', 'a link to itself'])(
+  '%s in the place of a log is refused by all commands',
+  async what => {
+    await using scene = await setScene();
+    await scene.sync();
+    const path = `${scene.database}-wal`;
+    if (what === 'a folder') mkdirSync(path);
+    else symlinkSync(what === 'a link' ? join(scene.folder, 'other') : path, path);
+    writeFileSync(join(scene.folder, 'other'), 'precious');
+    for (const command of ['status', 'doctor', 'sync']) {
+      const { code, stdout, stderr } = await scene.run(command);
+      expect({ command, code }).toEqual({ command, code: 2 });
+      expect(`${stdout}${stderr}`.replaceAll(/\s+/g, ' '), command).toContain('-wal');
+    }
+  },
+);
+
 describe.concurrent('a name that belongs to what lies beside a mirror', () => {
   test.each(['-wal', '-shm', '-journal', '.staging', '.staging-wal', '.staging-shm', '.staging-journal'])(
     '(%s) is refused as the name of any other file',
@@ -408,6 +529,7 @@ describe.concurrent('a name that belongs to what lies beside a mirror', () => {
       const path = `${scene.database}${ending}`;
       const before = contents(scene.folder);
       for (const command of [
+        ['sync', '--database', path],
         ['backup', path],
         ['report', '--out', path],
         ['audit', 'checkpoint', '--unsigned', '--out', path],
