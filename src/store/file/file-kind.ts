@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type Database from 'better-sqlite3';
-import BetterSqlite3 from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
 import { hasLog } from './file-mark.ts';
@@ -100,13 +99,8 @@ export function lookAtLog(path: string): (sqlite: Database.Database) => void {
   const alone = hasLog(path) && knownFile(path) === undefined ? readAlone(path, newestIn) : null;
   return sqlite => {
     if (!hasLog(path)) return;
-    if (
-      !isMirror(
-        sqlite.pragma('application_id', { simple: true }),
-        sqlite.prepare<[], string>(selectNames).pluck().all(),
-      )
-    )
-      throw foreignLog(path);
+    const id = sqlite.pragma('application_id', { simple: true });
+    if (!isMirror(id, sqlite.prepare<[], string>(selectNames).pluck().all())) throw foreignLog(path);
     if (alone === null) return;
     const both = newestIn(sqlite);
     if (both.runId >= alone.runId && both.leafIndex >= alone.leafIndex) return;
@@ -123,17 +117,16 @@ export function lookAtLog(path: string): (sqlite: Database.Database) => void {
  */
 export function assertLogOfStaging(path: string): void {
   if (!hasLog(path) || knownFile(path) !== undefined) return;
-  // Its id stood in the file before there was a log.
-  const own = readAlone(
-    path,
-    database => Object.values(database.prepare('PRAGMA application_id').get() ?? {})[0],
-  );
-  const sqlite = new BetterSqlite3(path, { readonly: true, timeout: 0 });
+  // It stood in the file before there was a log; where the file alone is damaged, the log may be what makes it whole.
+  const own = readAlone(path, database => database.prepare('PRAGMA application_id').get()?.application_id);
+  if (own === null) return;
+  const sqlite = new Database(path, { readonly: true, timeout: 0 });
   try {
-    if (sqlite.pragma('application_id', { simple: true }) !== own) throw foreignLog(path);
+    const id = sqlite.pragma('application_id', { simple: true });
+    if (id !== own) throw foreignLog(path);
   } catch (error) {
     // A run holds it; or what was staged is damaged, which can be asked for again.
-    if (!(error instanceof BetterSqlite3.SqliteError)) throw error;
+    if (!(error instanceof Database.SqliteError)) throw error;
   } finally {
     sqlite.close();
   }
