@@ -399,22 +399,29 @@ test("a journal that its program has ended, by clearing its beginning, is in nob
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
-test.each(['whole', 'cut off after its first commit'])(
+/** Somebody who reads: while they do, the log stays, and grows with each run. */
+function heldLog(path: string): Disposable {
+  const reader = new Database(path);
+  reader.exec('BEGIN; SELECT 1 FROM sync_runs');
+  return { [Symbol.dispose]: () => reader.close() };
+}
+
+test.each(['whole', 'cut off after its first commit', 'cut off in its second run'])(
   "a mirror's own log of an earlier run, %s, does not undo a later one",
   async how => {
     await using scene = await setScene();
     await scene.sync();
-    // While somebody reads, the log stays.
-    const reader = new Database(scene.database);
-    reader.exec('BEGIN; SELECT 1 FROM sync_runs');
+    const reader = heldLog(scene.database);
     scene.service.lists.collections.pop();
     await scene.sync();
+    const endOfRun = statSync(`${scene.database}-wal`).size;
+    if (how === 'cut off in its second run') await scene.sync();
     const log = readFileSync(`${scene.database}-wal`);
-    reader.exec('COMMIT');
-    reader.close();
+    reader[Symbol.dispose]();
     scene.service.lists.collections.pop();
-    await scene.sync();
-    const old = how === 'whole' ? log : log.subarray(0, endOfFirstCommit(log));
+    if (how !== 'cut off in its second run') await scene.sync();
+    const cutAfter = { 'cut off after its first commit': 32, 'cut off in its second run': endOfRun }[how];
+    const old = cutAfter === undefined ? log : log.subarray(0, endOfCommit(log, cutAfter));
     writeFileSync(`${scene.database}-wal`, old);
     const before = readFileSync(scene.database);
     for (const command of ['status', 'verify', 'doctor', 'sync --dry-run', 'sync', 'backup copy.sqlite']) {
@@ -432,10 +439,10 @@ test.each(['whole', 'cut off after its first commit'])(
   },
 );
 
-/** Where the first transaction of a log ends. Source: SQLite's format of the log; a frame that ends one tells of the database's size. */
-function endOfFirstCommit(log: Buffer): number {
+/** Where the transaction of a log ends whose first frame stands at `from`. Source: SQLite's format of the log; a frame that ends one tells of the database's size. */
+function endOfCommit(log: Buffer, from: number): number {
   const frameBytes = 24 + log.readUInt32BE(8);
-  for (let at = 32; at + frameBytes <= log.length; at += frameBytes)
+  for (let at = from; at + frameBytes <= log.length; at += frameBytes)
     if (log.readUInt32BE(at + 4) > 0) return at + frameBytes;
   throw new Error('the log has no transaction');
 }
@@ -465,6 +472,10 @@ test.each([
 test("another program's journal beside the lock is rolled back into nothing", async () => {
   await using scene = await setScene();
   await scene.sync();
+  // A log beside the mirror makes its readers ask whether a run holds the lock.
+  using _reader = heldLog(scene.database);
+  await scene.sync();
+  expect(statSync(`${scene.database}-wal`).size).toBeGreaterThan(0);
   const lock = `${scene.database}.staging`;
   leaveJournal(join(scene.folder, 'other-program.db'), `${lock}-journal`);
   const before = readFileSync(lock);
