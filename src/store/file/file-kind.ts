@@ -1,12 +1,8 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import Database from 'better-sqlite3';
-import { RefusedFileError } from '../../errors.ts';
 import { type FileKind, type FoundFile, knownFile } from './connections.ts';
 import { hasLog } from './file-mark.ts';
 import { firstBytes } from './first-bytes.ts';
+import { readAlone } from './read-alone.ts';
 import { openCopy } from './read-connection.ts';
 
 /** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
@@ -47,7 +43,7 @@ function kindBy(header: Buffer, path: string): FileKind {
   const id = header.readUInt32BE(applicationIdAt);
   if (id === applicationIds.staging) return 'staging';
   if (id === applicationIds.mirror)
-    return isMirror(id, namesInFile(path) ?? []) ? 'mirror' : 'another database';
+    return isMirror(id, readAlone(path, namesIn) ?? []) ? 'mirror' : 'another database';
   if (id !== 0) return 'another database';
   const kind = kindByTables(path);
   // Who sets a version means to make tables.
@@ -57,8 +53,10 @@ function kindBy(header: Buffer, path: string): FileKind {
 /**
  * Whether a database is a mirror, by its id and the names of what it holds. Anyone may write docmirror's id into a header; tables of a
  * mirror that were tampered with are an audit's to find.
+ *
+ * @param id what its header bears.
  */
-function isMirror(id: unknown, names: readonly string[]): boolean {
+export function isMirror(id: unknown, names: readonly string[]): boolean {
   const own = tablesOf010.filter(name => names.includes(name));
   if (id === applicationIds.mirror) return names.length === 0 || own.length > 0;
   return id === 0 && own.length === tablesOf010.length;
@@ -87,74 +85,9 @@ function kindByTables(path: string): FileKind {
   return isStaging ? 'staging' : 'another database';
 }
 
-/**
- * Looks at a mirror that may have a log beside it, before a connection reads the two together: SQLite asks only for the log's name, not
- * whose it is, nor whether it is of an earlier day.
- *
- * @returns what makes sure, with such a connection, that the log is the mirror's own.
- * @throws (what is returned) RefusedFileError where it is another database's, or older than the file; both are left as they are.
- */
-export function lookAtLog(path: string): (sqlite: Database.Database) => void {
-  // Taken before the connection's look: a run may add to both between the two.
-  const alone = hasLog(path) && knownFile(path) === undefined ? readAlone(path, newestIn) : null;
-  return sqlite => {
-    if (!hasLog(path)) return;
-    const id = sqlite.pragma('application_id', { simple: true });
-    if (!isMirror(id, sqlite.prepare<[], string>(selectNames).pluck().all())) throw foreignLog(path);
-    if (alone === null) return;
-    const both = newestIn(sqlite);
-    if (both.runId >= alone.runId && both.leafIndex >= alone.leafIndex) return;
-    throw new RefusedFileError(
-      `${path}-wal lies there, which is older than ${path}: SQLite would undo with it what the newest run wrote. Both were left as they are; move the -wal away.`,
-    );
-  };
-}
-
-/**
- * Makes sure that the log beside a staging file, if there is any, is no other database's.
- *
- * @throws RefusedFileError where it is; both are left as they are.
- */
-export function assertLogOfStaging(path: string): void {
-  if (!hasLog(path) || knownFile(path) !== undefined) return;
-  // It stood in the file before there was a log; where the file alone is damaged, the log may be what makes it whole.
-  const own = readAlone(path, database => database.prepare('PRAGMA application_id').get()?.application_id);
-  if (own === null) return;
-  const sqlite = new Database(path, { readonly: true, timeout: 0 });
-  try {
-    const id = sqlite.pragma('application_id', { simple: true });
-    if (id !== own) throw foreignLog(path);
-  } catch (error) {
-    // A run holds it; or what was staged is damaged, which can be asked for again.
-    if (!(error instanceof Database.SqliteError)) throw error;
-  } finally {
-    sqlite.close();
-  }
-}
-
-function foreignLog(path: string): RefusedFileError {
-  return new RefusedFileError(
-    `${path}-wal lies there, which is another database's: SQLite would write it into ${path}. Both were left as they are; move it away.`,
-  );
-}
-
-/** The newest run and the newest receipt that a mirror holds. */
-interface Newest {
-  readonly runId: number;
-  readonly leafIndex: number;
-}
-
-function newestIn(database: { prepare(sql: string): { get(): unknown } }): Newest {
-  return database
-    .prepare(
-      `SELECT (SELECT ifnull(max(id), 0) FROM sync_runs) AS runId, (SELECT ifnull(max(leaf_index), -1) FROM sync_receipts) AS leafIndex`,
-    )
-    .get() as Newest;
-}
-
 /** The names of all that a database holds; null where it is damaged. */
 function tablesIn(path: string): string[] | null {
-  const names = namesInFile(path);
+  const names = readAlone(path, namesIn);
   // What a process that was killed wrote may stand in the log alone.
   return hasLog(path) && (names === null || names.length === 0) ? namesInCopy(path) : names;
 }
@@ -162,31 +95,20 @@ function tablesIn(path: string): string[] | null {
 const selectNames =
   "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'index'";
 
-function namesInFile(path: string): string[] | null {
-  return readAlone(path, database =>
-    database
-      .prepare(selectNames)
-      .all()
-      .map(({ name }) => String(name)),
-  );
-}
-
-/** Read as a file that can't change, SQLite looks at nothing beside it; null where it is damaged. Only Node's own SQLite takes such an address. */
-function readAlone<T>(path: string, read: (database: DatabaseSync) => T): T | null {
-  const address = pathToFileURL(resolve(path));
-  address.searchParams.set('immutable', '1');
-  try {
-    using database = new DatabaseSync(address, { readOnly: true });
-    return read(database);
-  } catch {
-    return null;
-  }
+/**
+ * The names of all that a database holds but indexes and what SQLite makes itself.
+ *
+ * @param database a connection of either SQLite.
+ */
+export function namesIn(database: { prepare(sql: string): { all(): unknown[] } }): string[] {
+  const rows = database.prepare(selectNames).all() as { name: string }[];
+  return rows.map(({ name }) => name);
 }
 
 function namesInCopy(path: string): string[] | null {
   try {
     const { sqlite, close } = openCopy(path);
-    const names = sqlite.prepare<[], string>(selectNames).pluck().all();
+    const names = namesIn(sqlite);
     close();
     return names;
   } catch {

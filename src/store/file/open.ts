@@ -3,8 +3,9 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
-import { findOut, lookAtLog } from './file-kind.ts';
+import { findOut } from './file-kind.ts';
 import { mirrorToRead } from './mirror-path.ts';
+import { lookAtLog } from './own-log.ts';
 import { cacheKib, connectToRead } from './read-connection.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';

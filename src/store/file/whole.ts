@@ -1,10 +1,11 @@
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { findOut, lookAtLog } from './file-kind.ts';
+import { findOut } from './file-kind.ts';
 import { hasLog } from './file-mark.ts';
 import { misfitsIn } from './misfits.ts';
 import { busyTimeoutMs, type MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
+import { lookAtLog } from './own-log.ts';
 import { type SchemaPart, schemaParts } from './schema-parts.ts';
 
 /** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
