@@ -38,6 +38,26 @@ test('a look at a file that this process holds takes no lock away', async () => 
   expect(canOtherHold(path)).toBe(true);
 });
 
+/** Asks another process whether it can write to a mirror now. */
+function canOtherWrite(path: string): boolean {
+  const script = `
+    const database = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 0 });
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');`;
+  return spawnSync(process.execPath, ['-e', script, path], { stdio: 'ignore' }).status === 0;
+}
+
+test('a look at a mirror that this process writes to takes no lock of its log away', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  using mirror = openForWriting(path);
+  expect(canOtherWrite(path)).toBe(true);
+  mirror.sqlite.exec('BEGIN IMMEDIATE');
+  openForReading(path).close();
+  expect(canOtherWrite(path)).toBe(false);
+  mirror.sqlite.exec('ROLLBACK');
+  expect(canOtherWrite(path)).toBe(true);
+});
+
 test('a reader that holds on to the log is told of in the log, and costs a run no wait', async () => {
   await using scene = await setScene();
   await scene.sync();
