@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { knownFile } from './connections.ts';
@@ -17,8 +18,7 @@ export function lookAtLog(path: string): (sqlite: Database.Database) => void {
   const alone = hasLog(path) && knownFile(path) === undefined ? readAlone(path, newestIn) : null;
   return sqlite => {
     if (!hasLog(path)) return;
-    const id = sqlite.pragma('application_id', { simple: true });
-    if (!isMirror(id, namesIn(sqlite))) throw foreignLog(path);
+    if (!holdsMirror(sqlite)) throw foreignLog(path);
     if (alone === null || !isOlder(newestIn(sqlite), alone)) return;
     throw new RefusedFileError(
       `${path}-wal lies there, which is older than ${path}: SQLite would undo with it what the newest run wrote. Both were left as they are; move the -wal away.`,
@@ -35,17 +35,37 @@ export function assertLogOfStaging(path: string): void {
   if (!hasLog(path) || knownFile(path) !== undefined) return;
   // It stood in the file before there was a log; where the file alone is damaged, the log may be what makes it whole.
   const own = readAlone(path, database => database.prepare('PRAGMA application_id').get()?.application_id);
-  if (own === null) return;
+  if (own !== null) assertNoForeignLog(path, sqlite => idOf(sqlite) === own);
+}
+
+/**
+ * Makes sure that the log beside a mirror that is about to be replaced, if there is any, is no other database's. An older one, or one
+ * that is damaged, may go with the mirror.
+ *
+ * @throws RefusedFileError where it is; both are left as they are.
+ */
+export function assertLogOfMirror(path: string): void {
+  if (hasLog(path) && existsSync(path)) assertNoForeignLog(path, holdsMirror);
+}
+
+function assertNoForeignLog(path: string, isOwn: (sqlite: Database.Database) => boolean): void {
   const sqlite = new Database(path, { readonly: true, timeout: 0 });
   try {
-    const id = sqlite.pragma('application_id', { simple: true });
-    if (id !== own) throw foreignLog(path);
+    if (!isOwn(sqlite)) throw foreignLog(path);
   } catch (error) {
-    // A run holds it; or what was staged is damaged, which can be asked for again.
+    // Somebody holds it; or it is damaged, and what replaces it is at hand.
     if (!(error instanceof Database.SqliteError)) throw error;
   } finally {
     sqlite.close();
   }
+}
+
+function holdsMirror(sqlite: Database.Database): boolean {
+  return isMirror(idOf(sqlite), namesIn(sqlite));
+}
+
+function idOf(sqlite: Database.Database): unknown {
+  return sqlite.pragma('application_id', { simple: true });
 }
 
 function foreignLog(path: string): RefusedFileError {
