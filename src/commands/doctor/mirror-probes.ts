@@ -1,4 +1,3 @@
-import { assertOwnBeside } from '../../store/file/beside.ts';
 import { isYetToMake } from '../../store/file/file-kind.ts';
 import { mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { openOfAnyShape } from '../../store/file/open.ts';
@@ -37,7 +36,7 @@ export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: 
  */
 export async function lookAtMirror(database: string, signal: AbortSignal): Promise<FoundMirror | null> {
   // What is not ours is refused here, as every command does; an audit would call it damaged.
-  assertOwnBeside(mirrorToWrite(database));
+  mirrorToWrite(database);
   if (isYetToMake(database)) return null;
   const upgradesFrom = versionToUpgrade(database);
   explaining(database, () => assertNobodyWrites(database));

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertNoForeignJournal, assertOwnBeside, namesBeside } from '../file/beside.ts';
+import { assertNoForeignJournal, namesBeside } from '../file/beside.ts';
 import { fileKey } from '../file/connections.ts';
 import { differentMirrors } from '../file/mirror-identity.ts';
 import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
@@ -54,7 +54,9 @@ export async function restore(
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {
-    assertOnlyOwnBeside(path);
+    // It goes with the mirror.
+    assertNoForeignJournal(path);
+    assertLogOfMirror(path);
     const { shape, newestRunId } = await copyAny(copy, unfinished, options).catch((error: unknown) => {
       throw isDamage(error) ? notRestored(copy) : error;
     });
@@ -121,13 +123,6 @@ function notRestored(path: string): DamagedCopyError {
 function isDamage(error: unknown): boolean {
   const cause = error instanceof MirrorFileError ? error.cause : error;
   return cause instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code);
-}
-
-/** What lies beside the mirror goes with it: it must be what SQLite left there, and of this mirror. */
-function assertOnlyOwnBeside(path: string): void {
-  assertOwnBeside(path);
-  assertNoForeignJournal(path);
-  assertLogOfMirror(path);
 }
 
 function replaceMirror(unfinished: string, path: string): void {

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertNotBeside } from './beside.ts';
+import { assertNotBeside, assertOwnBeside } from './beside.ts';
 import type { FoundFile } from './connections.ts';
 import { findOut } from './file-kind.ts';
 import { explaining, explainSqliteError } from './sqlite-errors.ts';
@@ -88,12 +88,13 @@ export function realPath(path: string, name: string): string {
  * The file behind the path of a mirror that is to be written; it may not be there yet.
  *
  * @throws UsageError where no file could be at the path.
- * @throws RefusedFileError where something lies there that is not docmirror's, or that has another name too, or where the name is that of
- *   what lies beside another database.
+ * @throws RefusedFileError where something lies there, or beside it, that is not docmirror's, or that has another name too, or where the
+ *   name is that of what lies beside another database.
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
   assertNotBeside(file);
+  explaining(file, () => assertOwnBeside(file));
   findMirror(file);
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat !== undefined) assertOneName(file, stat);

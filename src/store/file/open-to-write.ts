@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
-import { assertNoForeignJournal, assertOwnBeside } from './beside.ts';
+import { assertNoForeignJournal } from './beside.ts';
 import { noteConnection } from './connections.ts';
 import { applicationIds, findOut } from './file-kind.ts';
 import { mirrorToWrite } from './mirror-path.ts';
@@ -25,7 +25,6 @@ export function openForWriting(path: string): MirrorFile {
   return explaining(file, () => {
     const { kind } = findOut(file);
     assertNoForeignJournal(file);
-    assertOwnBeside(file);
     if (kind === 'none') makePrivateFile(file);
     // Somebody may have made it with other rights, for docmirror to fill.
     if (kind === 'empty') chmodSync(file, privateFileMode);

@@ -10,7 +10,6 @@ import type {
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
-import { assertOwnBeside } from '../file/beside.ts';
 import { isYetToMake } from '../file/file-kind.ts';
 import { markOf } from '../file/file-mark.ts';
 import { FilePlace } from '../file/file-place.ts';
@@ -251,7 +250,6 @@ function openLock(path: string): Staging {
 /** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it. */
 function suspectsIn(path: string, lock: Staging): Set<string> {
   if (!existsSync(path)) return new Set();
-  assertOwnBeside(path);
   const mark = lock.mark();
   return new Set(mark?.file === markOf(path) ? mark.suspects : lists.map(({ resource }) => resource));
 }

@@ -137,6 +137,17 @@ test('a file of the name that the demo would give its mirror is refused, and lef
   expect(contents(folder.path)).toEqual({ 'docmirror-demo.sqlite': Buffer.from('precious').toString('hex') });
 });
 
+test.each(['-wal', '-shm'])(
+  "a file of the name of what SQLite keeps beside the demo's mirror (%s) is left as it is",
+  async name => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, `docmirror-demo.sqlite${name}`);
+    writeFileSync(path, 'precious');
+    expectRefused(await runCli(['demo'], { cwd: folder.path }), `docmirror-demo.sqlite${name}`);
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+  },
+);
+
 test('a file of the name of the note that a watch leaves is left as it is', async () => {
   await using scene = await setScene();
   const path = `${scene.database}.watch`;
