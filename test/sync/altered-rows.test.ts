@@ -194,6 +194,106 @@ describe('a mirror that another program has written to', () => {
   });
 });
 
+describe('a mirror that another program writes to while a run goes on', () => {
+  const sqls = {
+    collections: "UPDATE collections SET name = 'other' WHERE id = 3",
+    'document-exports': "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5",
+    webhooks: 'DELETE FROM webhook_events WHERE position = 0',
+    connections: "UPDATE connections SET name = 'other' WHERE id = (SELECT min(id) FROM connections)",
+  };
+  const requested = ['collections', 'webhooks', 'document-exports'];
+  const cases = Object.entries(sqls).flatMap(([what, sql]) =>
+    requested.map(during => [what, during, sql] as const),
+  );
+
+  test.each(cases)(
+    'is what the service lists after that run or the next one: %s, as %s are read',
+    async (what, during, sql) => {
+      await using scene = await setScene({ maxPageSize: 10 });
+      await syncScene(scene);
+      await syncScene(scene);
+      const before = contents(scene.database);
+      scene.service.onRequest = ({ resource }) => {
+        if (resource !== during) return;
+        scene.service.onRequest = undefined;
+        alter(scene.database, sql);
+      };
+      const meddled = await syncScene(scene);
+      expect(scene.service.onRequest).toBeUndefined();
+      expect(meddled.code).toBe(0);
+      // What is altered before its list is written is put right in the run itself.
+      if (what === during) expect(contents(scene.database)).toEqual(before);
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expect(contents(scene.database)).toEqual(before);
+      expect(await verifyMirror(scene.database, { limit: 1, signal })).toMatchObject({ differenceCount: 0 });
+      await expectQuiet(scene);
+    },
+  );
+
+  test('is read no more often for what others write to tables of their own', async () => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    await syncScene(scene);
+    scene.service.onRequest = () =>
+      alter(scene.database, 'CREATE TABLE IF NOT EXISTS notes (t); INSERT INTO notes VALUES (1)');
+    const { code, summary } = await syncScene(scene);
+    scene.service.onRequest = undefined;
+    expect(code).toBe(0);
+    for (const { completeness, walks } of summary.resources)
+      expect({ completeness, walks }).toEqual({ completeness: 'proven', walks: 1 });
+  });
+});
+
+describe('a mirror that another program has written to, whose list then fails', () => {
+  test.each([0, 1, 3])(
+    'keeps no version that the service never listed (the service fails after %s requests)',
+    async answered => {
+      await using scene = await setScene({ maxPageSize: 10 });
+      await syncScene(scene);
+      const before = contents(scene.database);
+      for (const table of [
+        'collections SET name',
+        'document_exports SET source_document_title',
+        'webhooks SET endpoint',
+      ])
+        alter(scene.database, `UPDATE ${table} = 'other' WHERE id IN (2, 5)`);
+      const asked = scene.service.requests.length;
+      scene.service.options.faults = ({ n }) =>
+        n > asked + answered ? { kind: 'status', status: 500 } : undefined;
+      const failing = await syncScene(scene, { retries: 0 });
+      expect(failing.status).toBe('failed');
+      scene.service.options.faults = undefined;
+      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      expect(contents(scene.database)).toEqual(before);
+      expect(sqlite(scene.database, 'SELECT * FROM record_history')).toEqual([]);
+      expect(await verifyMirror(scene.database, { limit: 1, signal })).toMatchObject({ differenceCount: 0 });
+    },
+  );
+
+  test('is foretold rightly by a dry run', async () => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    await scene.sync();
+    alter(scene.database, "UPDATE collections SET name = 'other' WHERE id = 3");
+    alter(scene.database, 'DELETE FROM webhook_events WHERE webhook_id = 2');
+    alter(scene.database, 'DELETE FROM document_exports WHERE id = 4');
+    Object.assign(scene.service.lists.collections[4] as SampleItem, { name: 'new' });
+    const told = ({ code, of }: Awaited<ReturnType<Scene['sync']>>) => [
+      code,
+      ...['collections', 'webhooks', 'document-exports']
+        .map(of)
+        .map(({ status, completeness, walks, updated, inserted, removed }) => ({
+          status,
+          completeness,
+          walks,
+          updated,
+          inserted,
+          removed,
+        })),
+    ];
+    const dry = await scene.sync('--dry-run');
+    expect(told(dry)).toEqual(told(await scene.sync()));
+  });
+});
+
 /** The lists that the next run will look at row by row, where nobody writes to the mirror until then. */
 function suspects({ database }: Scene): unknown {
   const [mark] = sqlite(`${database}.staging`, 'SELECT suspects FROM mirror_mark') as { suspects: string }[];

@@ -1,9 +1,11 @@
 import type { Page } from '../../contract/page.ts';
 import type { Answer, ReadItems } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/envelope.ts';
+import { GateError } from '../../proof/gate.ts';
 import type { ListEdges } from '../../proof/incremental.ts';
 import type { Standing } from '../../proof/standing.ts';
 import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
+import { OtherWriters } from '../file/other-writers.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
@@ -17,6 +19,7 @@ import type { WrittenList } from './run-records.ts';
 import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
 import { resumeWalk } from './staged-walk.ts';
 import type { KeptPage } from './staging.ts';
+import type { OpenTransaction } from './transaction.ts';
 
 /** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
 const sweepsLookedAt = 10;
@@ -30,6 +33,7 @@ export class SqliteListMirror implements ListMirror {
   standing: Standing;
   doubt: string | null = null;
   readonly #context: ListContext;
+  readonly #others: OtherWriters;
   readonly #comparison: PageComparison;
   readonly #readings = new Map<string, PageReading>();
   readonly #atHand = new Map<string, ReadItems>();
@@ -37,6 +41,8 @@ export class SqliteListMirror implements ListMirror {
   #knownPages: KnownPages;
   #state: ListState;
   #rowsOnArrival: ListRows | null = null;
+  /** The transaction in which rows that another program altered were taken as they are; it is committed with what is read, or not at all. */
+  #mending: OpenTransaction | null = null;
   #altered: AlteredRows = noAlteredRows;
 
   /**
@@ -56,9 +62,8 @@ export class SqliteListMirror implements ListMirror {
       sum: new ContentSum(file.sqlite, list.table, list.resource),
     };
     const mirror = new SqliteListMirror(context);
-    const { table, sum, run } = context;
-    const isSound =
-      isAsWritten(context) && (!isSuspect || (await areRowsAsWritten(table, sum.stored(), run.signal)));
+    const { run } = context;
+    const isSound = isSuspect ? await mirror.#isAsWritten(run.signal) : isInNumber(context);
     if (!isSound) {
       mirror.doubt = `the rows of ${list.resource} are not what docmirror wrote`;
       await mirror.distrust();
@@ -68,6 +73,7 @@ export class SqliteListMirror implements ListMirror {
 
   private constructor(context: ListContext) {
     this.#context = context;
+    this.#others = new OtherWriters(context.file.sqlite);
     this.#comparison = new PageComparison(context.table);
     this.#state = context.shortcuts.readState();
     const hasUnclaimed = new ConnectionTable(context.file.sqlite).hasUnclaimed();
@@ -158,8 +164,13 @@ export class SqliteListMirror implements ListMirror {
   }
 
   async distrust(): Promise<void> {
-    const { shortcuts, transactions, run, table, sum } = this.#context;
+    this.#giveUp();
     this.readAnew();
+    await this.#takeRowsAsTheyAre();
+  }
+
+  async #takeRowsAsTheyAre(): Promise<void> {
+    const { shortcuts, transactions, run, table, sum } = this.#context;
     const transaction = await transactions.begin(run.signal);
     run.prepare(transaction);
     shortcuts.forget(run.id);
@@ -169,8 +180,8 @@ export class SqliteListMirror implements ListMirror {
     this.#state = shortcuts.readState();
     this.#knownPages = noKnownPages;
     this.standing = { ...this.#readStanding(), isReading: false };
-    if (run.isDry) transactions.rollBack();
-    else transactions.commit();
+    // Committed alone, what another program wrote would pass for what the service once listed, should the list then fail.
+    this.#mending = transaction;
   }
 
   async apply(
@@ -179,9 +190,11 @@ export class SqliteListMirror implements ListMirror {
     signal: AbortSignal,
   ): Promise<ListOutcome> {
     const { file, run, staging, list, transactions } = this.#context;
+    const wasMending = this.#mending !== null;
     try {
-      if (order.kind !== 'list') this.#giveUp();
+      if (order.kind !== 'list' && !wasMending) this.#giveUp();
       const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
+      if (order.kind !== 'seen') await this.#assertAsWritten(signal);
       rows.buildIndexes();
       const stagedPage = (digest: string) => this.#stagedPage(digest);
       const writer = new ListWriter(this.#context, rows, stagedPage, this.#state, this.#altered);
@@ -191,12 +204,32 @@ export class SqliteListMirror implements ListMirror {
       else transactions.commit();
       if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
       this.#rowsOnArrival = null;
+      this.#mending = null;
       staging.discard(list.resource);
       return written;
     } catch (error) {
       this.#giveUp();
+      // The list is read once more, and compared with the rows as they were taken.
+      if (wasMending && error instanceof GateError) await this.#takeRowsAsTheyAre();
       throw explainSqliteError(error, file.path);
     }
+  }
+
+  /**
+   * Makes sure that no other program has changed the rows since they were looked at; nobody else can from now on.
+   *
+   * @throws GateError where one has.
+   */
+  async #assertAsWritten(signal: AbortSignal): Promise<void> {
+    const isOwn = this.#rowsOnArrival !== null || this.#mending !== null;
+    if (isOwn || !this.#others.haveWritten() || (await this.#isAsWritten(signal))) return;
+    this.doubt = `another program has written to ${this.#context.list.resource} during this run`;
+    throw new GateError(this.doubt);
+  }
+
+  async #isAsWritten(signal: AbortSignal): Promise<boolean> {
+    const { table, sum } = this.#context;
+    return isInNumber(this.#context) && (await areRowsAsWritten(table, sum.stored(), signal));
   }
 
   /**
@@ -204,17 +237,22 @@ export class SqliteListMirror implements ListMirror {
    * sync then need not read every page twice, and writes while it waits for the service.
    */
   #beginOnArrival(): void {
-    const { transactions, run } = this.#context;
-    if (this.standing.sum.count > 0 || run.isDry) return;
+    const { transactions, run, table } = this.#context;
+    if (this.standing.sum.count > 0 || run.isDry || this.#mending !== null) return;
     const transaction = transactions.tryBegin();
     if (transaction === null) return;
+    // Another program may have put rows there.
+    if (table.count() > 0) {
+      transactions.rollBack();
+      return;
+    }
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
     transaction.sqlite.pragma('defer_foreign_keys = ON');
     this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
   }
 
   #forgetReadings(): void {
-    this.#giveUp();
+    if (this.#mending === null) this.#giveUp();
     this.#readings.clear();
     this.#atHand.clear();
   }
@@ -222,6 +260,7 @@ export class SqliteListMirror implements ListMirror {
   /** Takes back what was written and not committed; what was written as it arrived is then known by its pages alone. */
   #giveUp(): void {
     this.#context.transactions.rollBack();
+    this.#mending = null;
     if (this.#rowsOnArrival === null) return;
     this.#rowsOnArrival = null;
     this.#context.staging.forgetRows(this.#context.list.resource);
@@ -229,6 +268,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   async #beginRows(signal: AbortSignal): Promise<ListRows> {
+    if (this.#mending !== null) return new ListRows(this.#mending, this.#context, false);
     const transaction = await this.#context.transactions.begin(signal);
     this.#context.run.prepare(transaction);
     return new ListRows(transaction, this.#context, false);
@@ -257,7 +297,7 @@ export class SqliteListMirror implements ListMirror {
 }
 
 /** Whether the list has as many rows, with the sum, as docmirror wrote. */
-function isAsWritten({ table, sum, records, list }: ListContext): boolean {
+function isInNumber({ table, sum, records, list }: ListContext): boolean {
   const stored = sum.stored();
   const last = records.lastWritten(list.resource);
   const isRecorded =

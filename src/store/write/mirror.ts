@@ -16,6 +16,7 @@ import { FilePlace } from '../file/file-place.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { openForWriting, openInMemory } from '../file/open-to-write.ts';
+import { OtherWriters } from '../file/other-writers.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { assertComplete, assertLogFits, assertWhole } from '../file/whole.ts';
@@ -44,10 +45,13 @@ interface OpenMirror {
 export class SqliteMirror implements Mirror {
   readonly #open: OpenMirror;
   readonly #place: FilePlace;
+  readonly #others: OtherWriters;
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
   /** Lists whose rows may not be what docmirror wrote. */
   readonly #suspects: Set<string>;
+  /** True where another program has written to the mirror since this run opened it. */
+  #isShared = false;
   /** True while a run puts right what another program may have done to the mirror as a whole. */
   #isMending = false;
   #run: CurrentRun | undefined;
@@ -84,7 +88,13 @@ export class SqliteMirror implements Mirror {
     const lock = openLock(file);
     try {
       const suspects = suspectsIn(file, lock);
-      return new SqliteMirror({ ...optionsWith(lock), lock, file: openAsIs(file, suspects) }, suspects);
+      const mirror = new SqliteMirror(
+        { ...optionsWith(lock), lock, file: openAsIs(file, suspects) },
+        suspects,
+      );
+      // Others may have written to it between the look at the file and the connection's first look.
+      mirror.#isShared = !isEveryList(suspects) && lock.mark()?.file !== markOf(file);
+      return mirror;
     } catch (error) {
       lock.close();
       throw error;
@@ -96,6 +106,7 @@ export class SqliteMirror implements Mirror {
     this.#suspects = suspects;
     this.#records = new RunRecords(open.file);
     this.#place = new FilePlace(open.file.path);
+    this.#others = new OtherWriters(open.file.sqlite);
     this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () => {
       open.lock.assertInPlace();
       this.#place.assertKept({ is: 'the mirror', danger: 'nobody would find what is written to it' });
@@ -139,7 +150,8 @@ export class SqliteMirror implements Mirror {
     }
     try {
       const world = { file, transactions: this.#transactions, staging, records: this.#records };
-      const isSuspect = this.#suspects.has(list.resource);
+      this.#isShared ||= this.#others.haveWritten();
+      const isSuspect = this.#isShared || this.#suspects.has(list.resource);
       const listMirror = await SqliteListMirror.open({ list, ...world, run, observe }, isSuspect);
       if (listMirror.doubt === null) this.#suspects.delete(list.resource);
       return listMirror;
@@ -179,12 +191,14 @@ export class SqliteMirror implements Mirror {
    */
   close(): boolean {
     const { file, staging, lock, observe } = this.#open;
+    let mark: MirrorMark | null = null;
     try {
       this.#transactions.rollBack();
       if (observe !== undefined) return true;
       // Who reads a page is done soon, and who copies the mirror may hold on to the log for hours.
       file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      mark = this.#takeMark();
       return busy === 0;
     } catch (error) {
       throw explainSqliteError(error, file.path);
@@ -192,17 +206,22 @@ export class SqliteMirror implements Mirror {
       try {
         file.close();
         if (staging !== lock) staging.close();
-        else lock.setMark(this.#markOf(file.path));
+        else lock.setMark(mark);
       } finally {
         lock.close();
       }
     }
   }
 
-  /** Where a run looked at some lists alone, the next one need look at the others alone. */
-  #markOf(path: string): MirrorMark | null {
-    if (isEveryList(this.#suspects) || !this.#place.isKept) return null;
-    return { file: markOf(path), suspects: [...this.#suspects] };
+  /**
+   * Where a run looked at some lists alone, the next one need look at the others alone. What others wrote while it went on it can't
+   * vouch for: the next one looks at all.
+   */
+  #takeMark(): MirrorMark | null {
+    const mark = { file: markOf(this.#open.file.path), suspects: [...this.#suspects] };
+    // Asked last: who writes after the look at the file changes how it looks.
+    this.#isShared ||= this.#others.haveWritten();
+    return this.#isShared || isEveryList(this.#suspects) || !this.#place.isKept ? null : mark;
   }
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
