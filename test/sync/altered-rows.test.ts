@@ -243,6 +243,22 @@ describe('a mirror that another program writes to while a run goes on', () => {
   });
 });
 
+test.each([
+  ["a list's record", "UPDATE sync_run_resources SET completeness = 'proven' WHERE run_id = 2", 3],
+  ["a run's record", "UPDATE sync_runs SET docmirror_version = 'other' WHERE id = 2", 0],
+])('a run that another program has altered is no reading (%s)', async (_, sql, totalError) => {
+  await using scene = await setScene({ maxPageSize: 10 });
+  await syncScene(scene);
+  scene.service.options.totalError = totalError;
+  await syncScene(scene);
+  scene.service.options.totalError = 0;
+  alter(scene.database, sql);
+  for (const walks of [2, 1]) {
+    const { summary } = await syncScene(scene);
+    expect(summary.resources.map(each => each.walks)).toEqual([walks, walks, walks]);
+  }
+});
+
 describe('a mirror that another program has written to, whose list then fails', () => {
   test.each([0, 1, 3])(
     'keeps no version that the service never listed (the service fails after %s requests)',

@@ -53,6 +53,12 @@ export class Fingerprints {
     this.#write.run(fingerprint, rowId);
   }
 
+  /** Whether a row says what docmirror wrote. */
+  holds(rowId: number): boolean {
+    const [stored, ...values] = this.#read.get(rowId) ?? [];
+    return Buffer.isBuffer(stored) && fingerprintOf(values).equals(stored);
+  }
+
   /** Takes a row out of the sum, before it is deleted. */
   drop(rowId: number): void {
     const before = this.#read.get(rowId)?.[0];

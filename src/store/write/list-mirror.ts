@@ -311,12 +311,13 @@ function isInNumber({ table, sum, records, list }: ListContext): boolean {
 function isReading(sinceSweep: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
   if (sinceSweep.at(-1)?.completeness !== 'proven') return false;
   return sinceSweep.every(
-    each => each.baseUrl === baseUrl && each.checksum !== null && each.removalsWithheld === 0,
+    ({ isAsWritten, removalsWithheld, ...each }) =>
+      isAsWritten && each.baseUrl === baseUrl && each.checksum !== null && removalsWithheld === 0,
   );
 }
 
-function isOnlyGrowth({ completeness, updated, removed }: WrittenList): boolean {
-  return completeness === 'proven' && updated + removed === 0;
+function isOnlyGrowth({ isAsWritten, completeness, updated, removed }: WrittenList): boolean {
+  return isAsWritten && completeness === 'proven' && updated + removed === 0;
 }
 
 /** The digests of the known pages in the order of their places; null where one of them is missing. */

@@ -11,9 +11,14 @@ import type { OpenTransaction } from './transaction.ts';
 
 const interrupted = { status: 'interrupted' } as const;
 
+/** More runs than anyone alters that one can be found which nobody has. */
+const settledLookedAt = 10;
+
 /** A run that wrote a list, as far as the next run asks. */
 export interface WrittenList {
   readonly runId: number;
+  /** False where another program has altered what the run recorded: nothing may rest on it. */
+  readonly isAsWritten: boolean;
   readonly completeness: string | null;
   readonly removalsWithheld: number;
   /** Null in runs of 0.1.0. */
@@ -156,32 +161,33 @@ export class RunRecords {
 
   /** The last run that wrote this list; undefined where none did. */
   lastWritten(resource: string): WrittenList | undefined {
-    return this.#written(resource).limit(1).get();
+    return this.#written(resource, undefined, 1)[0];
   }
 
   /** The last full sweeps that wrote this list, the newest first; as many as are asked for. */
   sweeps(resource: string, limit: number): WrittenList[] {
     const isSweep = sql`${syncRunResources.completeness} IS NOT 'incremental'`;
-    return this.#written(resource, isSweep).limit(limit).all();
+    return this.#written(resource, isSweep, limit);
   }
 
   /** A run that wrote this list, and those after it, the newest first. */
   writtenSince(resource: string, runId: number): WrittenList[] {
-    return this.#written(resource, gte(syncRunResources.runId, runId)).all();
+    return this.#written(resource, gte(syncRunResources.runId, runId));
   }
 
   /** The last run that was sure of this list and withheld nothing; undefined where none was. */
   lastSettled(resource: string): WrittenList | undefined {
     const isSure = ne(syncRunResources.completeness, 'unproven');
-    return this.#written(resource, and(isSure, eq(syncRunResources.removalsWithheld, 0)))
-      .limit(1)
-      .get();
+    const isSettled = and(isSure, eq(syncRunResources.removalsWithheld, 0));
+    return this.#written(resource, isSettled, settledLookedAt).find(({ isAsWritten }) => isAsWritten);
   }
 
-  #written(resource: string, condition?: SQL) {
+  /** The newest first. */
+  #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
     const isWritten = isNotNull(syncRunResources.recordCount);
-    return this.#orm
+    const rows = this.#orm
       .select({
+        rowId: sql<number>`${syncRunResources}.rowid`,
         runId: syncRunResources.runId,
         completeness: syncRunResources.completeness,
         removalsWithheld: syncRunResources.removalsWithheld,
@@ -194,7 +200,15 @@ export class RunRecords {
       .from(syncRunResources)
       .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
       .where(and(eq(syncRunResources.resource, resource), isWritten, condition))
-      .orderBy(desc(syncRunResources.runId));
+      .orderBy(desc(syncRunResources.runId))
+      .limit(limit)
+      .all();
+    const runs = new Fingerprints(this.#sqlite, 'sync_runs');
+    const ofLists = new Fingerprints(this.#sqlite, 'sync_run_resources');
+    return rows.map(({ rowId, ...row }) => ({
+      ...row,
+      isAsWritten: runs.holds(row.runId) && ofLists.holds(rowId),
+    }));
   }
 
   /** The run that stands as running; undefined where none does. */
