@@ -124,6 +124,15 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
     "UPDATE connections SET name = 'other' WHERE id = (SELECT min(id) FROM connections)",
     true,
   ],
+  ["a connection's content", 'UPDATE connections SET _content = zeroblob(16) WHERE id % 2 = 0', true],
+  ["a connection's content that is gone", 'UPDATE connections SET _content = NULL', true],
+  ["a connection's fingerprint", 'UPDATE connections SET _fingerprint = zeroblob(16) WHERE id % 2 = 0', true],
+  ["a connection's fingerprint that is gone", 'UPDATE connections SET _fingerprint = NULL', true],
+  [
+    'the sums of the connections',
+    "UPDATE _content_sums SET record_count = record_count + 1 WHERE table_name = 'connections'",
+    true,
+  ],
   [
     'a connection that is gone',
     'DELETE FROM connections WHERE id = (SELECT min(id) FROM connections)',

@@ -192,15 +192,19 @@ export class ConnectionTable {
    */
   freeAltered(): boolean {
     const altered: number[] = [];
-    this.#fingerprintsOfRows.check(rowId => altered.push(rowId));
+    const said = this.#fingerprintsOfRows.check(rowId => altered.push(rowId));
+    const isSum = this.#fingerprintsOfRows.isSum(said);
     for (const rowId of altered) {
       if (this.#isReferenced(rowId)) this.#free(rowId);
       else this.#removeRow(rowId);
     }
     const kept = new Sum();
     for (const { content } of this.rows()) if (content !== null) kept.add(content);
-    const isAltered = altered.length > 0 || !kept.equals(this.#sum.current);
-    if (isAltered) this.#sum.replace(kept);
+    const isAltered = !isSum || altered.length > 0 || !kept.equals(this.#sum.current);
+    if (isAltered) {
+      this.#sum.replace(kept);
+      this.#fingerprintsOfRows.sumAnew();
+    }
     this.#saveSums();
     return isAltered;
   }
@@ -298,14 +302,17 @@ export class ConnectionTable {
 
   /** Lets a row say something; true where it said something else before. */
   #change(row: ConnectionRow, said: Said, runId: number): boolean {
-    if (saysTheSame(row, said)) return false;
-    const { name, extra } = columnsOf(said);
+    const isSame = saysTheSame(row, said);
+    // Of one that was freed the content may have been altered, and not what it says.
+    if (isSame && (row.nameRank !== unclaimed || row.extraRank !== unclaimed)) return false;
+    const { name, extra } = isSame ? row : columnsOf(said);
     const content = connectionContent({ id: row.id, name, extra });
-    this.#update.run(name, extra, runId, content, row.id);
+    if (isSame && row.content?.equals(content)) return false;
+    this.#update.run(name, extra, isSame ? row.changedRunId : runId, content, row.id);
     this.#fingerprintsOfRows.set(row.id);
     this.#sum.subtract(row.content ?? connectionContent(row));
     this.#sum.add(content);
-    return true;
+    return !isSame;
   }
 
   /** Takes away what is given by no list. */

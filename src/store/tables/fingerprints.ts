@@ -77,6 +77,16 @@ export class Fingerprints {
     this.save();
   }
 
+  /** Whether the kept sum is that of what the rows say. */
+  isSum(said: Sum): boolean {
+    return this.#sum.current.equals(said);
+  }
+
+  /** Keeps the sum over what every row says, whatever was kept before. */
+  sumAnew(): void {
+    this.#sum.replace(this.check(() => undefined));
+  }
+
   /** Reads every row, tells those that do not say what their fingerprints say, and returns the sum over what all of them say. */
   check(onAltered: (rowId: number) => void): Sum {
     const sum = new Sum();
