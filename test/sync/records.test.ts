@@ -7,6 +7,8 @@ import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
+const hour = 3_600_000;
+
 describe.concurrent('records', () => {
   test('any text arrives byte for byte', async () => {
     await using scene = await setScene();
@@ -191,6 +193,38 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
     scene.service.lists.collections.pop();
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test.each([
+    ['twice in what has come, alike', hour, [collection(91), collection(91)]],
+    ['twice in what has come, of which one says something else', hour, [collection(91), { id: 91 }]],
+    ['twice in what has come, where all is swept', 0, [collection(91), collection(91)]],
+    ['once more on a page that is new, and says something else', hour, [{ id: 2 }]],
+    ['once more on a page that is new, where all is swept', 0, [{ id: 2 }]],
+  ])('an id that stands %s makes a list unproven that was proven', async (_where, fullEveryMs, come) => {
+    await using scene = await setScene({ maxPageSize: 5 }, { exports: 3, collections: 60 });
+    const { lists } = scene.service;
+    const sync = () => syncScene(scene, { fullEveryMs });
+    expect(await sync()).toMatchObject({ code: 0 });
+    lists.collections.push(...come);
+    // A list that is read after it is synced all the same, and a dry run says so, too.
+    lists['document-exports'].push(documentExport(90));
+    const dry = () => scene.sync('--dry-run', '--full-every', `${fullEveryMs}ms`);
+    for (const run of [dry, sync, sync]) {
+      const synced = await run();
+      expect(synced).toMatchObject({ code: 3, status: 'partial' });
+      expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven' });
+      expect(synced.of('collections')).toMatchObject({
+        status: 'partial',
+        completeness: 'unproven',
+        removed: 0,
+        reason: expect.stringContaining('stands in the list twice'),
+      });
+    }
+    expectSound(scene.database);
+    lists.collections.splice(-come.length);
+    expect(await sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
   });
 

@@ -1,5 +1,6 @@
 import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
+import { GateError } from '../../proof/gate.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { noteLastGiven } from '../tables/given-numbers.ts';
@@ -60,8 +61,15 @@ export class RowWriter {
     return this.#sum.current;
   }
 
-  /** Inserts a record and returns its row's id. */
+  /**
+   * Inserts a record and returns its row's id.
+   *
+   * @throws GateError where another row has that id: what was read holds the id twice, or was not all that there is to read.
+   */
   insert(record: NewRecord): number {
+    const { list } = this.#table;
+    if (record.id !== null && this.#table.has(record.id))
+      throw new GateError(`id ${record.id} would stand in ${list.resource} twice`);
     const id = this.#table.insert(record, this.#runId);
     this.#sum.add(record.content);
     this.counts.inserted++;
