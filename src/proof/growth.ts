@@ -1,7 +1,6 @@
-import { contentText } from '../contract/sum.ts';
 import type { Answer, Counting, ItemsOf } from './answer.ts';
 import { partsOf, placesBeside, placesCounted, sumOfPlaces } from './parts.ts';
-import { PagesOfContents } from './repeats.ts';
+import { newRecordsRepeat } from './repeats.ts';
 import type { Standing } from './standing.ts';
 import { indexesOf, lay, type Places, type Strip } from './strip.ts';
 
@@ -28,9 +27,9 @@ export function growthBeyond(strip: Strip, counting: Counting, agreed: Places): 
 
 /**
  * Whether the list has only grown since the mirror was written: the walk says the same as the mirror on the places that the mirror
- * covers, the rest is less than that, and none of it stands in the mirror or on two pages of its own. Null where it has not, or it
- * can't be told. Unless it is known at which end the list grows, and that nothing else happens to it, all of it is to be read once
- * more: a new record may as well stand in the middle, and one that leaves meanwhile can hide it from a reading.
+ * covers, the rest is less than that, and none of it stands in the mirror, on two pages of its own, or twice by its id. Null where
+ * it has not, or it can't be told. Unless it is known at which end the list grows, and that nothing else happens to it, all of it
+ * is to be read once more: a new record may as well stand in the middle, and one that leaves meanwhile can hide it from a reading.
  */
 export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): Growth | null {
   const { sum } = standing;
@@ -49,16 +48,12 @@ export function findGrowth(strip: Strip, standing: Standing, itemsOf: ItemsOf): 
 }
 
 function isAllNew(strip: Strip, bonus: Places, itemsOf: ItemsOf): boolean {
-  const pages = new PagesOfContents();
-  for (const { answer, items } of partsOf(strip, bonus)) {
-    const read = itemsOf(answer.digest);
-    if (read === null) return false;
-    for (let at = items.from; at < items.to; at++) {
-      if (!Number.isNaN(read.rows[at])) return false;
-      if (!pages.add(contentText(read.contents, at), answer)) return false;
-    }
-  }
-  return true;
+  const parts = [...partsOf(strip, bonus)];
+  const areNew = parts.every(({ answer, items }) => {
+    const rows = itemsOf(answer.digest)?.rows.subarray(items.from, items.to);
+    return rows?.every(row => Number.isNaN(row)) === true;
+  });
+  return areNew && !newRecordsRepeat(parts, itemsOf);
 }
 
 /** What the second reading of a growth has come to so far. */

@@ -1,7 +1,7 @@
 import { contentBytes, contentText } from '../contract/sum.ts';
 import { type Answer, type ItemsOf, rejectedRow } from './answer.ts';
 import { allPlaces, partsOf } from './parts.ts';
-import type { Strip } from './strip.ts';
+import type { Places, Strip } from './strip.ts';
 
 /** What stands more than once in a strip. */
 export interface Repeats {
@@ -48,6 +48,31 @@ export class PagesOfContents {
     this.#pages.set(content, page);
     return before === undefined || before === page;
   }
+}
+
+/** Some items of an answer. */
+interface ItemsOfAnswer {
+  readonly answer: Answer;
+  readonly items: Places;
+}
+
+/**
+ * Whether any of those records that are new to the mirror stands on two pages, or two of them have one id: that is a list that
+ * moved, or a duplicate that came just now. Pages that were not read hold nothing new.
+ */
+export function newRecordsRepeat(parts: Iterable<ItemsOfAnswer>, itemsOf: ItemsOf): boolean {
+  const pages = new PagesOfContents();
+  const ids = new Set<number>();
+  for (const { answer, items } of parts) {
+    const read = itemsOf(answer.digest);
+    for (let at = items.from; read !== null && at < items.to; at++) {
+      if (!Number.isNaN(read.rows[at])) continue;
+      const id = read.ids?.[at];
+      if (id === undefined ? !pages.add(contentText(read.contents, at), answer) : ids.has(id)) return true;
+      if (id !== undefined) ids.add(id);
+    }
+  }
+  return false;
 }
 
 /** Whether a rejected content stands on two pages; the pages that hold such are always read. */

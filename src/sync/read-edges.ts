@@ -1,9 +1,8 @@
 import type { Page } from '../contract/page.ts';
-import { contentText } from '../contract/sum.ts';
 import type { Answer } from '../proof/answer.ts';
 import type { Envelope } from '../proof/envelope.ts';
 import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
-import { PagesOfContents } from '../proof/repeats.ts';
+import { newRecordsRepeat } from '../proof/repeats.ts';
 import type { OpenList } from './list-task.ts';
 import { getFirstPage, pagesStated } from './page-size.ts';
 import type { ListMirror } from './ports.ts';
@@ -37,7 +36,7 @@ export async function readEdges(task: OpenList): Promise<IncrementalReport | nul
     if (step.kind === 'done' && !isDoubtful(pages.values(), listMirror))
       return report(edges, envelope, pages);
     if (step.kind !== 'ask') {
-      const reason = step.kind === 'sweep' ? step.reason : 'a new record stands on two pages';
+      const reason = step.kind === 'sweep' ? step.reason : 'a new record, or its id, stands twice';
       task.observer.walkAgain(list, reason);
       return null;
     }
@@ -72,17 +71,10 @@ function readEdge(listMirror: ListMirror, page: Page, pageNo: number, index: num
   return { pageNo, pagination, count, digest, rejected: rejected?.count ?? 0, found, answer };
 }
 
-/** Whether a new record stands on two of the pages: that is a list that moved, or a duplicate that came just now. */
-function isDoubtful(pages: Iterable<{ readonly answer: Answer }>, listMirror: ListMirror): boolean {
-  const seen = new PagesOfContents();
-  for (const { answer } of pages) {
-    const items = listMirror.itemsOf(answer.digest);
-    for (let at = 0; at < (items?.rows.length ?? 0); at++) {
-      if (items === null || !Number.isNaN(items.rows[at])) continue;
-      if (!seen.add(contentText(items.contents, at), answer)) return true;
-    }
-  }
-  return false;
+/** Whether anything new on the pages stands there twice. */
+function isDoubtful(pages: Iterable<{ readonly answer: Answer }>, { itemsOf }: ListMirror): boolean {
+  const parts = Array.from(pages, ({ answer }) => ({ answer, items: { from: 0, to: answer.count } }));
+  return newRecordsRepeat(parts, itemsOf);
 }
 
 function report(

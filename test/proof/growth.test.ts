@@ -48,6 +48,14 @@ describe('a list has only grown', () => {
     expect(growthOf(list, counting)[1]).toBe(null);
   });
 
+  test.each(['ABCDEFGHH', 'ABCDEFGHh', 'ABCDEFGHIh'])('but not where an id comes twice: %s', list => {
+    const pages = new Pages({ known: mirror, hasIds: true });
+    const grown = (all: string) =>
+      findGrowth(pages.strip(pages.still(all, 3), 3), standing(mirror, { counting: 'front' }), pages.itemsOf);
+    expect(grown('ABCDEFGHI')).not.toBe(null);
+    expect(grown(list)).toBe(null);
+  });
+
   test('but not where a record was rejected', () => {
     const pages = new Pages({ known: mirror });
     const [first, ...rest] = pages.still('ABCDEFGH', 4);

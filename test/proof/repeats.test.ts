@@ -1,12 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRepeats } from '../../src/proof/repeats.ts';
+import { findRepeats, newRecordsRepeat } from '../../src/proof/repeats.ts';
 import { Pages } from './pages.ts';
 
 function repeatsIn(list: readonly string[] | string, size: number, hasIds = false) {
   const pages = new Pages({ hasIds });
   return findRepeats(pages.strip(pages.still(list, size), size), pages.itemsOf);
 }
+
+describe('what is new', () => {
+  test.each([
+    ['and is alike on one page', 'AABXYY', [false, true]],
+    ['and is alike on two pages', 'AXBXYA', [true, true]],
+    ['and has one id on two pages, with two contents', 'AXBxYA', [false, true]],
+    ['beside what is known and stands twice', 'AXBAYB', [false, false]],
+  ] as const)('%s, repeats without ids, and with them: %s %j', (_what, list, expected) => {
+    const repeat = [false, true].map(hasIds => {
+      const pages = new Pages({ known: 'AB', hasIds });
+      const answers = [...pages.still(list, 3), pages.unread(2, 9, 'XYZ')];
+      const parts = answers.map(answer => ({ answer, items: { from: 0, to: answer.count } }));
+      return newRecordsRepeat(parts, pages.itemsOf);
+    });
+    expect(repeat).toEqual(expected);
+  });
+});
 
 describe('a list', () => {
   test.each([
