@@ -138,6 +138,14 @@ describe('an incremental sync', () => {
       'a twin of a known record came at the front',
       (list: MovingList) => list.change({ kind: 'twin', at: 0 }),
     ],
+    [
+      'a new record stands on two pages',
+      (list: MovingList) => {
+        for (let n = 0; n < 12; n++) list.change({ kind: 'insert', at: list.entries.length });
+        list.change({ kind: 'twin', at: 205 });
+        list.change({ kind: 'move', at: 205, to: 212 });
+      },
+    ],
     ['the order is another one', (list: MovingList) => list.entries.reverse()],
     [
       'far more is new than known',
