@@ -1,5 +1,5 @@
 import { CancelledError, DocmirrorError } from '../errors.ts';
-import type { Applied, ListOutcome, Traffic } from './ports.ts';
+import type { Applied, ListOutcome, RunError, Traffic } from './ports.ts';
 import type { IncrementalReport } from './read-edges.ts';
 import type { Reading, ReadWalk } from './read-list.ts';
 
@@ -50,12 +50,16 @@ const nothingWritten = {
   checksum: null,
 };
 
-/** How a fault ends a list. A fault of docmirror itself is not dressed up: it is thrown on. */
+/** How an error ends a list, also a fault of docmirror itself. */
 export function failed(error: unknown): Ending {
-  if (!(error instanceof DocmirrorError)) throw error;
   const status = error instanceof CancelledError ? 'cancelled' : 'failed';
-  const { code, message } = error;
-  return { status, completeness: null, ...nothingWritten, error: { code, message }, reason: null };
+  return { status, completeness: null, ...nothingWritten, error: runErrorOf(error), reason: null };
+}
+
+/** An error as it is recorded; what nobody foresaw is a fault of docmirror itself, `internal`. */
+export function runErrorOf(error: unknown): RunError {
+  if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
 }
 
 /** What the readings of a list tell of it, however it ended. */

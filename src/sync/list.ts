@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { DocmirrorError, ServiceError } from '../errors.ts';
 import type { Answer } from '../proof/answer.ts';
 import { sizeOf } from '../proof/finished-walk.ts';
 import { GateError, PartialReadError } from '../proof/gate.ts';
@@ -13,10 +13,12 @@ import { type IncrementalReport, readEdges } from './read-edges.ts';
 import { type Proof, type ReadWalk, readList } from './read-list.ts';
 
 /**
- * Mirrors one list: reads it until the readings prove what it holds, then writes that in one transaction. It always returns how
- * the list ended, and has recorded it; only a fault of docmirror itself is thrown.
+ * Mirrors one list: reads it until the readings prove what it holds, then writes that in one transaction. It returns how the list
+ * ended, and has recorded it.
+ *
+ * @param onFault told of a fault of docmirror itself, which ends the list like any other error.
  */
-export async function syncList(task: ListTask): Promise<ListOutcome> {
+export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
@@ -39,6 +41,7 @@ export async function syncList(task: ListTask): Promise<ListOutcome> {
     findings.incremental = await readEdges(sync);
     outcome = await (findings.incremental === null ? sweep(sync) : extend(sync, findings.incremental));
   } catch (error) {
+    if (!(error instanceof DocmirrorError)) onFault(error);
     outcome = conclude(failed(error));
     await mirror.recordList(outcome);
   }

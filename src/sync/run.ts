@@ -1,6 +1,7 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import { CancelledError, DocmirrorError, exitCodes } from '../errors.ts';
+import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
 import { syncList } from './list.ts';
+import { runErrorOf } from './list-outcome.ts';
 import type { ListOptions, RunWorld } from './list-task.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from './ports.ts';
 
@@ -34,6 +35,8 @@ export interface RunSummary {
  * One run: each list is walked, proven and applied by itself, so that a list that fails leaves the others whole.
  *
  * The lists whose word on connection names counts most go first: what they give up, the others can take over in the same run.
+ *
+ * @throws what is wrong with the mirror as a whole, and a fault of docmirror itself; one that is met in a list, when the run has ended.
  */
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   const { source, mirror, clock, signal } = world;
@@ -48,17 +51,16 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     actor,
   });
 
-  const resources = await syncAndPrune(options, world, started).catch(async (error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    const code = error instanceof DocmirrorError ? error.code : 'internal';
+  const { resources, faults } = await syncAndPrune(options, world, started).catch(async (error: unknown) => {
     // Where not even that can be recorded, the next run sees that this one was interrupted.
-    await mirror.endRun('failed', clock().toISOString(), { code, message }).catch(() => undefined);
+    await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
   });
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
   const completed = clock();
   const receipt = await mirror.endRun(status, completed.toISOString(), error);
+  if (faults.length > 0) throw faults[0];
   return {
     runId,
     status,
@@ -72,12 +74,18 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   };
 }
 
+/** What the lists came to, in the order of their definition, and the faults of docmirror itself that were met. */
+interface SyncedLists {
+  readonly resources: readonly ListOutcome[];
+  readonly faults: readonly unknown[];
+}
+
 /** Syncs the lists, and deletes what is older than the history is to go back. */
-async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date): Promise<ListOutcome[]> {
+async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date): Promise<SyncedLists> {
   const { mirror, clock, signal } = world;
-  const outcomes = await syncLists(options, world);
+  const synced = await syncLists(options, world);
   const { keepHistoryMs = null } = options;
-  if (keepHistoryMs === null || signal.aborted) return outcomes;
+  if (keepHistoryMs === null || signal.aborted) return synced;
   // A run must have ended before this one began, whatever is kept.
   const before = new Date(started.getTime() - keepHistoryMs - 1).toISOString();
   try {
@@ -86,14 +94,18 @@ async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date)
     // What is left of it is done by the next run.
     if (!signal.aborted) throw error;
   }
-  return outcomes;
+  return synced;
 }
 
-async function syncLists(options: RunOptions, world: RunWorld): Promise<ListOutcome[]> {
+async function syncLists(options: RunOptions, world: RunWorld): Promise<SyncedLists> {
   const outcomes = new Map<ResourceName, ListOutcome>();
+  const faults: unknown[] = [];
   const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
-  for (const list of ordered) outcomes.set(list.resource, await syncList({ list, ...world, ...options }));
-  return options.lists.map(list => outcomes.get(list.resource) as ListOutcome);
+  for (const list of ordered) {
+    const outcome = await syncList({ list, ...world, ...options }, fault => faults.push(fault));
+    outcomes.set(list.resource, outcome);
+  }
+  return { resources: options.lists.map(list => outcomes.get(list.resource) as ListOutcome), faults };
 }
 
 function statusOf(resources: readonly ListOutcome[]): RunStatus {

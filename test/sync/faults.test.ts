@@ -52,3 +52,28 @@ test('a fault of docmirror itself amid a first sync is recorded, and leaves noth
   ]);
   expect(stored(path)).toEqual([]);
 });
+
+test('a fault of docmirror itself in one list is that of the run, and the other lists are synced', async () => {
+  await using folder = memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const source = new MovingList(10, 3, 1);
+  source.play([]);
+  let opened = 0;
+  const onList = (list: ListMirror) => {
+    if (++opened > 1) return;
+    list.apply = () => Promise.reject(new TypeError('nobody foresaw this'));
+  };
+  await expect(run(path, source, { pageSize: 3, onList })).rejects.toThrow('nobody foresaw this');
+  const error = { error_code: 'internal', error_message: 'nobody foresaw this' };
+  const fine = { status: 'completed', error_code: null, error_message: null };
+  expect(sqlite(path, 'SELECT status, error_code, error_message FROM sync_runs')).toEqual([
+    { status: 'partial', ...error },
+  ]);
+  expect(sqlite(path, 'SELECT status, error_code, error_message FROM sync_run_resources')).toEqual([
+    { status: 'failed', ...error },
+    fine,
+    fine,
+  ]);
+  expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
+  expect(await run(path, source)).toMatchObject({ status: 'completed' });
+});
