@@ -82,7 +82,7 @@ function makeReader(list: ListDefinition): PageReader {
         const position = only?.[at] ?? at;
         const item = page.items[position];
         const record = isItem(item)
-          ? readItem(shape, new ItemReading(text, position), item, contents, at)
+          ? readItem(shape, new ItemReading(text, position, item), item, contents, at)
           : null;
         if (record !== null) {
           records.push(record);
@@ -157,13 +157,15 @@ class ItemReading {
   isTooDeep = false;
   readonly #page: PageText;
   readonly #position: number;
+  readonly #item: Item;
   /** Fields of the contract that their columns can't hold as they are; they stand whole among the extra ones. */
   #unheld: Set<string> | undefined;
   #exact: Item | undefined;
 
-  constructor(page: PageText, position: number) {
+  constructor(page: PageText, position: number, item: Item) {
     this.#page = page;
     this.#position = position;
+    this.#item = item;
   }
 
   scalar(field: ScalarField, value: unknown): Scalar {
@@ -233,11 +235,13 @@ class ItemReading {
   ): string | null {
     for (const name in object) {
       if (isHeld(name)) continue;
-      if (isDeeper((object as Item)[name], nestingMax - 1 - path.length)) {
-        this.isTooDeep = true;
-        return null;
-      }
-      const holder = this.#page.hasUncertainNumbers ? this.#exactAt(path) : object;
+      const isExact = this.#page.hasUncertainNumbers;
+      // An exact reading goes through all of the item with recursion, whatever of it is asked for.
+      this.isTooDeep ||= isExact
+        ? this.#exact === undefined && isDeeper(this.#item, nestingMax)
+        : isDeeper((object as Item)[name], nestingMax - 1 - path.length);
+      if (this.isTooDeep) return null;
+      const holder = isExact ? this.#exactAt(path) : object;
       members.push(`${JSON.stringify(name)}:${JSON.stringify((holder as Item)[name])}`);
     }
     return members.length === 0 ? null : `{${members.join(',')}}`;

@@ -15,10 +15,32 @@ test('a number that no double holds keeps its digits, however the page is writte
   }
 });
 
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
 test('a record that is nested deeper than 512 levels is set aside, and those beside it are read', () => {
-  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const items = `[{"id":1,"deep":${nested(600)}},{"id":2,"deep":${nested(400)}}]`;
   const { records, rejections } = pageReader(listOf('collections')).read(readContent(Buffer.from(items)));
   expect(records.map(({ id }) => id)).toEqual([2]);
   expect(rejections).toMatchObject([{ position: 0, reason: expect.stringContaining('512') }]);
+});
+
+test.each([
+  ['as many levels as may be', 511, 1],
+  ['one level more', 512, 0],
+  ['a hundred thousand levels', 100_000, 0],
+])('%s are counted beside a number that no double holds, too, wherever they stand', (_how, levels, read) => {
+  const deep = nested(levels);
+  const number = '"n":12345678901234567890';
+  const nestedIn = (connection: string) => `"sourceConnection":{"id":1,${connection}}`;
+  for (const record of [
+    `{"id":1,${number},"deep":${deep}}`,
+    `{"id":1,"deep":${deep},${number}}`,
+    `{"id":1,${nestedIn(number)},"deep":${deep}}`,
+    `{"id":1,${number},${nestedIn(`"deep":${deep.slice(1, -1)}`)}}`,
+  ]) {
+    const { records, rejections } = pageReader(listOf('collections')).read(
+      readContent(Buffer.from(`[${record}]`)),
+    );
+    expect([records.length, rejections.length]).toEqual([read, 1 - read]);
+  }
 });
