@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
+import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
+import { pageReader } from '../contract/record.ts';
 import { type EndProbe, otherSizeOf } from '../proof/end.ts';
 import type { WalkAccount } from '../proof/walk-account.ts';
 import { getFirstPage } from './page-size.ts';
@@ -24,7 +25,7 @@ export async function probeEnd(requests: PageRequests, account: WalkAccount): Pr
     }
     if (!isLastPage(requests, page, pageSize)) return 'differs';
     if (other?.pagination.pageSize !== otherSize) return 'one-size';
-    if (isLastPage(requests, other, otherSize) && endAlike(page, other)) return 'holds';
+    if (isLastPage(requests, other, otherSize) && endAlike(requests.list, page, other)) return 'holds';
     // The size that an answer says may be that of the request alone.
     const { envelope } = await getFirstPage(requests.source, requests.list, otherSize, requests.signal);
     return envelope.pageSize === otherSize ? 'differs' : 'one-unknown-size';
@@ -52,13 +53,21 @@ function isLastPage({ firstPageNo }: PageRequests, page: Page | null, size: numb
 }
 
 /** Whether pages end with the same record, of which neither holds another one, that might stand in its place. */
-function endAlike(...pages: readonly Page[]): boolean {
-  const lists = pages.map(({ content }) => content?.items ?? []);
-  const record = lists[0]?.at(-1);
-  return lists.every(items => {
-    const isAlike = (item: unknown) => isDeepStrictEqual(item, record);
-    return items.filter(isAlike).length === 1 && isAlike(items.at(-1));
-  });
+function endAlike(list: ListDefinition, ...pages: readonly Page[]): boolean {
+  const said = pages.map(page => wordsOf(list, page));
+  const record = said[0]?.at(-1);
+  return record !== undefined && said.every(words => words.indexOf(record) === words.length - 1);
+}
+
+/** What each record of a page says: its content or, where it can't be read, its text. */
+function wordsOf(list: ListDefinition, { content }: Page): string[] {
+  if (content === null) return [];
+  const words: string[] = [];
+  const { records, positions, rejections } = pageReader(list).read(content);
+  for (const [at, record] of records.entries())
+    words[positions[at] as number] = record.content.toString('hex');
+  for (const { position, record } of rejections) words[position] = record;
+  return words;
 }
 
 function indexOfLast(size: number, total: number): number {

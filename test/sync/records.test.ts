@@ -245,6 +245,20 @@ describe.concurrent('records', () => {
     }
   });
 
+  test.each([
+    ['a long number', '{"id":90,"n":12345678901234567890,"deep":@}', 'empty'],
+    ['what comes again past the end', '{"id":90,"deep":@}', 'last'],
+  ] as const)('a record nested a hundred thousand levels deep is set aside, beside %s', async (...what) => {
+    const [, record, beyond] = what;
+    await using scene = await setScene({ beyond });
+    const text = record.replace('@', `${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    scene.service.lists.collections.push(text as never);
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 3, status: 'partial' });
+    expect(synced.of('collections')).toMatchObject({ completeness: 'proven', inserted: 7, rejected: 1 });
+    expect(sqlite(scene.database, 'SELECT record FROM rejected_records')).toEqual([{ record: text }]);
+  });
+
   test('a time without a zone is the same record wherever docmirror runs', async () => {
     await using scene = await setScene();
     scene.service.lists['document-exports'].push(documentExport(850, { exportedAt: '2026-03-08T02:30:00' }));
