@@ -35,7 +35,7 @@ export async function* walkPages(
 ): AsyncGenerator<WalkedPage> {
   const { source, signal } = requests;
   const walk = new AbortController();
-  const inFlight = new Map<Asked, Promise<WalkedPage>>();
+  const inFlight = new PagesInFlight();
   const stop = () => walk.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
@@ -43,16 +43,12 @@ export async function* walkPages(
       while (inFlight.size < source.concurrency) {
         const asked = next();
         if (asked === null) return;
-        const page = getOrMissing(requests, asked, walk.signal);
-        // It is waited for below; until then its failure must not count as one that nobody sees.
-        page.catch(() => undefined);
-        inFlight.set(asked, page);
+        inFlight.add(getOrMissing(requests, asked, walk.signal));
       }
     };
     for (fill(); inFlight.size > 0; fill()) {
-      const walked = await Promise.race(inFlight.values());
+      const walked = await inFlight.take();
       signal.throwIfAborted();
-      inFlight.delete(walked.asked);
       // The next request is sent before this page is looked at: after a turn of the event loop it is on its way.
       fill();
       await nextTurn();
@@ -61,7 +57,49 @@ export async function* walkPages(
   } finally {
     signal.removeEventListener('abort', stop);
     walk.abort(new Error('The walk has ended.'));
-    await Promise.allSettled(inFlight.values());
+    await inFlight.end();
+  }
+}
+
+/**
+ * Pages that were asked for, to be taken as they come. To race them would keep every page that came on the promise of one that is
+ * slow, until that one comes, too.
+ */
+class PagesInFlight {
+  /** Those that were not taken yet. */
+  readonly #pages = new Set<Promise<WalkedPage>>();
+  /** Those among them that have come, or failed, in that order. */
+  readonly #settled: Promise<WalkedPage>[] = [];
+  #wake = () => {};
+
+  get size(): number {
+    return this.#pages.size;
+  }
+
+  add(page: Promise<WalkedPage>): void {
+    const settle = () => {
+      this.#settled.push(page);
+      this.#wake();
+    };
+    this.#pages.add(page);
+    page.then(settle, settle);
+  }
+
+  /** The next page that comes; rejects where the next one fails. */
+  async take(): Promise<WalkedPage> {
+    if (this.#settled.length === 0) {
+      await new Promise<void>(resolve => {
+        this.#wake = resolve;
+      });
+    }
+    const page = this.#settled.shift() as Promise<WalkedPage>;
+    this.#pages.delete(page);
+    return page;
+  }
+
+  /** Waits until none is in flight any more. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#pages);
   }
 }
 
