@@ -24,7 +24,8 @@ export async function readEdges(task: OpenList): Promise<IncrementalReport | nul
   const { list, source, signal, listMirror } = task;
   const edges = listMirror.edges();
   if (edges === null || isSweepDue(task, edges)) return null;
-  const { page: firstPage, envelope, asked } = await getFirstPage(source, list, edges.pageSize, signal);
+  const wanted = task.pageSize ?? edges.pageSize;
+  const { page: firstPage, envelope, asked } = await getFirstPage(source, list, wanted, signal);
   // A sweep says so in words.
   if (pagesStated(envelope) > task.pagesMax) return null;
   const isKnown = (digest: string) => listMirror.known(digest, true) !== null;
@@ -51,15 +52,14 @@ export async function readEdges(task: OpenList): Promise<IncrementalReport | nul
   }
 }
 
-function isSweepDue({ clock, fullEveryMs, pageSize, listMirror }: OpenList, edges: ListEdges): boolean {
+function isSweepDue({ clock, fullEveryMs, listMirror }: OpenList, edges: ListEdges): boolean {
   const { isReading, sum } = listMirror.standing;
   const ageMs = clock().getTime() - Date.parse(edges.sweptAt);
   return (
     fullEveryMs === 0 ||
     !isReading ||
     !(ageMs >= 0 && ageMs < fullEveryMs) ||
-    edges.totalRecordCount !== sum.count ||
-    (pageSize !== null && pageSize !== edges.pageSize)
+    edges.totalRecordCount !== sum.count
   );
 }
 

@@ -2,9 +2,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CancelledError } from '../../src/errors.ts';
 import type { PageSource } from '../../src/sync/ports.ts';
-import { memoryFolder, run, stored } from '../support/in-process.ts';
+import { memoryFolder, run, stored, syncScene } from '../support/in-process.ts';
 import { labelOf, MovingList } from '../support/moving-list.ts';
+import { expectExactMirror } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+import { documentExport } from '../support/stand-in.ts';
 
 const hour = 3_600_000;
 
@@ -178,6 +181,23 @@ describe('an incremental sync', () => {
     expect(await s.sync({ pageSize: 7 })).toMatchObject({ mode: 'full' });
     s.expectExact();
   });
+
+  test.each(['honest', 'silent', 'refuse'] as const)(
+    'is made, too, where the page size that is set is more than the service allows: %s',
+    async clamp => {
+      await using scene = await setScene({ maxPageSize: 50, clamp }, { exports: 600 });
+      const sync = async () => {
+        const synced = await syncScene(scene, { pageSize: 1000, fullEveryMs: hour });
+        return synced.of('document-exports');
+      };
+      expect(await sync()).toMatchObject({ mode: 'full', completeness: 'proven', pageSize: 50 });
+      scene.service.lists['document-exports'].push(documentExport(601));
+      const outcome = await sync();
+      expect(outcome).toMatchObject({ mode: 'incremental', inserted: 1, pageSize: 50 });
+      expect(outcome.requests).toBeLessThan(6);
+      expectExactMirror(scene.database, scene.service);
+    },
+  );
 
   test('is never made over another service', async () => {
     await using s = await scene();
