@@ -12,6 +12,8 @@ const marks = /(?:\[secret\])+/g;
 interface Form {
   /** The longest part that stays as it is where only what must be escaped is; looking for it in a page costs little. */
   readonly core: Buffer;
+  /** The same for a page in lower case whose escapes were taken away, one of which may have ended within the secret. */
+  readonly coreUnescaped: string;
   readonly pattern: RegExp;
 }
 
@@ -32,9 +34,11 @@ export class Secrets {
 
   /** True where an answer holds a secret. */
   areIn(bytes: Buffer): boolean {
-    const mayHide =
-      escapeStarts.some(start => bytes.includes(start)) && escapes.test(bytes.toString('latin1'));
-    const suspects = mayHide ? this.#forms : this.#forms.filter(({ core }) => bytes.includes(core));
+    const unescaped = escapeStarts.some(start => bytes.includes(start)) ? withoutEscapes(bytes) : '';
+    const suspects = this.#forms.filter(
+      ({ core, coreUnescaped }) =>
+        bytes.includes(core) || (unescaped !== '' && unescaped.includes(coreUnescaped)),
+    );
     if (suspects.length === 0) return false;
     const text = bytes.toString('utf8');
     return suspects.some(({ pattern }) => text.search(pattern) >= 0);
@@ -52,10 +56,17 @@ function formsOf(secret: string): Form[] {
   const hex = Buffer.from(secret).toString('hex');
   const written = [secret, ...[0, 1, 2].map(offset => inBase64(secret, offset))].flatMap(inParts);
   return [
-    ...written.map(part => ({ core: longestPart(part), pattern: pattern(part) })),
-    { core: Buffer.from(hex), pattern: new RegExp(hex, 'gi') },
-    { core: Buffer.from(hex.toUpperCase()), pattern: new RegExp(hex, 'gi') },
+    ...written.map(part => formOf(part, pattern(part))),
+    ...[hex, hex.toUpperCase()].map(digits => formOf(digits, new RegExp(hex, 'gi'))),
   ];
+}
+
+function formOf(text: string, pattern: RegExp): Form {
+  return {
+    core: Buffer.from(longestCore(text)),
+    coreUnescaped: longestCore(text.replace(endsOfEscapes, ' ')).toLowerCase(),
+    pattern,
+  };
 }
 
 /** The parts of a text, about as long as one another, so that none is found by chance. */
@@ -67,14 +78,26 @@ function inParts(text: string): string[] {
   );
 }
 
-/** With these, letters and digits may be written otherwise, too; a page seldom holds the first, and less often the second. */
+/** With these, letters and digits may be written otherwise, too. */
 const escapeStarts = ['\\u00', '%', '&#'];
-const escapes = /\\u00[2-7]|%[2-7][\da-f]|&#/i;
+const escapes = /%(?:25){0,3}([3-7][\da-f])|\\{1,8}u00([3-7][\da-f])|&#0*(\d{2,3});|&#x0*([3-7][\da-f]);/g;
+
+/** What of a secret may be taken for the end of an escape that began before it, or with a character of its own. */
+const endsOfEscapes = /^[A-Za-z0-9]{1,8}|[%\\&#][A-Za-z0-9]+/g;
+
+/** A page in lower case, one character a byte, in which letters and digits are written plainly. */
+function withoutEscapes(bytes: Buffer): string {
+  const text = bytes.toString('latin1').toLowerCase();
+  return text.replace(escapes, (_escape, percent, json, decimal, hex) => {
+    const code = decimal === undefined ? Number.parseInt(percent ?? json ?? hex, 16) : Number(decimal);
+    return String.fromCharCode(code).toLowerCase();
+  });
+}
 
 /** Nothing must be escaped in letters and digits. */
-function longestPart(text: string): Buffer {
+function longestCore(text: string): string {
   const parts = text.split(/[^A-Za-z0-9]+/);
-  return Buffer.from(parts.reduce((longest, part) => (part.length > longest.length ? part : longest), ''));
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
 }
 
 /** The digits that stand for a text in base64, wherever the text stands in what is encoded; `offset` bytes of a group before it. */

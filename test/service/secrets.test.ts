@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Secrets } from '../../src/service/secrets.ts';
@@ -105,18 +106,37 @@ describe('a secret', () => {
     expect(secrets.redact(echo)).toBe('{"authorization":"[secret]"}');
   });
 
-  test('costs little to look for', () => {
+  // Parsing a megabyte takes 2.5 ms; the bound is for a slow machine.
+  test.each([
+    ['texts without escapes', ''],
+    ['texts with escapes of no letter', 'a%20b%2Fc &#8364; \\u00e4'],
+    ['escaped letters', '%41%2542 \\u0043 &#68;'],
+  ])('of 1,200 characters costs little to look for in %s', (_what, escaped) => {
     const page = bytes(
-      JSON.stringify(Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `Document ${at}` }))),
+      JSON.stringify(
+        Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: `Document ${at} ${escaped}` })),
+      ),
     );
-    const secrets = holding(
-      'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U',
+    const jwt = Array.from({ length: 30 }, (_, at) =>
+      createHash('sha256').update(`${at}`).digest('base64url'),
     );
-    const startedAt = performance.now();
-    for (let round = 0; round < 100; round++) secrets.areIn(page);
-    const msPerMegabyte = (performance.now() - startedAt) / 100 / (page.length / 1e6);
-    // Parsing a megabyte takes 2.5 ms; the bound is for a busy machine.
-    expect(msPerMegabyte).toBeLessThan(10);
+    const secrets = holding(jwt.join('').slice(0, 1_200));
+    secrets.areIn(page);
+    const times = Array.from({ length: 20 }, () => {
+      const startedAt = performance.now();
+      expect(secrets.areIn(page)).toBe(false);
+      return performance.now() - startedAt;
+    });
+    // The best of them: another program may have held up the rest.
+    const msPerMegabyte = Math.min(...times) / (page.length / 1e6);
+    expect(msPerMegabyte).toBeLessThan(25);
+  });
+
+  // Where the text before it could be the start of an escape, what follows could be taken for the rest of that.
+  test.each(['100%', '\\u00', '&#', '%25'])('is found behind %s, with one character escaped', before => {
+    const secret = '2541006541cafe0123456789';
+    const echo = `{"a":"${before}${secret.replace('cafe', '%63afe')}"}`;
+    expect(holding(secret).areIn(bytes(echo))).toBe(true);
   });
 });
 
