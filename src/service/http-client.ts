@@ -13,6 +13,10 @@ import { meaningOf } from './status.ts';
 /** The largest answer that is read, decompressed, in bytes. */
 const responseBytesMax = 64 * 1024 * 1024;
 
+/** How much of a body that nobody needs is read, and how long, so that its connection can be used again: bytes, milliseconds. */
+const dumpBytesMax = 64 * 1024;
+const dumpMsMax = 1_000;
+
 /** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
 interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
@@ -93,7 +97,8 @@ export class HttpClient {
       signal,
     });
     if (statusCode !== 200) {
-      await body.dump({ limit: 64 * 1024 }).catch(() => undefined);
+      // The status says it all: a body that never ends holds up no more than its connection, and that not for long.
+      body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
       throw this.#refusal(statusCode, single(headers['retry-after']), address);
     }
     const bytes = await this.#collect(body, address);
