@@ -1,11 +1,11 @@
 /**
- * The token of one run, which may expire while the run goes on. A token that was accepted before and is refused now is asked for
- * anew, once, however many requests were refused with it.
+ * The token of one run, which may expire while the run goes on. A token that was accepted and is refused now is asked for anew,
+ * once until it is accepted again, however many requests were refused with it.
  */
 export class AccessToken {
   #text: string;
+  /** Since it was asked for last. */
   #wasAccepted = false;
-  #wasAskedFor = false;
   #renewal: Promise<boolean> | undefined;
   readonly #askAgain: (() => Promise<string>) | undefined;
 
@@ -31,7 +31,7 @@ export class AccessToken {
   async changedSince(refused: string): Promise<boolean> {
     if (this.#renewal === undefined) {
       if (refused !== this.#text) return true;
-      if (!this.#wasAccepted || this.#wasAskedFor || this.#askAgain === undefined) return false;
+      if (!this.#wasAccepted || this.#askAgain === undefined) return false;
       this.#renewal = this.#renew(this.#askAgain).finally(() => {
         this.#renewal = undefined;
       });
@@ -40,12 +40,10 @@ export class AccessToken {
   }
 
   async #renew(askAgain: () => Promise<string>): Promise<boolean> {
-    this.#wasAskedFor = true;
+    this.#wasAccepted = false;
     const text = await askAgain();
     if (text === this.#text) return false;
     this.#text = text;
-    this.#wasAccepted = false;
-    this.#wasAskedFor = false;
     return true;
   }
 }

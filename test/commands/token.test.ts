@@ -143,6 +143,28 @@ describe.concurrent('a token that expires during a run', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test('is renewed also after a list that it does not open', async () => {
+    const { scene, file } = await commandScene({ maxPageSize: 5 });
+    await using _scene = scene;
+    const { service } = scene;
+    service.options.faults = ({ resource }) =>
+      resource === 'webhooks' ? { kind: 'status', status: 401 } : undefined;
+    // Some way into the exports, which are read last.
+    service.onRequest = request => {
+      if (request.resource !== 'document-exports' || request.pageNo !== 4) return;
+      if (service.options.token !== 'secret-token') return;
+      service.options.token = 'a-new-token';
+      writeFileSync(file, service.options.token);
+    };
+    const log = join(scene.folder, 'log');
+    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; cat '${file}'`;
+    const synced = await scene.sync();
+    expect(synced.of('webhooks')).toMatchObject({ status: 'failed', requests: 1 });
+    expect(synced.of('document-exports')).toMatchObject({ status: 'completed', completeness: 'proven' });
+    // At the start, for the list that was refused, and when the token had expired.
+    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^3 /);
+  });
+
   test('ends the lists where there is no other one, after asking once for all of them', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
