@@ -34,15 +34,15 @@ export function certificateWords({ subject, issuer, validFrom, validTo }: Certif
 /**
  * Looks at the certificate that the service shows, also where it is refused. Nothing is sent but what it takes to see it.
  *
- * @returns null where there is none to be seen.
+ * @returns null where there is none to be seen, or the signal comes first.
  */
 export async function lookAtCertificate(
-  options: Omit<ConnectionOptions, 'connections'>,
+  options: Pick<ConnectionOptions, 'baseUrl' | 'proxy' | 'extraCa'>,
+  signal: AbortSignal,
 ): Promise<Certificate | null> {
   const { protocol, hostname, port } = new URL(options.baseUrl);
   if (protocol !== 'https:') return null;
   const host = hostname.replace(/^\[|\]$/g, '');
-  const signal = AbortSignal.timeout(options.timeoutMs);
   try {
     const socket = await openSocket(host, hostname, Number(port || 443), options, signal);
     return await lookThrough(socket, host, options, signal);

@@ -9,11 +9,15 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Says what an error of the connection means. */
-export async function explainFailure(error: unknown, options: ConnectionOptions): Promise<Failure> {
+/** Says what an error of the connection means, with fewer words where the signal comes first. */
+export async function explainFailure(
+  error: unknown,
+  options: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Failure> {
   const code = codeOf(error) ?? '';
   const advice = certificateAdvice(code);
-  if (advice !== null) return certificateFailure(code, advice, options);
+  if (advice !== null) return certificateFailure(code, advice, options, signal);
   const words = `could not be read: ${detailOf(error, code)}`;
   return (
     tlsFailure(code) ?? proxyFailure(error, code, options) ?? { code: 'network', words, retryable: true }
@@ -24,8 +28,9 @@ async function certificateFailure(
   code: string,
   advice: string,
   options: ConnectionOptions,
+  signal: AbortSignal,
 ): Promise<Failure> {
-  const certificate = await lookAtCertificate(options);
+  const certificate = await lookAtCertificate(options, signal);
   const which = certificate === null ? '' : ` It shows ${certificateWords(certificate)}.`;
   const words = `was not sent, for the certificate is not accepted (${code}).${which} ${advice}`;
   return { code: 'certificate', words, retryable: false };

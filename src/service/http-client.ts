@@ -69,8 +69,9 @@ export class HttpClient {
       // While it is being connected, undici does not listen to the signal.
       return await Promise.race([this.#request(address, token, deadline.signal), deadline.isReached()]);
     } catch (error) {
+      const explained = await this.#explain(error, address, deadline);
       signal.throwIfAborted();
-      throw await this.#explain(error, address, deadline);
+      throw explained;
     } finally {
       deadline.clear();
     }
@@ -142,7 +143,7 @@ export class HttpClient {
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);
     if (code.startsWith('Z_'))
       return this.#error('invalid_response', 'answered with broken gzip', address, true, error);
-    const failure = await explainFailure(error, this.#options);
+    const failure = await explainFailure(error, this.#options, deadline.signal);
     return this.#error(failure.code, failure.words, address, failure.retryable, error);
   }
 

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { TlsOptions } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCli } from '../support/run-cli.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Authority, type KeyPair, makeAuthority } from './certificates.ts';
 import { startProxy, startTls, type TlsFront } from './servers.ts';
@@ -78,6 +79,28 @@ describe.concurrent('a certificate', () => {
     expect(requests).toBe(1);
     expect(front.bytesHeard()).toBe(0);
     expect(scene.service.requests).toEqual([]);
+  });
+
+  test('that is refused holds up no signal while it is looked at', async () => {
+    const { scene, front } = await tlsScene(authority.issue('DNS:other.example'));
+    await using _scene = scene;
+    await using _front = front;
+    // It is shown to the request; whoever comes to look at it hears nothing.
+    const sockets: Socket[] = [];
+    const server = createServer(socket => {
+      sockets.push(socket.on('error', () => undefined));
+      if (sockets.length === 1) socket.pipe(connect(front.port, '127.0.0.1')).pipe(socket);
+    });
+    await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
+    scene.env.DOCMIRROR_BASE_URL = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using cli = spawnCli(['sync'], { env: scene.env });
+    while (sockets.length < 2) await wait(20);
+    cli.child.kill('SIGTERM');
+    const killedAt = performance.now();
+    expect(await cli.done).toMatchObject({ code: 143 });
+    expect(performance.now() - killedAt).toBeLessThan(10_000);
+    for (const socket of sockets) socket.destroy();
+    server.close();
   });
 
   test('makes no difference below TLS 1.2', async () => {

@@ -35,7 +35,7 @@ export async function* checkNetwork(
   yield await checkName(service);
   const answers = await askOnce(service, config, context);
   yield checkProxy(service, answers);
-  yield await checkCertificate(service, config, answers);
+  yield await checkCertificate(service, config, answers, context.signal);
   yield checkAccess(answers);
   yield checkPages(answers, config);
 }
@@ -125,6 +125,7 @@ async function checkCertificate(
   service: ServiceConfig,
   { timeoutMs }: Config,
   answers: readonly Answer[],
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const { protocol, hostname } = new URL(service.baseUrl);
   if (protocol === 'http:' && isLoopback(hostname)) {
@@ -138,7 +139,9 @@ async function checkCertificate(
   if (answers.every(each => errorOf([each], 'proxy', 'network', 'timeout') !== undefined))
     return skipped('certificate', 'the service was not reached');
   const extraCa = await readExtraCa(service);
-  const certificate = await lookAtCertificate({ ...service, timeoutMs, extraCa });
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const certificate = await lookAtCertificate({ ...service, extraCa }, inTime);
+  signal.throwIfAborted();
   return ok('certificate', certificate === null ? 'accepted' : certificateWords(certificate));
 }
 
