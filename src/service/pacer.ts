@@ -11,6 +11,7 @@ export class Pacer {
   readonly #concurrencyMax: number;
   #concurrency: number;
   #goodAnswers = 0;
+  /** By `performance.now()`, for the wall clock may be set meanwhile. */
   #heldUntilMs = 0;
   #waitedMs = 0;
 
@@ -30,10 +31,9 @@ export class Pacer {
 
   /** Waits until requests may start. */
   async ready(signal: AbortSignal): Promise<void> {
-    for (let left = this.#heldUntilMs - Date.now(); left > 0; left = this.#heldUntilMs - Date.now()) {
-      const startedAt = Date.now();
-      await wait(left, undefined, { signal }).catch(() => signal.throwIfAborted());
-      this.#waitedMs += Date.now() - startedAt;
+    for (let now = performance.now(); now < this.#heldUntilMs; now = performance.now()) {
+      await wait(this.#heldUntilMs - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+      this.#waitedMs += Math.round(performance.now() - now);
     }
   }
 
@@ -48,6 +48,7 @@ export class Pacer {
   noteOverload(retryAfterMs: number | null): void {
     this.#goodAnswers = 0;
     this.#concurrency = Math.max(1, Math.floor(this.#concurrency / 2));
-    if (retryAfterMs !== null) this.#heldUntilMs = Math.max(this.#heldUntilMs, Date.now() + retryAfterMs);
+    if (retryAfterMs !== null)
+      this.#heldUntilMs = Math.max(this.#heldUntilMs, performance.now() + retryAfterMs);
   }
 }

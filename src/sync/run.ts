@@ -41,6 +41,8 @@ export interface RunSummary {
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   const { source, mirror, clock, signal } = world;
   const started = clock();
+  // The clock may be set while the run goes on.
+  const startedAtMs = performance.now();
   const { trigger, docmirrorVersion, actor = '' } = options;
   const startedAt = started.toISOString();
   const runId = await mirror.beginRun({
@@ -58,16 +60,16 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   });
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
-  const completed = clock();
-  const receipt = await mirror.endRun(status, completed.toISOString(), error);
+  const completedAt = clock().toISOString();
+  const receipt = await mirror.endRun(status, completedAt, error);
   if (faults.length > 0) throw faults[0];
   return {
     runId,
     status,
     trigger,
     startedAt,
-    completedAt: completed.toISOString(),
-    durationMs: completed.getTime() - started.getTime(),
+    completedAt,
+    durationMs: Math.round(performance.now() - startedAtMs),
     error,
     resources,
     receipt,

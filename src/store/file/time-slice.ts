@@ -5,20 +5,20 @@ const sliceMs = 50;
 /** The time that a long loop may take before signals and timers get their turn. */
 export class TimeSlice {
   readonly #signal: AbortSignal;
-  #endsAtMs = Date.now() + sliceMs;
+  #endsAtMs = performance.now() + sliceMs;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
   get isOver(): boolean {
-    return Date.now() > this.#endsAtMs;
+    return performance.now() > this.#endsAtMs;
   }
 
   /** Lets others have their turn and begins the next slice; throws where the signal was aborted meanwhile. */
   async next(): Promise<void> {
     await nextTurn();
     this.#signal.throwIfAborted();
-    this.#endsAtMs = Date.now() + sliceMs;
+    this.#endsAtMs = performance.now() + sliceMs;
   }
 }

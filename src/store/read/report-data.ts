@@ -68,6 +68,10 @@ export interface ReportData {
 const runsShownMax = 60;
 const reasonsShownMax = 5;
 
+/** How long a run or a list in it took, by its row, in SQL. A clock that was set back meanwhile says less than nothing. */
+export const tookMs = (row: string): string =>
+  `max(0, round((unixepoch(${row}.completed_at, 'subsec') - unixepoch(${row}.started_at, 'subsec')) * 1000))`;
+
 const lastRunOfList = `
   SELECT run_id AS runId, status, completeness, rejected,
     removals_withheld AS removalsWithheld, reason, error_code AS errorCode, error_message AS errorMessage
@@ -79,7 +83,7 @@ const rejectionsOfRun = `
 
 const newestRuns = `
   SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,
-    round((unixepoch(r.completed_at, 'subsec') - unixepoch(r.started_at, 'subsec')) * 1000) AS durationMs,
+    ${tookMs('r')} AS durationMs,
     coalesce(sum(l.inserted), 0) AS inserted, coalesce(sum(l.updated), 0) AS updated,
     coalesce(sum(l.removed), 0) AS removed, r.error_message AS errorMessage
   FROM (SELECT * FROM sync_runs ORDER BY id DESC LIMIT ${runsShownMax}) r

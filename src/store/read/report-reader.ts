@@ -3,7 +3,7 @@ import { resourceNames } from '../../contract/lists.ts';
 import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { lastCompletedAt } from './last-completed.ts';
-import { type ReportData, readReport } from './report-data.ts';
+import { type ReportData, readReport, tookMs } from './report-data.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
 export class ReportReader implements Disposable {
@@ -53,7 +53,7 @@ export class ReportReader implements Disposable {
   }
 }
 
-const listMs = "round((unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) * 1000)";
+const listMs = tookMs('sync_run_resources');
 
 const totalsOfList = `
   SELECT coalesce(sum(inserted), 0) AS inserted, coalesce(sum(updated), 0) AS updated,

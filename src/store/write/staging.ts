@@ -94,7 +94,7 @@ export class Staging {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #place: FilePlace;
   #writesInTransaction = 0;
-  #committedAt = 0;
+  #committedAtMs = 0;
 
   /**
    * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
@@ -212,14 +212,17 @@ export class Staging {
 
   #commitWhenDue(): void {
     this.#writesInTransaction++;
-    if (this.#writesInTransaction >= writesPerCommit || Date.now() - this.#committedAt > commitIntervalMs)
+    if (
+      this.#writesInTransaction >= writesPerCommit ||
+      performance.now() - this.#committedAtMs > commitIntervalMs
+    )
       this.commit();
   }
 
   commit(): void {
     if (this.#sqlite.inTransaction) this.#sqlite.exec('COMMIT');
     this.#writesInTransaction = 0;
-    this.#committedAt = Date.now();
+    this.#committedAtMs = performance.now();
   }
 
   /** Forgets all that is staged of a list. */

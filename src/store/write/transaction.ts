@@ -36,9 +36,10 @@ export class TransactionOwner {
    * @throws MirrorFileError where another program holds on to its lock.
    */
   async begin(signal: AbortSignal): Promise<OpenTransaction> {
-    const deadline = Date.now() + lockWaitMsMax;
+    // Not by the wall clock, which may be set meanwhile.
+    const deadlineMs = performance.now() + lockWaitMsMax;
     for (;;) {
-      const transaction = this.tryBegin(Date.now() > deadline);
+      const transaction = this.tryBegin(performance.now() > deadlineMs);
       if (transaction !== null) return transaction;
       await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }

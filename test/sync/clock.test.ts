@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { ReportReader } from '../../src/store/read/report-reader.ts';
+import { spawnCli } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+/** Makes a process's wall clock, and it alone, go so many times as fast as time; backwards where that is below zero. */
+function withClock(speed: number): string {
+  const script = `
+    const now = Date.now, began = now();
+    globalThis.Date = class extends Date {
+      constructor(...parts) { super(...(parts.length === 0 ? [Date.now()] : parts)); }
+      static now() { return Math.round(began + ${speed} * (now() - began)); }
+    };`;
+  return `--import=data:text/javascript,${encodeURIComponent(script)}`;
+}
+
+describe.concurrent('a wall clock that is set while a run goes on', () => {
+  test('back, makes no wait longer and no duration negative', async () => {
+    await using scene = await setScene();
+    scene.env.NODE_OPTIONS = withClock(-10);
+    scene.service.options.faults = ({ n }) =>
+      n === 2 ? { kind: 'status', status: 429, headers: { 'retry-after': '1' } } : undefined;
+    const { code, summary, of } = await scene.sync();
+    expect(code).toBe(0);
+    expect(Date.parse(summary.completedAt as string)).toBeLessThan(Date.parse(summary.startedAt as string));
+    expect(summary.durationMs).toBeGreaterThan(950);
+    expect(summary.durationMs).toBeLessThan(20_000);
+    expect(of('collections').waitedMs).toBeGreaterThan(950);
+
+    using reader = new ReportReader(scene.database);
+    for (const { last, totals } of reader.figures().lists)
+      expect([last?.durationMs, totals.durationMs]).toEqual([0, 0]);
+    const report = reader.report();
+    let step = report.next();
+    while (!step.done) step = report.next();
+    expect(step.value.runs.map(({ durationMs }) => durationMs)).toEqual([0]);
+  });
+
+  test('forward, does not shorten the wait for another program’s lock', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const other = new Database(scene.database);
+    other.exec('BEGIN IMMEDIATE');
+    await using cli = spawnCli(['sync'], { env: { ...scene.env, NODE_OPTIONS: withClock(1_000) } });
+    await Promise.race([wait(3_000), cli.done]);
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await cli.done).toMatchObject({ code: 0 });
+  });
+});
