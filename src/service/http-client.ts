@@ -103,8 +103,8 @@ export class HttpClient {
       throw this.#refusal(statusCode, single(headers['retry-after']), address);
     }
     const bytes = await this.#collect(body, address);
-    const encoding = single(headers['content-encoding'])?.toLowerCase() ?? 'identity';
-    if (encoding === 'identity') return bytes;
+    const encoding = encodingIn(headers['content-encoding']);
+    if (encoding === '') return bytes;
     if (encoding === 'gzip' || encoding === 'x-gzip')
       return unzip(bytes, { maxOutputLength: responseBytesMax });
     const named = encodingsKnown.has(encoding) ? ` (${encoding})` : '';
@@ -203,6 +203,15 @@ function toQuery(query: Record<string, number>): string {
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString();
   return text === '' ? '' : `?${text}`;
+}
+
+/** How a body is encoded: each name in the list but `identity`, which says that it is not. Source: RFC 9110 §8.4. */
+function encodingIn(header: string | string[] = []): string {
+  const names = [header].flat().join().toLowerCase().split(',');
+  return names
+    .map(name => name.trim())
+    .filter(name => name !== '' && name !== 'identity')
+    .join();
 }
 
 function single(header: string | string[] | undefined): string | undefined {

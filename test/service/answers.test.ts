@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -33,6 +34,21 @@ function begin(response: ServerResponse, status: number, headers: Record<string,
   response.writeHead(status, { 'content-length': 100, ...headers }).write('{"error":');
   return true;
 }
+
+describe.concurrent('an encoding that is none', () => {
+  test.each(['', 'identity', 'gzip, identity', 'Identity,gzip', ' , '])(
+    'is understood: %j',
+    async encoding => {
+      const body = '{"items":[],"pagination":{"pageCount":0,"pageNo":1,"pageSize":50,"totalRecordCount":0}}';
+      const sent = encoding.includes('gzip') ? gzipSync(body) : body;
+      await using own = await ownScene((_page, _n, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).end(sent);
+        return true;
+      });
+      expect(await own.scene.sync('--resource', 'webhooks')).toMatchObject({ code: 0, status: 'completed' });
+    },
+  );
+});
 
 describe.concurrent('an answer whose body never ends is understood by its status:', () => {
   test('a token that is refused ends the run at once', async () => {
