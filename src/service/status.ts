@@ -12,7 +12,8 @@ export function meaningOf(status: number): { code: ErrorCode; meaning: string; r
   if (status === 503) return { code: 'overloaded', meaning: 'the service is not available', retryable: true };
   if (status >= 500) return { code: 'server_error', meaning: 'the service failed', retryable: true };
   if (status >= 400) return { code: 'refused', meaning: 'the request was refused', retryable: false };
-  if (status >= 300) {
+  // 304 names no address: it says that an older answer still holds, and nobody named one.
+  if (status >= 300 && status !== 304) {
     return {
       code: 'redirected',
       meaning: 'redirects are not followed; name the final address',
