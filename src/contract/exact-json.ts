@@ -28,6 +28,16 @@ export function hasUncertainNumbers(text: string): boolean {
   return uncertainNumber.test(text);
 }
 
+/**
+ * Makes what tells of a text whether a member of one of these names may be a number that parsing turned into another, whole one:
+ * such a number has an exponent or at least 17 digits.
+ */
+export function uncertainMembers(names: readonly string[]): (text: string) => boolean {
+  const uncertain = new RegExp(`"(?:${names.join('|')})"\\s*:\\s*-?(?:\\d[\\d.]*[eE]|[\\d.]{17})`);
+  // A letter of a name may be escaped, though nobody does that.
+  return text => uncertain.test(text) || (/\\u00[67]/.test(text) && hasUncertainNumbers(text));
+}
+
 /** Parses JSON; a number that a double can't hold becomes a `RawNumber`. Several times the cost of `JSON.parse`. */
 export function parseExact(text: string): unknown {
   return json.parse(text, (_key, value, { source }) =>

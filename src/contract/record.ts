@@ -1,5 +1,5 @@
 import { contentWriter, type RecordValues } from './content.ts';
-import { elementTexts, hasUncertainNumbers, parseExact } from './exact-json.ts';
+import { elementTexts, hasUncertainNumbers, parseExact, uncertainMembers } from './exact-json.ts';
 import {
   type ArrayField,
   arrayFields,
@@ -69,9 +69,25 @@ function makeReader(list: ListDefinition): PageReader {
   const isItem = compile<Item>(itemSchema(list));
   const shape = shapeOf(list);
 
+  /** The record that an item says, or why it can't be read. */
+  const readOne = (
+    page: PageText,
+    position: number,
+    item: unknown,
+    contents: Buffer,
+    at: number,
+  ): MirrorRecord | string => {
+    if (!isItem(item)) return explain(isItem, item);
+    const reading = new ItemReading(page, position, item);
+    const record = readItem(shape, reading, item, contents, at);
+    if (record === null) return tooDeep;
+    // Parsed, 1.00000000000000000001 is a whole number, and might be another record's id; by its digits it is none.
+    return !page.hasUncertainIntegers || isItem(reading.exact) ? record : explain(isItem, reading.exact);
+  };
+
   return {
     read(page, only) {
-      const text = new PageText(page.text);
+      const text = new PageText(page.text, shape.hasUncertainIntegers);
       const records: MirrorRecord[] = [];
       const positions: number[] = [];
       const rejections: Rejection[] = [];
@@ -80,16 +96,12 @@ function makeReader(list: ListDefinition): PageReader {
       const contents = Buffer.allocUnsafe(count * contentBytes);
       for (let at = 0; at < count; at++) {
         const position = only?.[at] ?? at;
-        const item = page.items[position];
-        const record = isItem(item)
-          ? readItem(shape, new ItemReading(text, position, item), item, contents, at)
-          : null;
-        if (record !== null) {
-          records.push(record);
-          positions.push(position);
+        const read = readOne(text, position, page.items[position], contents, at);
+        if (typeof read === 'string') {
+          rejections.push({ position, reason: read, record: text.itemText(position) });
         } else {
-          const reason = isItem(item) ? tooDeep : explain(isItem, item);
-          rejections.push({ position, reason, record: text.itemText(position) });
+          records.push(read);
+          positions.push(position);
         }
       }
       return { records, positions, rejections };
@@ -104,7 +116,16 @@ function shapeOf(list: ListDefinition) {
   const byId = list.identity.by === 'id';
   const known = new Set([...(byId ? ['id'] : []), ...list.fields.map(field => field.name)]);
   const writeContent = contentWriter(list);
-  return { scalars: scalarFields(list), arrays: arrayFields(list), known, byId, writeContent };
+  const integers = list.fields.filter(({ kind }) => kind === 'integer').map(({ name }) => name);
+  const hasUncertainIntegers = uncertainMembers(['id', ...integers]);
+  return {
+    scalars: scalarFields(list),
+    arrays: arrayFields(list),
+    known,
+    byId,
+    writeContent,
+    hasUncertainIntegers,
+  };
 }
 
 /** The record that an item says; null where it is nested too deep. */
@@ -130,11 +151,14 @@ function readItem(
 class PageText {
   readonly #text: string;
   readonly hasSurrogateEscapes: boolean;
+  /** Whether an id or another whole number may be one only because it was rounded. */
+  readonly hasUncertainIntegers: boolean;
   #hasUncertainNumbers: boolean | undefined;
   #items: string[] | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, hasUncertainIntegers: (text: string) => boolean) {
     this.#text = text;
+    this.hasUncertainIntegers = hasUncertainIntegers(text);
     this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
   }
 
@@ -247,10 +271,15 @@ class ItemReading {
     return members.length === 0 ? null : `{${members.join(',')}}`;
   }
 
-  /** The same object with numbers that keep their digits. */
-  #exactAt(path: readonly (string | number)[]): unknown {
+  /** The item with numbers that keep their digits. */
+  get exact(): Item {
     this.#exact ??= parseExact(this.#page.itemText(this.#position)) as Item;
-    return path.reduce<unknown>((at, step) => (at as Item)[step], this.#exact);
+    return this.#exact;
+  }
+
+  /** What stands there in it. */
+  #exactAt(path: readonly (string | number)[]): unknown {
+    return path.reduce<unknown>((at, step) => (at as Item)[step], this.exact);
   }
 }
 

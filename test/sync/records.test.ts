@@ -101,6 +101,41 @@ describe.concurrent('records', () => {
     ]);
   });
 
+  test('an id is never rounded to a whole number, and may be written as any number that is one', async () => {
+    await using scene = await setScene();
+    const rounded = [
+      '{"id": 9007199254740991.4}',
+      '{"id":1.00000000000000000001,"name":"no new name of collection 1"}',
+      '{"id": 1e-400}',
+      '{"\\u0069d": 5.00000000000000000001}',
+      '{"id": 3000, "sourceConnection": {"name": "x", "id" : 2.00000000000000000001}}',
+    ];
+    const whole = ['{"id": 3.1e3}', '{"id": 3101.00000000000000000000}', '{"id": 3102e0, "n": 0.1e-400}'];
+    scene.service.lists.collections.push(...([...rounded, ...whole] as never[]));
+    scene.service.lists.webhooks.push('{"id": 90, "connections": [null, {"id": -1e-400}]}' as never);
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 3, status: 'partial' });
+    expect(synced.of('collections')).toMatchObject({ inserted: 7 + whole.length, rejected: rounded.length });
+    expect(synced.of('webhooks')).toMatchObject({ rejected: 1 });
+    expect(
+      sqlite(
+        scene.database,
+        "SELECT reason, record FROM rejected_records WHERE resource = 'collections' ORDER BY position",
+      ),
+    ).toEqual(
+      rounded.map((record, at) => ({
+        reason: at === 4 ? 'sourceConnection.id: must be integer or null' : 'id: must be integer',
+        record,
+      })),
+    );
+    expect(sqlite(scene.database, 'SELECT id, _extra FROM collections WHERE id > 3000')).toEqual([
+      { id: 3100, _extra: null },
+      { id: 3101, _extra: null },
+      { id: 3102, _extra: '{"n":0.1e-400}' },
+    ]);
+    expectSound(scene.database);
+  });
+
   test('half a surrogate pair is kept where no column can hold it', async () => {
     await using scene = await setScene();
     scene.service.lists.collections.push('{"id": 3002, "name": "half \\ud83d"}' as never);
