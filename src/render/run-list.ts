@@ -19,7 +19,7 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
     runs.map(run => [
       String(run.id),
       instant(run.startedAt),
-      run.completedAt === null ? '–' : duration(Date.parse(run.completedAt) - Date.parse(run.startedAt)),
+      run.completedAt === null ? '–' : duration(tookMs(run.startedAt, run.completedAt)),
       run.status,
       total(run, 'inserted'),
       total(run, 'updated'),
@@ -61,4 +61,9 @@ function errorOf(code: string | null, message: string | null) {
 
 function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): string {
   return count(run.resources.reduce((sum, resource) => sum + resource[field], 0));
+}
+
+/** A clock that was set back meanwhile says less than nothing. */
+function tookMs(startedAt: string, completedAt: string): number {
+  return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }
