@@ -6,7 +6,7 @@ import { firstValue } from '../tables/query.ts';
 export interface Pruned {
   /** As the newest receipt of a pruning says; null where nothing was ever deleted. */
   readonly before: string | null;
-  /** The last run up to which all had ended by then: what it and the runs before it ended is gone. 0 where nothing is. */
+  /** The last run up to which all had ended by then, and when that was written: what these ended is gone. 0 where nothing is. */
   readonly throughRunId: number;
 }
 
@@ -15,12 +15,23 @@ const kindOfReceipt = "iif(json_valid(receipt), receipt ->> 'kind', '')";
 
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
-  const newest = `SELECT receipt ->> 'before' FROM sync_receipts
-    WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune' ORDER BY leaf_index DESC LIMIT 1`;
-  const before = firstValue<string>(sqlite, newest);
-  if (before === undefined) return { before: null, throughRunId: 0 };
-  // The run that pruned ended after that, so none that came later counts, whatever its clock said.
-  return { before, throughRunId: new EndedRuns(sqlite).lastOfAllBy(before) };
+  const newest = sqlite
+    .prepare<[], { leafIndex: number; before: string }>(
+      `SELECT leaf_index AS leafIndex, receipt ->> 'before' AS before FROM sync_receipts
+       WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune' ORDER BY leaf_index DESC LIMIT 1`,
+    )
+    .get();
+  if (newest === undefined) return { before: null, throughRunId: 0 };
+  const { before, leafIndex } = newest;
+  // Its clock may have been ahead: runs that had not ended when it was written count for none, whatever their times say.
+  const lastWithReceipt = lastReceiptedBy(sqlite, leafIndex) ?? Number.POSITIVE_INFINITY;
+  return { before, throughRunId: Math.min(new EndedRuns(sqlite).lastOfAllBy(before), lastWithReceipt) };
+}
+
+/** The last run before those whose receipts come after a place in the log; null where none comes yet: the run that pruned goes on. */
+function lastReceiptedBy(sqlite: Database.Database, leafIndex: number): number | null {
+  const next = 'SELECT min(run_id) - 1 FROM sync_receipts WHERE leaf_index > ?';
+  return firstValue<number | null>(sqlite, next, leafIndex) ?? null;
 }
 
 /**

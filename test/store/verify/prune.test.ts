@@ -4,13 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
 import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
+import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
+import type { SampleItem } from '../../support/stand-in.ts';
 import { fullMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
 
 const signal = new AbortController().signal;
 const differencesIn = async (path: string) => (await verifyMirror(path, { limit: 20, signal })).differences;
+const nowText = () => new Date().toISOString();
 const versionsOf = (path: string) => sqlite(path, 'SELECT count(*) AS n FROM record_history')[0]?.n;
 
 describe('a history that is kept for a time', () => {
@@ -77,6 +80,35 @@ describe('a history that is kept for a time', () => {
     await syncScene(scene, { now: new Date('1976-01-01') });
     expect([pruned, versionsOf(scene.database)]).toEqual([0, 0]);
     expect((await differencesIn(scene.database)).filter(({ table }) => table !== 'sync_runs')).toEqual([]);
+  });
+
+  test.each([
+    ['was killed', async () => {}],
+    ['was put right before it ended', (run: SqliteMirror) => run.endRun('completed', nowText(), null)],
+  ])('goes on from a run whose clock was ahead when it pruned, and %s', async (_how, end) => {
+    await using scene = await fullMirror();
+    const run = SqliteMirror.open(scene.database);
+    const ahead = '2130-01-01T00:00:00.000Z';
+    const origin = { baseUrl: scene.service.url, docmirrorVersion: 'test', actor: '' };
+    await run.beginRun({ trigger: 'manual', startedAt: ahead, ...origin });
+    await run.pruneHistory('2129-01-01T00:00:00.000Z', ahead);
+    await end(run);
+    run.close();
+    expect(versionsOf(scene.database)).toBe(0);
+
+    for (const name of ['One', 'Two']) {
+      (scene.service.lists.collections[0] as SampleItem).name = name;
+      await syncScene(scene, { keepHistoryMs: 400 * 86_400_000 });
+    }
+    expect(versionsOf(scene.database)).toBe(2);
+    const runId = sqlite(scene.database, 'SELECT max(id) - 1 AS id FROM sync_runs')[0]?.id;
+    const out = join(scene.folder, 'then');
+    expect(await scene.run('export', '--out', out, '--as-of-run', `${runId}`)).toMatchObject({ code: 0 });
+    expect(await differencesIn(scene.database)).toEqual([]);
+    tamper(scene.database, 'DELETE FROM record_history');
+    expect(await differencesIn(scene.database)).toContainEqual(
+      expect.objectContaining({ table: 'sync_receipts' }),
+    );
   });
 
   test('is not whole, which whoever asks for older changes is told', async () => {
