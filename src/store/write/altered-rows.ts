@@ -7,8 +7,8 @@ import { TimeSlice } from '../file/time-slice.ts';
 import type { ListTable, StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 
-/** The rows whose columns came to another content than the one beside them, by that content in hexadecimal digits. */
-export type AlteredRows = ReadonlyMap<string, readonly number[]>;
+/** The rows whose columns came to another content than the one beside them, each with that content in hexadecimal digits. */
+export type AlteredRows = ReadonlyMap<number, string>;
 
 /** No row was altered. */
 export const noAlteredRows: AlteredRows = new Map();
@@ -35,14 +35,14 @@ export async function areRowsAsWritten(table: ListTable, kept: Sum, signal: Abor
  * @returns the sum over the rows, and which of them said something else before.
  */
 export function takeRowsAsTheyAre(table: ListTable): { sum: Sum; altered: AlteredRows } {
-  const altered = new Map<string, number[]>();
+  const altered = new Map<number, string>();
   const sum = new Sum();
   table.mend();
   for (const id of [...table.ids()]) {
     const row = table.read(id);
     const written = writeNormal(table, row);
     sum.addHex(written);
-    if (written !== row.content) altered.set(row.content, [...(altered.get(row.content) ?? []), id]);
+    if (written !== row.content) altered.set(id, row.content);
   }
   return { sum, altered };
 }

@@ -26,12 +26,14 @@ export class ListComparison {
   readonly #pageOf: (digest: string) => KeptPage;
   readonly #rows: RowMarks;
   readonly #altered: AlteredRows;
+  readonly #hasIds: boolean;
 
   /** @param pageOf finds a page that was read by its digest. */
   constructor(table: ListTable, pageOf: (digest: string) => KeptPage, altered: AlteredRows) {
     this.#table = table;
     this.#pageOf = pageOf;
     this.#altered = altered;
+    this.#hasIds = table.list.identity.by === 'id';
     this.#rows = new RowMarks(table);
   }
 
@@ -40,16 +42,17 @@ export class ListComparison {
     const copies = this.#mark(strip);
     const gone = this.#rows.unmarked();
     const taken = new IdSet();
-    const partners = this.#table.list.identity.by === 'id' ? null : new GoneByKey(this.#table, gone);
+    const altered = this.#alteredByContent();
+    const partners = this.#hasIds ? null : new GoneByKey(this.#table, gone);
     const isFree = (row: number) => !this.#rows.has(row) && !taken.has(row);
     const match = (record: NewRecord, place: number): RecordDifference => {
-      const altered = this.#alteredFrom(record)?.find(isFree);
+      const restored = altered?.take(this.#saidBy(record.content.toString('hex'), record.id), isFree);
       const partner = () =>
         partners === null ? this.#rowOfId(record.id as number) : partners.take(record, isFree);
-      const row = altered ?? partner();
+      const row = restored ?? partner();
       if (row === undefined) return { kind: 'new', record, place };
       taken.add(row);
-      return { kind: altered === undefined ? 'changed' : 'restored', row, record };
+      return { kind: restored === undefined ? 'changed' : 'restored', row, record };
     };
     for (const { row, place } of copies) {
       yield match(this.#table.recordOf(row), place);
@@ -74,10 +77,17 @@ export class ListComparison {
     return copies;
   }
 
-  /** The rows that said the same as a record, where their ids are the same, too. */
-  #alteredFrom({ id, content }: NewRecord): readonly number[] | undefined {
-    if (this.#altered.size === 0) return undefined;
-    return this.#altered.get(content.toString('hex'))?.filter(row => id === null || id === row);
+  /** The altered rows by what they said before; null where there are none. */
+  #alteredByContent(): RowsByText | null {
+    if (this.#altered.size === 0) return null;
+    const rows = new RowsByText();
+    for (const [row, content] of this.#altered) rows.add(this.#saidBy(content, row), row);
+    return rows;
+  }
+
+  /** A content, in hexadecimal digits, with the id of whose it is, where the list has ids. */
+  #saidBy(content: string, id: number | null): string {
+    return this.#hasIds ? `${content} ${id}` : content;
   }
 
   #rowOfId(id: number): number | undefined {
@@ -125,7 +135,7 @@ export class RowMarks {
 
 /** Rows that are gone, by the key that makes two contents versions of one record. */
 class GoneByKey {
-  readonly #rows = new Map<string, number[]>();
+  readonly #rows = new RowsByText();
   readonly #keyAt: readonly number[];
 
   constructor(table: ListTable, gone: readonly number[]) {
@@ -133,22 +143,37 @@ class GoneByKey {
     const scalars = scalarFields(table.list);
     const fields = identity.by === 'content' ? identity.fields : [];
     this.#keyAt = fields.map(name => scalars.findIndex(field => field.name === name));
-    for (const row of gone) {
-      const key = this.#keyOf(table.read(row).record);
-      const rows = this.#rows.get(key);
-      if (rows === undefined) this.#rows.set(key, [row]);
-      else rows.push(row);
-    }
+    for (const row of gone) this.#rows.add(this.#keyOf(table.read(row).record), row);
   }
 
   /** A row with the key of a record, once, if it is free. */
   take(record: RecordValues, isFree: (row: number) => boolean): number | undefined {
-    const rows = this.#rows.size === 0 ? undefined : this.#rows.get(this.#keyOf(record));
-    for (let row = rows?.pop(); row !== undefined; row = rows?.pop()) if (isFree(row)) return row;
-    return undefined;
+    return this.#rows.isEmpty ? undefined : this.#rows.take(this.#keyOf(record), isFree);
   }
 
   #keyOf({ scalars }: RecordValues): string {
     return JSON.stringify(this.#keyAt.map(at => scalars[at]));
+  }
+}
+
+/** Rows by a text that several may share, each handed out once. */
+class RowsByText {
+  readonly #rows = new Map<string, number[]>();
+
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  add(text: string, row: number): void {
+    const rows = this.#rows.get(text);
+    if (rows === undefined) this.#rows.set(text, [row]);
+    else rows.push(row);
+  }
+
+  /** A row of that text that is free; one that is not is never asked for again. */
+  take(text: string, isFree: (row: number) => boolean): number | undefined {
+    const rows = this.#rows.get(text);
+    for (let row = rows?.pop(); row !== undefined; row = rows?.pop()) if (isFree(row)) return row;
+    return undefined;
   }
 }

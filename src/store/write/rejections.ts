@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import type { Rejection } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { Fingerprints } from '../tables/fingerprints.ts';
@@ -8,19 +9,26 @@ import type { OpenTransaction } from './transaction.ts';
  * `last_run_id` moves on.
  */
 export class Rejections {
-  readonly #transaction: OpenTransaction;
+  readonly #sqlite: Database.Database;
   readonly #resource: string;
   readonly #runId: number;
+  readonly #moveOn: Database.Statement<[number, number]>;
+  readonly #insert: Database.Statement;
   /** The rows of earlier runs that were not met again, by the hashes of their texts; read when the first record comes. */
   #before: Map<string, number[]> | null = null;
   readonly #fingerprints: Fingerprints;
   #count = 0;
 
-  constructor(transaction: OpenTransaction, resource: string, runId: number) {
-    this.#transaction = transaction;
+  constructor({ sqlite }: OpenTransaction, resource: string, runId: number) {
+    this.#sqlite = sqlite;
     this.#resource = resource;
     this.#runId = runId;
-    this.#fingerprints = new Fingerprints(transaction.sqlite, 'rejected_records');
+    this.#moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
+    this.#insert = sqlite.prepare(
+      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#fingerprints = new Fingerprints(sqlite, 'rejected_records');
   }
 
   get count(): number {
@@ -29,31 +37,35 @@ export class Rejections {
 
   add(pageNo: number, { position, reason, record }: Rejection): void {
     this.#count++;
-    const { sqlite } = this.#transaction;
     this.#before ??= this.#readBefore();
     const known = this.#before.get(hashOf(record))?.pop();
     if (known !== undefined) {
-      sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?').run(this.#runId, known);
+      this.#moveOn.run(this.#runId, known);
       this.#fingerprints.set(known);
       return;
     }
-    const { lastInsertRowid } = sqlite
-      .prepare(
-        `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record)
-         VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(this.#runId, this.#runId, this.#resource, pageNo, position, reason, record);
+    const { lastInsertRowid } = this.#insert.run(
+      this.#runId,
+      this.#runId,
+      this.#resource,
+      pageNo,
+      position,
+      reason,
+      record,
+    );
     this.#fingerprints.set(Number(lastInsertRowid));
   }
 
   #readBefore(): Map<string, number[]> {
     const before = new Map<string, number[]>();
-    const rows = this.#transaction.sqlite.prepare<[string, number], { id: number; record: string }>(
+    const rows = this.#sqlite.prepare<[string, number], { id: number; record: string }>(
       'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
     );
     for (const { id, record } of rows.iterate(this.#resource, this.#runId)) {
       const hash = hashOf(record);
-      before.set(hash, [...(before.get(hash) ?? []), id]);
+      const alike = before.get(hash);
+      if (alike === undefined) before.set(hash, [id]);
+      else alike.push(id);
     }
     return before;
   }
