@@ -1,4 +1,4 @@
-import { desc, eq, inArray } from 'drizzle-orm';
+import { desc, eq, gte } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
@@ -43,14 +43,11 @@ export class RunReader implements Disposable {
   runs(limit: number): RecordedRun[] {
     const { orm } = this.#file;
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
-    const ids = runs.map(({ id }) => id);
-    const resources = orm.select().from(syncRunResources).where(inArray(syncRunResources.runId, ids)).all();
-    return runs.map(run => ({
-      ...run,
-      resources: lists.flatMap(list =>
-        resources.filter(row => row.runId === run.id && row.resource === list.resource),
-      ),
-    }));
+    // No list of their ids: SQLite takes only so many parameters.
+    const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
+    const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
+    const byRun = Map.groupBy(resources, ({ runId }) => runId);
+    return runs.map(run => ({ ...run, resources: inOrder(byRun.get(run.id) ?? []) }));
   }
 
   /** How each list stands, in the order of their definition. */
@@ -76,4 +73,8 @@ export class RunReader implements Disposable {
       lastFullAt: lastCompletedAt(sqlite, list.resource, "mode = 'full'"),
     };
   }
+}
+
+function inOrder(resources: readonly RunResourceRow[]): RunResourceRow[] {
+  return lists.flatMap(list => resources.filter(({ resource }) => resource === list.resource));
 }
