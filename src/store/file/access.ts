@@ -1,4 +1,5 @@
-import { accessSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
+import { codeOf } from '../../errors.ts';
 
 /**
  * Whether this user may read or write a file or a folder; false where there is none.
@@ -11,5 +12,15 @@ export function mayAccess(path: string, mode: number): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Whether a file is there that this user may not read: asked in one look, for it may vanish between two. */
+export function isClosedToReaders(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return false;
+  } catch (error) {
+    return ['EACCES', 'EPERM'].includes(codeOf(error) ?? '');
   }
 }

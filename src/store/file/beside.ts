@@ -1,7 +1,7 @@
-import { constants, existsSync, lstatSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { MirrorFileError, RefusedFileError } from '../../errors.ts';
-import { mayAccess } from './access.ts';
+import { codeOf, MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { isClosedToReaders } from './access.ts';
 import { knownFile } from './connections.ts';
 import { firstBytes } from './first-bytes.ts';
 
@@ -73,9 +73,7 @@ export function assertOwnBeside(path: string): void {
  * @throws MirrorFileError that names what can't, and says what to do.
  */
 export function assertReadableBeside(path: string): void {
-  const closed = ['-wal', '-shm']
-    .map(name => `${path}${name}`)
-    .find(file => existsSync(file) && !mayAccess(file, constants.R_OK));
+  const closed = ['-wal', '-shm'].map(name => `${path}${name}`).find(isClosedToReaders);
   if (closed === undefined) return;
   throw new MirrorFileError(
     `${closed} can't be read by this user, and is a part of ${path} while a run goes, or after one that was killed. Try again when a run has ended. Where a group is to read at any time, let it own new files there: chmod g+s ${dirname(resolve(path))}`,
@@ -112,13 +110,13 @@ const bytesWithoutTable = 4096;
 /** Whether a journal undoes no more than the switch of its own database to a log. Source: SQLite's formats of journals and headers. */
 function undoesSwitchToLog(path: string): boolean {
   if (!hasJournal(path)) return false;
-  const head = firstBytes(`${path}-journal`, journalHeadBytes);
+  const head = firstBytesIfAny(`${path}-journal`, journalHeadBytes);
   if (head.length < journalHeadBytes) return false;
   const [sectorBytes, pageBytes] = [head.readUInt32BE(20), head.readUInt32BE(24)];
   // The switch changes the first page alone: its number, what it was, and a check sum.
   const entryBytes = 4 + pageBytes + 4;
   if (sectorBytes > 65_536 || pageBytes > 65_536) return false;
-  const journal = firstBytes(`${path}-journal`, sectorBytes + entryBytes + 1);
+  const journal = firstBytesIfAny(`${path}-journal`, sectorBytes + entryBytes + 1);
   if (journal.length !== sectorBytes + entryBytes || journal.readUInt32BE(sectorBytes) !== 1) return false;
   const [before, now] = [journal.subarray(sectorBytes + 4, -4), firstBytes(path, pageBytes)];
   return unswitched(before).equals(unswitched(now));
@@ -139,7 +137,17 @@ export function hasJournal(path: string): boolean {
   return beginningOf(journal, 1) !== '00';
 }
 
-/** A file's first bytes in hexadecimal digits; what a shorter one lacks counts as cleared. */
+/** A file's first bytes in hexadecimal digits; what a shorter one lacks, or one that is gone by now, counts as cleared. */
 function beginningOf(path: string, count: number): string {
-  return Buffer.concat([firstBytes(path, count)], count).toString('hex');
+  return Buffer.concat([firstBytesIfAny(path, count)], count).toString('hex');
+}
+
+/** The first bytes of what was there a moment ago: whoever closes the database last removes it. */
+function firstBytesIfAny(path: string, count: number): Buffer {
+  try {
+    return firstBytes(path, count);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return Buffer.alloc(0);
+  }
 }
