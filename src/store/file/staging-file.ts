@@ -131,8 +131,11 @@ function openLocked(path: string, { version, sql }: StagingLayout): Database.Dat
   }
 }
 
+/** How long a run waits for who only looks whether the lock is held, which takes the lock for a moment; in milliseconds. */
+const lookMsMax = 300;
+
 function connectLocked(path: string): Database.Database {
-  const sqlite = new Database(path, { timeout: 0 });
+  const sqlite = new Database(path, { timeout: lookMsMax });
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
     sqlite.exec('BEGIN EXCLUSIVE');

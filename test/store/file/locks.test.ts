@@ -38,6 +38,29 @@ test('a look at a file that this process holds takes no lock away', async () => 
   expect(canOtherHold(path)).toBe(true);
 });
 
+/** Lets another process take a database's lock, and give it back after so long; done when it has it. */
+async function takeElsewhere(path: string, forMs: number): Promise<void> {
+  const script = `
+    const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+    database.exec('BEGIN IMMEDIATE; SELECT * FROM sqlite_schema');
+    console.log('taken');
+    setTimeout(() => database.close(), ${forMs});`;
+  const other = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(other.stdout, 'data');
+}
+
+test('a run waits a moment for who only looks at its lock, and tells of another run within a second', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  holdLock(path)();
+  await takeElsewhere(`${path}.staging`, 50);
+  const giveBack = holdLock(path);
+  const startedAtMs = performance.now();
+  expect(() => holdLock(path)).toThrow(MirrorBusyError);
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  giveBack();
+});
+
 /** Asks another process whether it can write to a mirror now. */
 function canOtherWrite(path: string): boolean {
   const script = `
