@@ -50,7 +50,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'sync',
   ],
   'store/backup': ['errors', 'store/file', 'store/verify'],
-  render: ['audit', 'freshness', 'printable', 'store/read', 'store/verify', 'sync'],
+  render: ['audit', 'contract', 'freshness', 'printable', 'store/read', 'store/verify', 'sync'],
   serve: ['contract', 'errors', 'freshness', 'version'],
   sample: ['contract'],
   commands: [

@@ -1,4 +1,5 @@
 import { wholeNumber } from '../config/resolve.ts';
+import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
 import type { Pruned } from '../store/receipts/pruned.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
@@ -16,29 +17,19 @@ export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): num
   throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
 }
 
-const dateAndTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
-
 /**
  * A point in time as docmirror records it; without a zone it is UTC.
  *
  * @throws UsageError that names the flag.
  */
 export function instantOf(flag: string, text: string): string {
-  const [, date, time = '00:00', zone = 'Z'] = dateAndTime.exec(text.trim()) ?? [];
-  const isDay = date !== undefined && isCalendarDay(date);
-  const ms = isDay ? Date.parse(`${date}T${time}${zone.toUpperCase()}`) : Number.NaN;
-  if (Number.isNaN(ms)) {
+  const ms = instantMs(text.trim());
+  if (ms === null) {
     throw new UsageError(
       `${flag}: expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
     );
   }
   return new Date(ms).toISOString();
-}
-
-/** JavaScript takes 30 February for 2 March. */
-function isCalendarDay(date: string): boolean {
-  const ms = Date.parse(`${date}T00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
 /** What a reader of the changes since a run should know of the history; null where it is whole. */

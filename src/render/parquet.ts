@@ -1,4 +1,5 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { instantMs } from '../contract/time.ts';
 import type { ColumnKind, ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 import type { TableEncoder } from './export-formats.ts';
 
@@ -118,20 +119,16 @@ function toBigInt(value: unknown): bigint | null {
   return typeof value === 'number' ? BigInt(value) : null;
 }
 
-const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
-const dateAndTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/;
-
-/** The point in time that a text names, in UTC where it has no zone; null where it names none. */
 function instantOf(value: ExportValue): Date | null {
-  if (typeof value !== 'string') return null;
-  const isLocal = dateAndTime.test(value) && !zoned.test(value);
-  const ms = Date.parse(isLocal ? `${value}Z` : value);
-  return Number.isNaN(ms) ? null : new Date(ms);
+  const ms = typeof value === 'string' ? instantMs(value) : null;
+  return ms === null ? null : new Date(ms);
 }
 
-const exactInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
+const exactInstant = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,3})?Z$/;
 
-/** True where the timestamp says all that the text does. */
+/** True where the timestamp says all that the text does: `24:00:00` it turns into the day after. */
 function isExactInstant(value: ExportValue): boolean {
-  return typeof value !== 'string' || (exactInstant.test(value) && instantOf(value) !== null);
+  if (typeof value !== 'string') return true;
+  const [, second] = exactInstant.exec(value) ?? [];
+  return second !== undefined && instantOf(value)?.toISOString().startsWith(second) === true;
 }

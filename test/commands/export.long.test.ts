@@ -7,7 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { makeBigMirror } from '../support/big-mirror.ts';
-import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
@@ -174,6 +174,39 @@ describe.concurrent('export', () => {
       rowsOf(scene, 'webhooks').map(row => [row.events, row.connection_ids]),
     );
   });
+
+  test.each(['UTC', 'America/New_York'])(
+    'Parquet has no time that the service did not send (TZ %s)',
+    async TZ => {
+      await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+      const times: [exportedAt: string, at: string | null, isExact?: boolean][] = [
+        ['2026-02-28T00:00:00Z', '2026-02-28 00:00:00', true],
+        ['2026-02-28T00:00:00.5Z', '2026-02-28 00:00:00.5', true],
+        ['2026-02-28T00:00:00', '2026-02-28 00:00:00'],
+        ['2026-02-28', '2026-02-28 00:00:00'],
+        ['2026-02-28T24:00:00Z', '2026-03-01 00:00:00'],
+        ['2026-02-29T00:00:00Z', null],
+        ['2026-04-31T00:00:00Z', null],
+        ['5', null],
+        ['ref 12', null],
+        ['01/02/2026', null],
+        ['2026-1-5', null],
+      ];
+      scene.service.lists['document-exports'] = times.map(([exportedAt], at) =>
+        documentExport(at, { exportedAt }),
+      );
+      await scene.sync();
+      const out = join(scene.folder, 'out');
+      const args = ['export', '--format', 'parquet', '--out', out];
+      expect(await runCli(args, { env: { ...scene.env, TZ }, cwd: scene.folder })).toMatchObject({ code: 0 });
+      const rows = await duckdb(
+        `SELECT CAST(exported_at AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' ORDER BY id`,
+      );
+      expect(rows.map(({ at, text }) => [at, text])).toEqual(
+        times.map(([text, at, isExact]) => [at, isExact ? null : text]),
+      );
+    },
+  );
 
   test('the change feed lies in a folder a run, and what was written once need not be written again', async () => {
     await using scene = await hardScene();

@@ -93,13 +93,18 @@ function isStronger(
 /** Orders two points in time as the service wrote them; none, or one that can't be read, is the oldest. */
 export function compareTimes(left: string | null, right: string | null): number {
   if (left === right) return 0;
-  // In one fixed notation of UTC, texts sort as their times do.
-  if (left?.length === right?.length && left?.endsWith('Z') && right?.endsWith('Z'))
-    return left < right ? -1 : 1;
-  return toMs(left) - toMs(right) || 0;
+  if (left?.length === right?.length && left?.endsWith('Z') && right?.endsWith('Z')) {
+    const isOlder = left < right;
+    // In one fixed notation of UTC, texts sort as their times do; the lesser one may be no time, and the oldest.
+    if (plainInstant.test(isOlder ? right : left)) return isOlder ? -1 : 1;
+  }
+  return toMs(left) - toMs(right);
 }
 
+/** In each month there are 28 days. */
+const plainInstant =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,18})?Z$/;
+
 function toMs(time: string | null): number {
-  const ms = time === null ? Number.NaN : instantMs(time);
-  return Number.isNaN(ms) ? -8.64e15 - 1 : ms;
+  return (time === null ? null : instantMs(time)) ?? -8.64e15 - 1;
 }
