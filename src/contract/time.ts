@@ -5,6 +5,9 @@ const dateAndTime = new RegExp(
   'i',
 );
 
+/** No text that names a point in time is longer, in bytes: `2026-11-20T18:00:00.123456789012345678+01:00`. */
+export const instantBytesMax = 44;
+
 const firstMs = Date.parse('0000-01-01T00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 

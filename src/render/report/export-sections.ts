@@ -28,14 +28,18 @@ export async function exportSections(data: ReportData): Promise<Html> {
 
 async function overTime(timeline: Timeline, undated: number): Promise<Html> {
   const { unit, buckets, before } = timeline;
+  const [first, last] = [buckets[0], buckets.at(-1)];
   const [busiest] = buckets.toSorted((a, b) => b.count - a.count);
+  if (first === undefined || last === undefined || busiest === undefined) {
+    return html`<p class="empty">No export has a date that can be read, so none is drawn over time.</p>`;
+  }
   const total = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const asides = [
     ...(before > 0 ? [`${count(before)} ${before === 1 ? 'is' : 'are'} older than what is drawn`] : []),
-    ...(undated > 0 ? [`${count(undated)} ${undated === 1 ? 'has' : 'have'} no date`] : []),
+    ...(undated > 0 ? [`${count(undated)} ${undated === 1 ? 'has' : 'have'} no date that can be read`] : []),
   ];
   const summary = [
-    `${counted(total, 'export')} from ${buckets[0]?.name ?? '–'} to ${buckets.at(-1)?.name ?? '–'}; the busiest ${unit} was ${busiest?.name ?? '–'} with ${count(busiest?.count ?? 0)}.`,
+    `${counted(total, 'export')} from ${first.name} to ${last.name}; the busiest ${unit} was ${busiest.name} with ${count(busiest.count)}.`,
     ...(asides.length > 0 ? [`${asides.join(', ')}.`] : []),
   ].join(' ');
   const bars = buckets.map(bucket => ({
@@ -44,7 +48,7 @@ async function overTime(timeline: Timeline, undated: number): Promise<Html> {
     value: bucket.count,
     fill: 'var(--accent)',
   }));
-  const titles = { x: `${unit} of export, as the service tells it`, y: `exports a ${unit}` };
+  const titles = { x: `${unit} of export, in UTC`, y: `exports a ${unit}` };
   return figure(
     {
       title: `Exports per ${unit}`,

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { instantBytesMax, instantMs } from '../../contract/time.ts';
 
 /** How many exports went from one connection to another. */
 export interface Flow {
@@ -9,9 +10,9 @@ export interface Flow {
 
 /** The document exports, counted in the ways in which people ask for them. */
 export interface ExportTally {
-  /** By the day in the service's own time, `2026-11-20`, the oldest first. */
+  /** By the day in UTC, `2026-11-20`, the oldest first. */
   readonly days: readonly { readonly day: string; readonly count: number }[];
-  /** Exports whose time is missing or begins with no date. */
+  /** Exports whose time is missing or can't be read. */
   readonly undated: number;
   /** The most frequent first. */
   readonly flows: readonly Flow[];
@@ -41,22 +42,60 @@ export function* tallyExports(sqlite: Database.Database): Generator<void, Export
 const oneOfNextDay = `SELECT exported_at FROM document_exports
   WHERE exported_at >= ? AND exported_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
   ORDER BY exported_at LIMIT 1`;
-const countOfDay = 'SELECT count(*) FROM document_exports WHERE exported_at >= ? AND exported_at < ?';
+const ofDay = 'exported_at >= @from AND exported_at < @to';
+/** Of a text that begins with a day of the calendar: that it names a time of that day in UTC, in the usual notations. */
+const isPlain = `exported_at < @day || 'T24' AND (exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
+  OR exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
+const plainOfDay = `SELECT count(*) AS "all", total(${isPlain}) AS plain FROM document_exports WHERE ${ofDay}`;
+const othersOfDay = `SELECT exported_at AS text, count(*) AS count FROM document_exports
+  WHERE ${ofDay} AND NOT (${isPlain}) AND octet_length(exported_at) <= ${instantBytesMax}
+  GROUP BY exported_at ORDER BY exported_at LIMIT ${rowsPerTurn}`;
 
-/** Goes from day to day by the index on the time: grouping by a part of it would cut a million texts. */
+/** All texts that begin with a day, from the first of them or a later one. */
+interface TextsOfDay {
+  readonly day: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Goes from day to day by the index on the time: reading a million texts one by one would take ten times as long. */
 function* tallyDays(sqlite: Database.Database): Generator<void, { day: string; count: number }[]> {
   const next = sqlite.prepare<[string], string>(oneOfNextDay).pluck();
-  const countOf = sqlite.prepare<[string, string], number>(countOfDay).pluck();
-  const days: { day: string; count: number }[] = [];
+  const countOf = sqlite.prepare<[TextsOfDay], { all: number; plain: number }>(plainOfDay);
+  const counts = new Map<string, number>();
+  const add = (day: string, count: number) => counts.set(day, count + (counts.get(day) ?? 0));
   let from = '';
   for (let looked = 0; looked < daysMax; looked++) {
     const day = next.get(from)?.slice(0, 10);
     if (day === undefined) break;
-    from = afterAllThatBeginWith(day);
-    if (!Number.isNaN(Date.parse(day))) days.push({ day, count: countOf.get(day, from) ?? 0 });
+    const texts = { day, from: day, to: afterAllThatBeginWith(day) };
+    from = texts.to;
+    if (instantMs(day) === null) continue;
+    const { all, plain } = countOf.get(texts) ?? { all: 0, plain: 0 };
+    if (plain > 0) add(day, plain);
+    if (all > plain) yield* tallyOthers(sqlite, texts, add);
     if (looked % 100 === 99) yield;
   }
-  return days;
+  return [...counts].map(([day, count]) => ({ day, count })).sort((a, b) => (a.day < b.day ? -1 : 1));
+}
+
+/** Reads the texts of a day in other notations one by one: with their zone, their day in UTC may be the one before or after. */
+function* tallyOthers(
+  sqlite: Database.Database,
+  texts: TextsOfDay,
+  add: (day: string, count: number) => void,
+): Generator<void> {
+  const some = sqlite.prepare<[TextsOfDay], { text: string; count: number }>(othersOfDay);
+  for (let { from } = texts; from < texts.to; ) {
+    const others = some.all({ ...texts, from });
+    for (const { text, count } of others) {
+      const ms = instantMs(text);
+      if (ms !== null) add(new Date(ms).toISOString().slice(0, 10), count);
+    }
+    const last = others.at(-1);
+    from = last === undefined ? texts.to : `${last.text}\u0000`;
+    yield;
+  }
 }
 
 function afterAllThatBeginWith(text: string): string {
