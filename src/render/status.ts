@@ -1,7 +1,7 @@
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
-import { count, counted, duration, instant } from './numbers.ts';
+import { count, duration, instant } from './numbers.ts';
 import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
 
@@ -81,14 +81,17 @@ function statusTable(lists: readonly ListStatus[], nowMs: number, width: number)
   );
 }
 
-/** How a list stands after its last run, in few words. */
+/** How a list stands after its last run, in few words: those of the view `sync_status`, without its reasons. */
 function verdictOf({ lastRun }: ListStatus): string {
   const judgement = judgementOf(lastRun);
   if (lastRun === null) return judgement;
-  const { status, completeness, removalsWithheld, rejected, errorCode } = lastRun;
-  if (judgement === 'complete') return `complete, ${(completeness ?? '').replace('_', ' ')}`;
-  if (judgement === 'rejected') return `${count(rejected)} rejected`;
-  if (judgement === 'withheld') return `${counted(removalsWithheld, 'removal')} withheld`;
+  const { status, completeness, rejected, removalsWithheld, errorCode } = lastRun;
+  if (judgement === 'complete') return `complete: ${completeness}`;
+  if (judgement === 'rejected' || judgement === 'withheld') {
+    const rejections = rejected > 0 ? [`records rejected: ${rejected}`] : [];
+    const kept = removalsWithheld > 0 ? [`removals withheld: ${removalsWithheld}`] : [];
+    return [...rejections, ...kept].join(', ');
+  }
   if (judgement === 'unproven') return judgement;
   return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
 }

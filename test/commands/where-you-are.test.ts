@@ -72,9 +72,9 @@ describe('docmirror alone', () => {
     expect(lines).toHaveLength(5);
     expect(lines[0]).toBe(`${scene.database} mirrors ${scene.service.url}`);
     expect(lines.slice(2).map(line => line.split(/ {2,}/).slice(0, 3))).toEqual([
-      ['document-exports', '130', 'complete, proven'],
-      ['collections', '7', 'complete, proven'],
-      ['webhooks', '3', 'complete, proven'],
+      ['document-exports', '130', 'complete: proven'],
+      ['collections', '7', 'complete: proven'],
+      ['webhooks', '3', 'complete: proven'],
     ]);
   });
 

@@ -605,6 +605,11 @@ describe('a removal of many records', () => {
       `SELECT verdict FROM sync_status WHERE resource = '${resource}'`,
     );
     expect(verdict).toBe('records rejected: 1, removals withheld: 1');
+    expect((await scene.run('status')).stdout).toContain(`  ${verdict}  `);
+    const status: unknown = JSON.parse((await scene.run('status', '--json')).stdout);
+    expect(status).toMatchObject({
+      resources: [{ verdict }, { verdict: 'complete: proven' }, { verdict: 'complete: proven' }],
+    });
     scene.service.lists[resource].pop();
     expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
     expectExactMirror(scene.database, scene.service);
