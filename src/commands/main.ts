@@ -55,7 +55,7 @@ function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
     .version(version)
     .configureOutput({
       outputError: (text, write) =>
-        write(printableLines(withoutValues(text.replace(/^error: /, 'docmirror: ')))),
+        write(printableLines(withoutValues(inOneLine(text.replace(/^error: /, 'docmirror: '))))),
     })
     .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: helpWidthMin })
     .exitOverride()
@@ -67,6 +67,11 @@ function named(words: readonly string[]): readonly string[] {
   const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
   const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
   return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
+}
+
+/** What the argument parser says, with its guess of what was meant behind it and not on a line of its own. */
+function inOneLine(text: string): string {
+  return text.replace(/\n\((Did you mean .+\?)\)/, '. $1');
 }
 
 /** What the argument parser says of a flag that it does not know, without its value: `--tokn=…` may hold a token. */

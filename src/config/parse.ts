@@ -5,7 +5,9 @@ import parseDuration from 'parse-duration';
 
 /** The service's base address. */
 export function parseBaseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new Error('not an address; expected something like https://service.example');
+  // A space would be sent as %20; whoever means that writes it so.
+  if (/\s/.test(text) || !URL.canParse(text))
+    throw new Error('not an address; expected something like https://service.example');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new Error('the address must begin with https://');

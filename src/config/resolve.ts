@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../errors.ts';
-import { isLoopback, parseInteger, parseTime, parseToken } from './parse.ts';
+import { isLoopback, parseInteger, parseText, parseTime, parseToken } from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 
@@ -123,7 +123,8 @@ function resolve<Name extends SettingName>(
   const [from, text] =
     flagValue === undefined
       ? [variable, environment[variable]?.trim() || fallback]
-      : [flag, String(flagValue)];
+      : // A path or a command is what the flag says, to the letter: a file's name may end with a space.
+        [flag, parse === parseText ? String(flagValue) : String(flagValue).trim()];
   // What this parser makes is, by the table's types, what this setting's values are.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
 }

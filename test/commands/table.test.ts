@@ -154,7 +154,7 @@ describe('what the help says after the flags', () => {
 describe('a slip is met with the word that was meant', () => {
   test.each([
     [['snyc'], 'Did you mean sync?'],
-    [['sync', '--dryrun'], 'Did you mean --dry-run?'],
+    [['sync', '--dryrun'], "unknown option '--dryrun'. Did you mean --dry-run?"],
     [['sync', '--resource', 'webhoks'], 'Did you mean webhooks?'],
     [['changes', '--resource', 'conections'], 'Did you mean connections?'],
     [['export', '--out', 'x', '--format', 'parkett'], 'Did you mean parquet?'],

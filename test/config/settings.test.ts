@@ -11,6 +11,8 @@ const bad: [named: string, args: string[], env: Record<string, string>][] = [
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: '' }],
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'not an address' }],
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'ftp://127.0.0.1/' }],
+  ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'http://127.0.0.1:9/a b' }],
+  ['--base-url: not an address', ['sync', '--base-url', 'http://127.0.0.1:9/a\tb'], {}],
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'http://service.example/' }],
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'https://user:secret-token@service.example/' }],
   ['DOCMIRROR_TOKEN', ['sync'], { DOCMIRROR_TOKEN: '' }],
@@ -39,6 +41,7 @@ const bad: [named: string, args: string[], env: Record<string, string>][] = [
   ['--page-size', ['sync', '--page-size', 'none'], {}],
   ['--resource', ['sync', '--resource', 'nothing'], {}],
   ['--nothing', ['sync', '--nothing'], {}],
+  ['--pagesize', ['sync', '--pagesize', '5'], {}],
   ['--tokn=…', ['sync', '--tokn=secret-token'], {}],
   ['nothing', ['nothing'], {}],
   ['--limit', ['runs', '--limit', '0'], {}],
@@ -59,6 +62,17 @@ describe.concurrent('a setting that can not be used', () => {
 });
 
 describe.concurrent('settings', () => {
+  test('spaces around a value say nothing, in a flag as in the environment', async () => {
+    await using scene = await setScene();
+    for (const [args, env] of [
+      [['--page-size', ' 30 '], {}],
+      [[], { DOCMIRROR_PAGE_SIZE: ' 30 ' }],
+    ] as const) {
+      const result = await runCli(['sync', '--json', '--full', ...args], { env: { ...scene.env, ...env } });
+      expect(JSON.parse(result.stdout).resources[0]).toMatchObject({ pageSize: 30 });
+    }
+  });
+
   test('a flag goes before the environment', async () => {
     await using scene = await setScene({ maxPageSize: 1000 });
     const env = { ...scene.env, DOCMIRROR_PAGE_SIZE: '10' };
