@@ -6,10 +6,12 @@ import { receiptOrNull } from '../audit/read-receipt.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
+import { FileWriteError } from '../store/file/atomic-file.ts';
 import { assertNotBeside } from '../store/file/beside.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
+import { assertNamed, unwritable } from './named-file.ts';
 import { streamOut } from './stream-out.ts';
 import { terminalWidth } from './terminal-width.ts';
 
@@ -21,6 +23,7 @@ interface CheckpointFlags {
 /** `docmirror audit keygen`; its flags stand in the table of commands. */
 export function keygen(command: Command, { stdout }: CommandContext): void {
   const [path = ''] = command.args;
+  assertNamed('FILE', path);
   assertNotBeside(path, true);
   const { privatePem, publicPem } = generateKey();
   try {
@@ -30,7 +33,7 @@ export function keygen(command: Command, { stdout }: CommandContext): void {
       throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
     // Half a key is none.
     if (existsSync(path)) rmSync(path);
-    throw new UsageError(`${path} can't be written: ${error instanceof Error ? error.message : error}`);
+    throw unwritable('FILE', path, new FileWriteError(path, error));
   }
   stdout.write(publicPem);
 }
@@ -49,7 +52,7 @@ export async function checkpoint(command: Command, { environment, stdout }: Comm
       ? checkpointText(checkpointOf(database))
       : await signedCheckpointOf(database, signingKeyFile);
   if (flags.out === undefined) stdout.write(text);
-  else writeCheckpoint(flags.out, text);
+  else writeCheckpoint('--out', flags.out, text);
 }
 
 /** `docmirror audit receipts`; its flags stand in the table of commands. */

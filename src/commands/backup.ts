@@ -57,7 +57,7 @@ export async function backup(command: Command, context: CommandContext): Promise
     return refuse(made.verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   }
   if (config.signingKeyFile !== null) {
-    writeCheckpoint(checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
+    writeCheckpoint('DEST', checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
   } else removeCheckpoint(checkpointBeside(path));
   const removed = keep === null ? [] : rotate(destination, path, keep);
   context.stdout.write(describe(made, removed));

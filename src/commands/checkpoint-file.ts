@@ -8,9 +8,10 @@ import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
-import { assertReplaceable, FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
+import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
+import { writeNamed } from './named-file.ts';
 
 /**
  * Audits a mirror and holds it against a checkpoint: the receipts against its root, its signature against the public key that is
@@ -47,16 +48,12 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
 /**
  * Writes a checkpoint into a file: whole, or not at all.
  *
+ * @param name what gave the path, for the error.
  * @throws UsageError where it can't be written.
  * @throws RefusedFileError where something else than a checkpoint lies there.
  */
-export function writeCheckpoint(path: string, text: string): void {
-  try {
-    writeWhole(path, text, checkpointKind);
-  } catch (error) {
-    if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
-    throw new UsageError(error.message, { cause: error });
-  }
+export function writeCheckpoint(name: string, path: string, text: string): void {
+  writeNamed(name, path, text, checkpointKind);
 }
 
 const checkpointKind = { what: 'a checkpoint', beginning: /^docmirror\// };

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
-import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
-import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import type { CommandContext } from './context.ts';
 import { makeReport } from './make-report.ts';
+import { writeNamed } from './named-file.ts';
 
 interface ReportFlags {
   readonly out: string;
@@ -18,16 +17,8 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const config = resolveConfig(command.opts(), environment);
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
   const { html } = await makeReport(config.database, maxAgeMs, null);
-  replace(flags.out, html);
+  writeNamed('--out', flags.out, html, reportKind);
   stdout.write(`Wrote ${printable(flags.out)} (${bytesText(Buffer.byteLength(html))}).\n`);
 }
 
-/** Nobody ever opens half a report. */
-function replace(path: string, text: string): void {
-  try {
-    writeWhole(path, text, { what: 'a report', beginning: /^<!doctype html>.*docmirror/is });
-  } catch (error) {
-    if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
-    throw new UsageError(`--out: ${path} can't be written (${error.reason}).`, { cause: error });
-  }
-}
+const reportKind = { what: 'a report', beginning: /^<!doctype html>.*docmirror/is };

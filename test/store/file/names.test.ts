@@ -82,6 +82,11 @@ describe.concurrent("a name that can't be written to", () => {
     ['export --out', '--out', 'loop/below'],
     ['export --out', '--out', 'mirror.sqlite/below'],
     ['report --out', '--out', long],
+    ['report --out', '--out', 'missing/report.html'],
+    ['audit checkpoint --unsigned --out', '--out', long],
+    ['audit checkpoint --unsigned --out', '--out', 'missing/checkpoint'],
+    ['audit keygen', 'FILE', long],
+    ['audit keygen', 'FILE', 'missing/key.pem'],
     ['backup', 'DEST', long],
     ['backup', 'DEST', 'x'.repeat(230)],
     ['backup', 'DEST', 'loop'],
@@ -98,6 +103,16 @@ describe.concurrent("a name that can't be written to", () => {
     symlinkSync('loop', join(scene.folder, 'loop'));
     const path = join(scene.folder, name);
     expectRefused(await scene.run(...words.split(' '), path), setting, path, words);
+  });
+
+  test.each([
+    ['report --out', '--out'],
+    ['audit checkpoint --unsigned --out', '--out'],
+    ['audit keygen', 'FILE'],
+  ])('is refused where it is empty: %s', async (words, setting) => {
+    await using scene = await setScene();
+    await scene.sync();
+    expectRefused(await scene.run(...words.split(' '), ''), setting, 'it is empty', words);
   });
 
   test('is refused where a backup is signed, too', async () => {
