@@ -10,7 +10,7 @@ const provenance: Columns = {
   _first_seen_run_id: ['the run that first saw the record, in this life of it', '1'],
   _changed_run_id: ['the run that wrote this version of it', '7'],
   _extra: [
-    'JSON: fields that no column names, or whose value its column could not hold; null where there are none',
+    'JSON: fields that no column names, or whose value its column could not hold, numbers by their value (`10.50` is `10.5`); null where there are none',
     '{"pages":12}',
   ],
 };
@@ -250,8 +250,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     about: 'Webhooks with their events and connections in one row.',
     columns: {
       ...webhook,
-      events: ['JSON array of its events, in order', '["document.exported"]'],
-      connection_ids: ['JSON array of the ids of its connections, in order', '[12,103]'],
+      events: [
+        'JSON array of its events, in order; `[]` also where `_extra` holds them: as null where the service sent null or none, whole where no column can hold one of them',
+        '["document.exported"]',
+      ],
+      connection_ids: [
+        'JSON array of the ids of its connections, in order; `[]` also where the service sent null or none: then `_extra` holds them as null',
+        '[12,103]',
+      ],
       connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
       ...provenance,
     },

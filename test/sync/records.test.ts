@@ -32,17 +32,17 @@ describe.concurrent('records', () => {
     expect((await scene.sync()).of('webhooks')).toMatchObject({ updated: 0, unchanged: 4 });
   });
 
-  test('fields that no column names are kept, digit for digit', async () => {
+  test('fields that no column names are kept, numbers at their value', async () => {
     await using scene = await setScene();
     scene.service.lists.collections.push(
-      '{"zebra": {"b": 1, "2": [1, 2], "1": null}, "id": 71, "7": "seven", "big": 123456789012345678901234567890, "a": "\\u00e9"}' as never,
+      '{"zebra": {"b": 1, "2": [1, 2], "1": null}, "id": 71, "7": "seven", "big": 123456789012345678901234567890, "same": [10.50, 1E2, -0, 1.0], "a": "\\u00e9"}' as never,
       collection(72, { colour: 'red', sourceConnection: { id: 1, name: 'Connection 1', region: 'eu' } }),
     );
     expect(await scene.sync()).toMatchObject({ code: 0 });
     expect(sqlite(scene.database, 'SELECT _extra FROM collections WHERE id > 70 ORDER BY id')).toEqual([
       {
         _extra:
-          '{"7":"seven","zebra":{"1":null,"2":[1,2],"b":1},"big":123456789012345678901234567890,"a":"é"}',
+          '{"7":"seven","zebra":{"1":null,"2":[1,2],"b":1},"big":123456789012345678901234567890,"same":[10.5,100,0,1],"a":"é"}',
       },
       { _extra: '{"colour":"red"}' },
     ]);
