@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { fileKey } from '../file/connections.ts';
 import { type Groundwork, groundworkOf, type PlainGroundwork } from './groundwork.ts';
 
 /** What the thread says: that it sees one state of the file from here on, and then what it found. */
@@ -8,13 +9,14 @@ export type ThreadMessage = 'begun' | PlainGroundwork;
 
 /**
  * Lays the groundwork of an audit in a thread of its own, while this one reads the rows. Both look at one state of the file: where
- * something was written between the moments at which they began, what the thread found does not count.
+ * something was written between the moments at which they began, or the file was replaced, what the thread found does not count.
  */
 export class GroundworkThread {
   readonly #worker: Worker;
   /** Stays outside of all transactions, so it sees when somebody writes to the file. */
   readonly #watch: Database.Database;
   readonly #versionBefore: number;
+  readonly #isInPlace: () => boolean;
   readonly #found: Promise<Groundwork | null>;
   #isSameState = false;
 
@@ -22,8 +24,10 @@ export class GroundworkThread {
    * To be called before this thread begins its own transaction.
    *
    * @param path a file that this process has open.
+   * @param key which file that is, by `fileKey` from before it was opened: a restore may put another one in its place.
    */
-  constructor(path: string) {
+  constructor(path: string, key: string | null) {
+    this.#isInPlace = () => fileKey(path) === key;
     this.#watch = new Database(path, { readonly: true, fileMustExist: true });
     this.#versionBefore = versionOf(this.#watch);
     // The program runs as it is written, and bundled.
@@ -47,7 +51,7 @@ export class GroundworkThread {
     return new Promise(resolve => {
       this.#worker.on('message', (message: ThreadMessage) => {
         if (message !== 'begun') resolve(this.#isSameState ? groundworkOf(message) : null);
-        else this.#isSameState = versionOf(this.#watch) === this.#versionBefore;
+        else this.#isSameState = versionOf(this.#watch) === this.#versionBefore && this.#isInPlace();
       });
       // Whatever went wrong there goes wrong here too, and is explained.
       this.#worker.on('error', () => resolve(null));

@@ -1,7 +1,8 @@
-import { copyFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileKey } from '../../../src/store/file/connections.ts';
 import { GroundworkThread } from '../../../src/store/verify/groundwork-thread.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
@@ -93,7 +94,7 @@ test('what the thread found counts where nothing was written since the audit beg
   const path = join(folder.path, 'copy.sqlite');
   copyFileSync(scene.database, path);
   const database = new Database(path);
-  const still = new GroundworkThread(path);
+  const still = new GroundworkThread(path, fileKey(path));
   const groundwork = await still.found();
   await still.end();
   expect(groundwork?.faults).toEqual([]);
@@ -103,12 +104,28 @@ test('what the thread found counts where nothing was written since the audit beg
   });
   expect(groundwork?.work.of(2, 'webhooks')).toMatchObject({ value: { count: 0 } });
 
-  const disturbed = new GroundworkThread(path);
+  const disturbed = new GroundworkThread(path, fileKey(path));
   // The thread begins after this.
   database.exec("UPDATE collections SET name = 'x' WHERE id = 3");
   expect(await disturbed.found()).toBeNull();
   await disturbed.end();
   database.close();
+});
+
+test('what the thread found in a file that took the place of the one that is audited does not count', async () => {
+  await using folder = temporaryFolder();
+  const [path, other] = ['copy.sqlite', 'other.sqlite'].map(name => join(folder.path, name)) as [
+    string,
+    string,
+  ];
+  for (const copy of [path, other]) copyFileSync(scene.database, copy);
+  const key = fileKey(path);
+  const audited = new Database(path, { readonly: true });
+  renameSync(other, path);
+  const thread = new GroundworkThread(path, key);
+  expect(await thread.found()).toBeNull();
+  await thread.end();
+  audited.close();
 });
 
 test('an audit of a large mirror can be given up', async () => {
