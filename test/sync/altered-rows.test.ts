@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { markOf } from '../../src/store/file/file-mark.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
@@ -173,6 +174,16 @@ describe('a mirror that another program has written to', () => {
     expect(differenceCount === 0).toBe(isWholeAgain);
     await syncScene(scene, { fullEveryMs: day });
     await expectQuiet(scene);
+  });
+
+  test('is believed where nobody has: each run vouches for what it leaves', async () => {
+    await using scene = await setScene({ maxPageSize: 10 });
+    for (const _run of [1, 2, 3]) {
+      await syncScene(scene);
+      expect(suspects(scene)).toEqual([]);
+      const [mark] = sqlite(`${scene.database}.staging`, 'SELECT mark AS file FROM mirror_mark');
+      expect(mark).toEqual({ file: markOf(scene.database) });
+    }
   });
 
   test('is looked at once, whatever list a run is for', async () => {

@@ -93,7 +93,8 @@ export class SqliteMirror implements Mirror {
         suspects,
       );
       // Others may have written to it between the look at the file and the connection's first look.
-      mirror.#isShared = !isEveryList(suspects) && lock.mark()?.file !== markOf(file);
+      const mark = lock.mark();
+      mirror.#isShared = mark !== null && !isEveryList(suspects) && mark.file !== markOf(file);
       return mirror;
     } catch (error) {
       lock.close();
