@@ -21,6 +21,34 @@ import { bringUpToDate } from './upgrade.ts';
  * @throws MirrorFileError where it is damaged, or can't be written.
  */
 export function openForWriting(path: string): MirrorFile {
+  return openWith(path, true, (sqlite, file) => {
+    setUp(sqlite);
+    bringUpToDate(sqlite, file);
+  });
+}
+
+/**
+ * Opens a mirror of the shape of now for what will be taken back: not a byte of the file changes, also where it is a copy that is
+ * written through no log yet.
+ *
+ * @throws UsageError, RefusedFileError, MirrorFileError as `openForWriting` does.
+ */
+export function openForDryRun(path: string): MirrorFile {
+  const { usesLog } = findOut(path);
+  return openWith(path, usesLog, sqlite => {
+    prepareConnection(sqlite);
+    if (usesLog) return;
+    // Who is killed then leaves neither a page in the file nor a journal beside it.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.pragma('cache_spill = OFF');
+  });
+}
+
+function openWith(
+  path: string,
+  usesLog: boolean,
+  prepare: (sqlite: Database.Database, file: string) => void,
+): MirrorFile {
   const file = mirrorToWrite(path);
   return explaining(file, () => {
     const { kind } = findOut(file);
@@ -30,10 +58,9 @@ export function openForWriting(path: string): MirrorFile {
     if (kind === 'empty') chmodSync(file, privateFileMode);
     const sqlite = new Database(file, { timeout: busyTimeoutMs });
     try {
-      noteConnection(file, sqlite, { kind: 'mirror', usesLog: true });
+      noteConnection(file, sqlite, { kind: 'mirror', usesLog });
       if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
-      setUp(sqlite);
-      bringUpToDate(sqlite, file);
+      prepare(sqlite, file);
       return mirrorFile(file, sqlite, () => sqlite.close());
     } catch (error) {
       sqlite.close();
@@ -59,6 +86,10 @@ function setUp(sqlite: Database.Database): void {
     sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   }
   sqlite.pragma('journal_mode = WAL');
+  prepareConnection(sqlite);
+}
+
+function prepareConnection(sqlite: Database.Database): void {
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('foreign_keys = ON');
   sqlite.pragma(`cache_size = -${cacheKib}`);

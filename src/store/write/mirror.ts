@@ -15,7 +15,7 @@ import { markOf } from '../file/file-mark.ts';
 import { FilePlace } from '../file/file-place.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { openForWriting, openInMemory } from '../file/open-to-write.ts';
+import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { OtherWriters } from '../file/other-writers.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
@@ -63,7 +63,8 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError where the file can't be used.
    */
   static open(path: string, signal: AbortSignal = new AbortController().signal): SqliteMirror {
-    return SqliteMirror.#locked(mirrorToWrite(path), lock => ({ staging: lock, signal, observe: undefined }));
+    const optionsWith = (lock: Staging) => ({ staging: lock, signal, observe: undefined });
+    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, optionsWith);
   }
 
   /** Opens the mirror for a run that changes nothing and makes no file; `observe` is told of what it would change. */
@@ -78,18 +79,19 @@ export class SqliteMirror implements Mirror {
       return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, new Set());
     }
     openForReading(file).close();
-    return SqliteMirror.#locked(file, () => ({ staging, signal, observe }));
+    return SqliteMirror.#locked(file, openForDryRun, () => ({ staging, signal, observe }));
   }
 
   static #locked(
     file: string,
+    open: (path: string) => MirrorFile,
     optionsWith: (lock: Staging) => Omit<OpenMirror, 'file' | 'lock'>,
   ): SqliteMirror {
     const lock = openLock(file);
     try {
       const suspects = suspectsIn(file, lock);
       const mirror = new SqliteMirror(
-        { ...optionsWith(lock), lock, file: openAsIs(file, suspects) },
+        { ...optionsWith(lock), lock, file: openAsIs(file, open, suspects) },
         suspects,
       );
       // Others may have written to it between the look at the file and the connection's first look.
@@ -280,10 +282,14 @@ function isEveryList(suspects: ReadonlySet<string>): boolean {
 }
 
 /** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
-function openAsIs(path: string, suspects: ReadonlySet<string>): MirrorFile {
+function openAsIs(
+  path: string,
+  open: (path: string) => MirrorFile,
+  suspects: ReadonlySet<string>,
+): MirrorFile {
   const isSuspect = isEveryList(suspects);
   const isWhole = isSuspect && explaining(path, () => assertLogFits(path));
-  const file = openForWriting(path);
+  const file = open(path);
   try {
     if (isSuspect) {
       if (!isWhole) assertWhole(file);

@@ -233,6 +233,21 @@ describe.concurrent('a mirror', () => {
     expect(statSync(`${copy}-wal`).size).toBeGreaterThan(0);
   });
 
+  test('keeps each byte in a dry run, also where it is a copy that is written through no log yet', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const copy = join(scene.folder, 'copy.sqlite');
+    await scene.run('backup', copy);
+    scene.service.lists.collections.pop();
+    for (const path of [scene.database, copy]) {
+      const before = readFileSync(path);
+      const dry = await scene.sync('--dry-run', '--allow-mass-removal', '--database', path);
+      expect(dry.of('collections')).toMatchObject({ removed: 1 });
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(readdirSync(scene.folder).filter(name => /-(wal|shm|journal)$/.test(name))).toEqual([]);
+    }
+  });
+
   test('that can’t last is refused by doctor, too', async () => {
     await using scene = await setScene();
     scene.env.DOCMIRROR_DATABASE = ':memory:';
