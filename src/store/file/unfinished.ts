@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 const ending = '.docmirror-unfinished';
+/** Somebody's file may end like that, too, but hardly with eight digits before it. */
+const isOfThisForm = /\.[\da-f]{8}\.docmirror-unfinished$/;
 /** An unfinished file this old was left by a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;
 /** Names of files that this process has begun: a clock that is set while it runs makes none of them a leftover. */
@@ -32,10 +34,10 @@ export function removeUnfinished(path: string): void {
 
 /** Removes what processes that were killed have left in a folder. */
 export function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter(each => each.endsWith(ending) && !begun.has(each))) {
+  for (const name of readdirSync(folder).filter(each => isOfThisForm.test(each) && !begun.has(each))) {
     const path = join(folder, name);
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > leftoverAgeMs) removeUnfinished(path);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() && Date.now() - stat.mtimeMs > leftoverAgeMs) removeUnfinished(path);
   }
 }
 

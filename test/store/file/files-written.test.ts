@@ -4,6 +4,7 @@ import {
   existsSync,
   linkSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,7 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AtomicFile } from '../../../src/store/file/atomic-file.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
@@ -152,6 +153,21 @@ test('a file that is being written is no leftover of a killed process, whatever 
   one.putInPlace();
   expect([existsSync(path), existsSync(leftover)]).toEqual([true, false]);
 });
+
+test.each(['notes.docmirror-unfinished', 'a link'])(
+  "somebody's old file that is named like a leftover of a killed process is left as it is (%s)",
+  async what => {
+    await using scene = await setScene();
+    await scene.sync();
+    const path = join(scene.folder, what === 'a link' ? 'x.01234567.docmirror-unfinished' : what);
+    if (what === 'a link') symlinkSync(scene.database, path);
+    else writeFileSync(path, 'mine');
+    lutimesSync(path, 1, 1);
+    if (what === 'a link') utimesSync(scene.database, 1, 1);
+    expect(await scene.run('report', '--out', join(scene.folder, 'report.html'))).toMatchObject({ code: 0 });
+    expect(readdirSync(scene.folder)).toContain(basename(path));
+  },
+);
 
 describe.concurrent('backups that are rotated', () => {
   test('are those of the same mirror; nothing else of that name is removed', async () => {
