@@ -112,7 +112,7 @@ export const guardsOfStore: readonly Guard[] = [
   {
     name: 'withheld-is-no-reading',
     holds: 'a mirror from which removals were withheld is no first reading',
-    off: [{ file: listMirror, text: ' && each.removalsWithheld === 0,', instead: ',' }],
+    off: [{ file: listMirror, text: ' && removalsWithheld === 0,', instead: ',' }],
     breaks: 'lost',
   },
   {
