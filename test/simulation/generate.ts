@@ -67,11 +67,12 @@ export function generate(seed: number): Scenario {
   const others = new Random(hashOf(seed, 2));
   const isRestored = others.chance(0.1);
   const isMeddled = others.chance(0.1);
+  const moments = new Random(hashOf(seed, 3));
   const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => ({
     ...drawRun(swarm, at === 0),
     keepHours: isPruned && keeping.chance(0.6) ? keeping.integer(0, 2) : null,
     rollback: isRestored && at > 0 && others.chance(0.6) ? others.integer(1, at) : 0,
-    meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, swarm.focus)) : [],
+    meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, moments, swarm.focus)) : [],
   }));
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
   // Where there are few, most pages speak of all of them.
@@ -151,12 +152,13 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
   };
 }
 
-function drawMeddle(random: Random, focus: ListName): Meddle {
+function drawMeddle(random: Random, moments: Random, focus: ListName): Meddle {
   return {
     list: random.chance(0.8) ? focus : random.pick(listNames),
     kind: random.pick(meddleKinds),
     row: random.integer(-1, 200),
     to: random.integer(0, 200),
+    request: moments.chance(0.5) ? moments.integer(1, 12) : 0,
   };
 }
 

@@ -98,6 +98,18 @@ export const guardsOfStore: readonly Guard[] = [
     breaks: 'not-healed',
   },
   {
+    name: 'others-amid-a-run',
+    holds: 'what another program writes during a run is looked at by that run or the next one',
+    off: [
+      {
+        file: 'src/store/file/other-writers.ts',
+        text: 'return this.#version !== before;',
+        instead: 'return false;',
+      },
+    ],
+    breaks: 'invented',
+  },
+  {
     name: 'unproven-is-no-reading',
     holds: 'a mirror that an unproven run wrote is no first reading',
     off: [

@@ -10,16 +10,19 @@ const tables: Readonly<Record<ListName, { readonly name: string; readonly text: 
 /**
  * Does to a mirror's records what another program might, which knows nothing of docmirror and heeds no foreign key.
  *
- * @returns false where there was nothing to do it to.
+ * @returns false where there was nothing to do it to, or a run holds the right to write.
  */
 export function meddleWith(path: string, meddle: Meddle): boolean {
-  const database = new Database(path, { fileMustExist: true });
+  const database = new Database(path, { fileMustExist: true, timeout: 0 });
   try {
     database.pragma('foreign_keys = OFF');
     return statementsOf(database, meddle).reduce(
       (isDone, sql) => database.prepare(sql).run().changes > 0 || isDone,
       false,
     );
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY')) throw error;
+    return false;
   } finally {
     database.close();
   }

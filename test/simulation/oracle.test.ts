@@ -58,6 +58,7 @@ function setUp() {
       report: reporting(words, exitCode),
       shown: { ...eachList(() => new Set<Entry>()), [name]: new Set(world.lists[name].entries) },
       isMeddled: false,
+      isMeddledAmid: false,
     }).map(({ kind }) => kind);
   return { world, contents, holding, reporting, kinds };
 }
@@ -170,6 +171,7 @@ test('a wound that stays, a name that is wrong and a claim that is missing are n
         report: reporting(words),
         shown: eachList(() => new Set<Entry>()),
         isMeddled: false,
+        isMeddledAmid: false,
       },
       [name],
     ).length;

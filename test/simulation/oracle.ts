@@ -43,11 +43,14 @@ export interface RunFacts {
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
   /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
   readonly isMeddled: boolean;
+  /** True where one did so during this run: of what the mirror holds then, nothing can be asked. */
+  readonly isMeddledAmid: boolean;
 }
 
 /** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
-  const { run, world, before, after, report, shown, isMeddled } = facts;
+  const { run, world, before, after, report, shown, isMeddled, isMeddledAmid } = facts;
+  if (isMeddledAmid) return [];
   const findings = listNames.flatMap(name => {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
     const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words, isMeddled);

@@ -68,6 +68,8 @@ class Simulation implements Played {
   readonly #backedUp = new Set<number>();
   /** True once another program has written to the records: what was altered before stays a difference for good. */
   #isMeddled = false;
+  /** True where another program has written to them during this run: what it left may be neither the run's nor the service's. */
+  #isMeddledAmid = false;
   #now = Date.UTC(2030, 0, 1);
   #answerNo = 0;
   #mirror: MirrorState;
@@ -87,7 +89,7 @@ class Simulation implements Played {
   async play(run: RunScenario): Promise<void> {
     for (const change of run.before) this.#world.change(change);
     this.#restore(run.rollback);
-    await this.#meddle(run.meddles);
+    await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
     // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run mends.
@@ -129,6 +131,13 @@ class Simulation implements Played {
     if (differences?.length === 0) this.#add([{ kind: 'verify', list: null, run: this.runs.length, what }]);
   }
 
+  /** The same during a run, which may be about to write what is altered, or have written it: the next run puts it right at the latest. */
+  #meddleAmid(meddle: Meddle): void {
+    if (!meddleWith(this.#place.path, meddle)) return;
+    this.#isMeddled = true;
+    this.#isMeddledAmid = true;
+  }
+
   /** Lets the service stand still and tell the truth: what is wrong now must pass. */
   async heal(): Promise<void> {
     this.#world.mend();
@@ -166,6 +175,7 @@ class Simulation implements Played {
   async #run(run: RunScenario, service: ServiceScenario): Promise<RunFacts> {
     const world = this.#world;
     world.beginRun();
+    this.#isMeddledAmid = false;
     const before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
     const course = new Course(run, this.#place);
@@ -196,8 +206,9 @@ class Simulation implements Played {
     this.#mirror = after;
     this.#stood.set(after.runId, after.lists);
     const heard = course.isDead ? null : report;
-    const isMeddled = this.#isMeddled;
-    const facts = { run: this.runs.length + 1, world, before, after, report: heard, shown, isMeddled };
+    const [isMeddled, isMeddledAmid] = [this.#isMeddled, this.#isMeddledAmid];
+    const number = this.runs.length + 1;
+    const facts = { run: number, world, before, after, report: heard, shown, isMeddled, isMeddledAmid };
     this.runs.push({ report: heard, requests: course.requests });
     this.#add(course.complaints(report, facts.run));
     return facts;
@@ -211,6 +222,7 @@ class Simulation implements Played {
     const world = this.#world;
     const list = world.lists[ask.list];
     for (const { request, change } of run.during) if (request === course.requests) world.change(change);
+    for (const meddle of run.meddles) if (meddle.request === course.requests) this.#meddleAmid(meddle);
     const { growth, ties } = this.#scenario.lists[ask.list];
     if (run.lies && growth !== null && course.requests % growth.every === 0) world.grow(ask.list, growth.end);
     const nameOf = (id: number) => world.nameOf(ask.list, id);

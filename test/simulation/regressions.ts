@@ -95,7 +95,15 @@ const run = record({
   keepHours: orNull(number),
   lies: boolean,
   rollback: number,
-  meddles: many(record({ list: oneOf(...listNames), kind: oneOf(...meddleKinds), row: number, to: number })),
+  meddles: many(
+    record({
+      list: oneOf(...listNames),
+      kind: oneOf(...meddleKinds),
+      row: number,
+      to: number,
+      request: number,
+    }),
+  ),
   before: many(change),
   during: many(record({ request: number, change })),
   faults: many(record({ request: number, kind: oneOf(...faultKinds) })),

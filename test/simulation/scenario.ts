@@ -143,7 +143,7 @@ export const meddleKinds = [
 ] as const;
 
 /**
- * What another program did to the records of a list, or to connections, before a run; numbers are taken modulo what there is.
+ * What another program did to the records of a list, or to connections, before a run or during it; numbers are taken modulo what there is.
  *
  * - `reword`, `relink`: changed a text, or a connection's id
  * - `copy`: put the row there once more, under another id
@@ -157,6 +157,8 @@ export interface Meddle {
   readonly kind: (typeof meddleKinds)[number];
   readonly row: number;
   readonly to: number;
+  /** At which request of the run it is done, counted from 1; 0: before the run. */
+  readonly request: number;
 }
 
 /** One run, what happened before it, and what happens during it. */
