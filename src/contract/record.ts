@@ -10,7 +10,7 @@ import {
   scalarFields,
 } from './lists.ts';
 import { isDeeper, nestingMax } from './nesting.ts';
-import type { PageContent } from './page.ts';
+import type { ContentPart, PageContent } from './page.ts';
 import { contentBytes } from './sum.ts';
 import { type Check, compile } from './validate.ts';
 
@@ -71,38 +71,43 @@ function makeReader(list: ListDefinition): PageReader {
 
   /** The record that an item says, or why it can't be read. */
   const readOne = (
-    page: PageText,
-    position: number,
+    part: PartText,
+    place: number,
     item: unknown,
     contents: Buffer,
     at: number,
   ): MirrorRecord | string => {
     if (!isItem(item)) return explain(isItem, item);
-    const reading = new ItemReading(page, position, item);
+    const reading = new ItemReading(part, place, item);
     const record = readItem(shape, reading, item, contents, at);
     if (record === null) return tooDeep;
     // Parsed, 1.00000000000000000001 is a whole number, and might be another record's id; by its digits it is none.
-    return !page.hasUncertainIntegers || isItem(reading.exact) ? record : explain(isItem, reading.exact);
+    return !part.hasUncertainIntegers || isItem(reading.exact) ? record : explain(isItem, reading.exact);
   };
 
   return {
-    read(page, only) {
-      const text = new PageText(page.text, shape.hasUncertainIntegers);
+    read({ count, parts }, only) {
       const records: MirrorRecord[] = [];
       const positions: number[] = [];
       const rejections: Rejection[] = [];
-      const count = only?.length ?? page.items.length;
       // One buffer a page: a buffer of its own for each record costs as much as its hash.
-      const contents = Buffer.allocUnsafe(count * contentBytes);
-      for (let at = 0; at < count; at++) {
-        const position = only?.[at] ?? at;
-        const read = readOne(text, position, page.items[position], contents, at);
-        if (typeof read === 'string') {
-          rejections.push({ position, reason: read, record: text.itemText(position) });
-        } else {
-          records.push(read);
-          positions.push(position);
+      const contents = Buffer.allocUnsafe((only?.length ?? count) * contentBytes);
+      let at = 0;
+      let from = 0;
+      for (const part of parts) {
+        const text = new PartText(part, shape.hasUncertainIntegers);
+        for (let place = 0; place < part.items.length; place++) {
+          const position = from + place;
+          if (only !== undefined && only[at] !== position) continue;
+          const read = readOne(text, place, part.items[place], contents, at++);
+          if (typeof read === 'string') {
+            rejections.push({ position, reason: read, record: text.itemText(place) });
+          } else {
+            records.push(read);
+            positions.push(position);
+          }
         }
+        from += part.items.length;
       }
       return { records, positions, rejections };
     },
@@ -147,8 +152,8 @@ function readItem(
   return { id, scalars, arrays, extra, content, mentions: reading.mentions };
 }
 
-/** The text of a page's items and what is known of it as a whole; the costly exact reading is made when first asked for. */
-class PageText {
+/** The text of some of a page's items and what is known of it as a whole; the costly exact reading is made when first asked for. */
+class PartText {
   readonly #text: string;
   readonly hasSurrogateEscapes: boolean;
   /** Whether an id or another whole number may be one only because it was rounded. */
@@ -156,7 +161,7 @@ class PageText {
   #hasUncertainNumbers: boolean | undefined;
   #items: string[] | undefined;
 
-  constructor(text: string, hasUncertainIntegers: (text: string) => boolean) {
+  constructor({ text }: ContentPart, hasUncertainIntegers: (text: string) => boolean) {
     this.#text = text;
     this.hasUncertainIntegers = hasUncertainIntegers(text);
     this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
@@ -169,9 +174,9 @@ class PageText {
   }
 
   /** An item's text, byte for byte as received. */
-  itemText(position: number): string {
+  itemText(place: number): string {
     this.#items ??= elementTexts(this.#text);
-    return this.#items[position] ?? 'null';
+    return this.#items[place] ?? 'null';
   }
 }
 
@@ -179,16 +184,16 @@ class PageText {
 class ItemReading {
   readonly mentions: ConnectionMention[] = [];
   isTooDeep = false;
-  readonly #page: PageText;
-  readonly #position: number;
+  readonly #part: PartText;
+  readonly #place: number;
   readonly #item: Item;
   /** Fields of the contract that their columns can't hold as they are; they stand whole among the extra ones. */
   #unheld: Set<string> | undefined;
   #exact: Item | undefined;
 
-  constructor(page: PageText, position: number, item: Item) {
-    this.#page = page;
-    this.#position = position;
+  constructor(part: PartText, place: number, item: Item) {
+    this.#part = part;
+    this.#place = place;
     this.#item = item;
   }
 
@@ -242,7 +247,7 @@ class ItemReading {
 
   /** Half a surrogate pair has no UTF-8 form, so no column can hold it. */
   #isHeld(text: string): boolean {
-    return !this.#page.hasSurrogateEscapes || text.isWellFormed();
+    return !this.#part.hasSurrogateEscapes || text.isWellFormed();
   }
 
   #keepWhole(name: string): null {
@@ -259,7 +264,7 @@ class ItemReading {
   ): string | null {
     for (const name in object) {
       if (isHeld(name)) continue;
-      const isExact = this.#page.hasUncertainNumbers;
+      const isExact = this.#part.hasUncertainNumbers;
       // An exact reading goes through all of the item with recursion, whatever of it is asked for.
       this.isTooDeep ||= isExact
         ? this.#exact === undefined && isDeeper(this.#item, nestingMax)
@@ -273,7 +278,7 @@ class ItemReading {
 
   /** The item with numbers that keep their digits. */
   get exact(): Item {
-    this.#exact ??= parseExact(this.#page.itemText(this.#position)) as Item;
+    this.#exact ??= parseExact(this.#part.itemText(this.#place)) as Item;
     return this.#exact;
   }
 

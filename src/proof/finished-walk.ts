@@ -1,7 +1,7 @@
 import { agree } from './agreement.ts';
 import type { ItemsOf } from './answer.ts';
 import { findRepeats, type Repeats } from './repeats.ts';
-import type { Strip } from './strip.ts';
+import type { Segment, Strip } from './strip.ts';
 import type { WalkAccount } from './walk-account.ts';
 
 /** A walk that is over, as the verdict sees it. */
@@ -17,14 +17,30 @@ export interface FinishedWalk {
   readonly isTakenUp: boolean;
 }
 
-/** Closes the account of a walk. */
+/**
+ * Closes the account of a walk.
+ *
+ * @param earlier the walks before it: what repeats in one of the very same pages need not be looked for again.
+ */
 export function finishWalk(
   account: WalkAccount,
   manner: Pick<FinishedWalk, 'isTrusting' | 'isTakenUp'>,
   itemsOf: ItemsOf,
+  earlier: readonly FinishedWalk[],
 ): FinishedWalk {
   const strip = account.laid?.kind === 'strip' ? account.laid.strip : null;
-  return { account, strip, repeats: strip && findRepeats(strip, itemsOf), ...manner };
+  const same = strip && earlier.find(walk => walk.strip !== null && areSamePages(walk.strip, strip));
+  return { account, strip, repeats: same?.repeats ?? (strip && findRepeats(strip, itemsOf)), ...manner };
+}
+
+/** Whether two strips are of pages with the same items, in the same order. */
+function areSamePages({ segments: ones }: Strip, { segments: others }: Strip): boolean {
+  const isSame = ({ answer, items }: Segment, at: number) => {
+    const other = others[at] as Segment;
+    const isOfSame = items.from === other.items.from && items.to === other.items.to;
+    return isOfSame && answer.digest === other.answer.digest;
+  };
+  return ones.length === others.length && ones.every(isSame);
 }
 
 /** True where it is known that no content stands on two of its pages. */

@@ -75,7 +75,7 @@ function describe(page: Page, asked: number | null, tried: readonly Page[]): Fir
 
 /** How many records a full page holds, at least one, by what the first one says and by what it holds. */
 function sizeOf({ content, pagination }: Page): number {
-  const count = content?.items.length ?? 0;
+  const count = content?.count ?? 0;
   const { pageSize, totalRecordCount } = pagination;
   if (count > pageSize) return count;
   const isWholeList = count >= totalRecordCount;

@@ -49,7 +49,7 @@ function isLastPage({ firstPageNo }: PageRequests, page: Page | null, size: numb
   if (page === null) return false;
   const { pageNo, totalRecordCount } = page.pagination;
   const index = indexOfLast(size, totalRecordCount);
-  return pageNo === firstPageNo + index && page.content?.items.length === totalRecordCount - index * size;
+  return pageNo === firstPageNo + index && page.content?.count === totalRecordCount - index * size;
 }
 
 /** Whether pages end with the same record, of which neither holds another one, that might stand in its place. */

@@ -52,7 +52,7 @@ export async function readList(task: OpenList, reading: Reading, isTrusting: boo
     const bounded = { ...task, pagesMax: Math.ceil(task.pagesMax * Math.max(1, share)) };
     const { account, pages, others, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
     const manner = { isTrusting: next.isTrusting, isTakenUp };
-    const walk = { ...finishWalk(account, manner, itemsOf), pages, others };
+    const walk = { ...finishWalk(account, manner, itemsOf, walks), pages, others };
     const isOneBefore = isSizeOf(walks);
     isSizeFixed ||= next.pageSizes.some(size => !isOneBefore(size)) && isOneBefore(sizeOf(walk));
     walks.push(walk);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PageError, readPage } from '../../src/contract/page.ts';
+import { type PageContent, PageError, readContent, readPage } from '../../src/contract/page.ts';
 
 const pagination = { pageCount: 2, pageNo: 1, pageSize: 2, totalRecordCount: 3 };
 const items = [{ id: 1, name: '"pagination":{}' }, { id: 2 }];
+const itemsOf = ({ parts }: PageContent) => parts.flatMap(part => part.items);
 const read = (text: string, isKnown?: (digest: string) => boolean) => readPage(Buffer.from(text), isKnown);
 
 describe('a page', () => {
@@ -27,7 +28,7 @@ describe('a page', () => {
 
   test.each(layouts)('%s has a digest of its items alone', (_layout, write) => {
     const page = read(write(3, items));
-    expect(page).toMatchObject({ pagination, content: { items } });
+    expect(page).toMatchObject({ pagination, content: { parts: [{ items }] } });
     expect(read(write(4, items)).itemsDigest).toBe(page.itemsDigest);
     expect(read(write(3, [...items, { id: 3 }])).itemsDigest).not.toBe(page.itemsDigest);
   });
@@ -42,7 +43,7 @@ describe('a page', () => {
     const odd = [{ id: 1, pagination: { pageNo: 9 } }];
     expect(read(JSON.stringify({ pagination, items: odd }))).toMatchObject({
       pagination,
-      content: { items: odd },
+      content: { parts: [{ items: odd }] },
     });
   });
 
@@ -93,14 +94,14 @@ describe('a page', () => {
     ],
   ])('with %s says the same', (_what, text) => {
     const page = read(text);
-    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { items } });
+    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { parts: [{ items }] } });
     const again = read(text, digest => digest === plain);
     expect(again).toMatchObject({ pagination, itemsDigest: plain, content: null });
   });
 
   test('that has items twice is read by the last of them', () => {
     const text = `{"items":[{"id":9}],"items":${itemsJson},"pagination":${paginationJson}}`;
-    expect(read(text)).toMatchObject({ pagination, content: { items } });
+    expect(read(text)).toMatchObject({ pagination, content: { parts: [{ items }] } });
     const other = `{"items":${itemsJson},"items":[{"id":9}],"pagination":${paginationJson}}`;
     expect(read(other).itemsDigest).not.toBe(read(text).itemsDigest);
   });
@@ -111,7 +112,7 @@ describe('a page', () => {
       expect(read(`{"echo":{"items":[1]},"${name}": ${list} ,"pagination":${paginationJson}}`)).toMatchObject(
         {
           items: Buffer.from(list),
-          content: { text: list },
+          content: { parts: [{ text: list }] },
         },
       );
   });
@@ -122,7 +123,10 @@ describe('a page', () => {
         const text = JSON.stringify({ before, items: list, pagination, after }, null, 1);
         const page = read(text);
         const sent = JSON.parse(JSON.stringify(list));
-        expect([page.content?.items, JSON.parse(page.items.toString())]).toEqual([sent, sent]);
+        expect([page.content && itemsOf(page.content), JSON.parse(page.items.toString())]).toEqual([
+          sent,
+          sent,
+        ]);
       }),
       { numRuns: 200 },
     );
@@ -130,7 +134,7 @@ describe('a page', () => {
 
   test('whose items are given twice in a row is read by the last', () => {
     const page = read(`{"pagination":${paginationJson},"items":[{"id":9}],"items":${itemsJson}}`);
-    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { items } });
+    expect(page).toMatchObject({ pagination, itemsDigest: plain, content: { parts: [{ items }] } });
   });
 
   test('whose request id changes is known all the same', () => {
@@ -151,6 +155,45 @@ describe('a page', () => {
   ])('is not what %j is: %s', (text, words) => {
     expect(() => read(text)).toThrow(PageError);
     expect(() => read(text)).toThrow(words);
+  });
+
+  test('of many items is read in parts, which say what the whole says', () => {
+    const odd = fc.string({
+      unit: fc.constantFrom('}', '{', ',', '[', ']', '"', '\\', ' ', 'é', '\u2028'),
+      maxLength: 40,
+    });
+    const value = fc.letrec(tie => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        odd,
+        fc.integer(),
+        fc.array(tie('any'), { maxLength: 4 }),
+        fc.array(fc.record({ a: tie('any') }), { maxLength: 4 }),
+      ),
+    })).any;
+    let inParts = 0;
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 8 }),
+        fc.constantFrom('', ' ', '\n  '),
+        (some, gap) => {
+          const list = Array.from({ length: 2_000 }, (_, at) => ({ at, value: some[at % some.length] }));
+          const text = `[${list.map(each => gap + JSON.stringify(each)).join(',')}]`;
+          const content = readContent(Buffer.from(text));
+          if (content.parts.length > 1) inParts++;
+          expect([content.count, itemsOf(content)]).toEqual([list.length, JSON.parse(text)]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(inParts).toBeGreaterThan(20);
+  });
+
+  test('that is cut amid a text or an item inside another one is read whole', () => {
+    const inner = JSON.stringify(Array.from({ length: 3_000 }, (_, at) => ({ at, text: '},{"id":1}' })));
+    const text = `[{"id":1,"inner":${inner}},{"id":2,"inner":${inner}}]`;
+    expect(itemsOf(readContent(Buffer.from(text)))).toEqual(JSON.parse(text));
+    expect(() => readContent(Buffer.from(text.slice(0, -2)))).toThrow(SyntaxError);
   });
 
   test('that is not UTF-8 is none', () => {

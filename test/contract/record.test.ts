@@ -44,3 +44,26 @@ test.each([
     expect([records.length, rejections.length]).toEqual([read, 1 - read]);
   }
 });
+
+test('what is set aside from a page of many parts keeps its place and its text as received', () => {
+  const odd = new Map([
+    [3, '{"id": "none", "n": 1.0}'],
+    [700, '7'],
+    [1_999, '{"id":1.5,"name":"},{"}'],
+  ]);
+  const items = Array.from(
+    { length: 2_000 },
+    (_, at) => odd.get(at) ?? `{"id":${at + 1},"name":"A collection"}`,
+  );
+  const content = readContent(Buffer.from(`[${items.join(', ')}]`));
+  expect(content.parts.length).toBeGreaterThan(1);
+  const { records, positions, rejections } = pageReader(listOf('collections')).read(content);
+  expect(new Map(rejections.map(({ position, record }) => [position, record]))).toEqual(odd);
+  expect(records.map(({ id }) => id)).toEqual(positions.map(position => position + 1));
+  const some = [0, 699, 700, 1_998];
+  expect(pageReader(listOf('collections')).read(content, some)).toMatchObject({
+    positions: [0, 699, 1_998],
+    records: [{ id: 1 }, { id: 700 }, { id: 1_999 }],
+    rejections: [{ position: 700 }],
+  });
+});

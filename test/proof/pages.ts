@@ -151,7 +151,7 @@ export class Pages {
       const place = account.place(asked, { ...answer, pageNo, pageCount: pages.length });
       if (place.kind === 'page') account.enter({ ...answer, index: place.index });
       const next = account.next();
-      if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, this.itemsOf);
+      if (next === null) return finishWalk(account, { isTrusting, isTakenUp: false }, this.itemsOf, []);
       asked = next;
     }
   }

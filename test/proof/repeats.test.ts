@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { finishWalk } from '../../src/proof/finished-walk.ts';
 import { findRepeats, newRecordsRepeat } from '../../src/proof/repeats.ts';
 import { Pages } from './pages.ts';
 
@@ -33,6 +34,26 @@ describe('a list', () => {
     ['may repeat one two pages on', 'ABCDEFA', { onTwoPages: true, onNeighbours: false }],
     ['may repeat one on three pages', 'ABCAEFA', { onTwoPages: true, onNeighbours: true }],
   ] as const)('%s', (_what, list, expected) => expect(repeatsIn(list, 3)).toEqual({ ...expected, id: null }));
+
+  test('is looked through once for readings of the very same pages, and anew for any others', () => {
+    const pages = new Pages();
+    const manner = { isTrusting: false, isTakenUp: false };
+    const found = { onTwoPages: true, onNeighbours: true, id: 7 };
+    const first = { ...pages.walk('ABCADEF', 3), repeats: found };
+    const repeatsOf = (list: string, size: number) =>
+      finishWalk(pages.walk(list, size).account, manner, pages.itemsOf, [first]).repeats;
+    expect(repeatsOf('ABCADEF', 3)).toBe(found);
+    for (const [list, size] of [
+      ['ABCADEFG', 3],
+      ['ADEABCF', 3],
+      ['ABCADE', 3],
+      ['ABCADEF', 4],
+    ] as const)
+      expect(repeatsOf(list, size)).toEqual(repeatsIn(list, size));
+    const unread = { ...first, repeats: null };
+    const again = finishWalk(first.account, manner, pages.itemsOf, [unread]).repeats;
+    expect(again).toEqual(repeatsIn('ABCADEF', 3));
+  });
 
   test('with ids names the one that stands twice, also on one page and with another content', () => {
     expect(repeatsIn('ABCDEFG', 3, true)).toMatchObject({ id: null, onTwoPages: false });

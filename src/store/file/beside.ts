@@ -100,16 +100,22 @@ export function assertNoJournal(path: string): void {
  * @throws RefusedFileError that names the journal; both are left as they are.
  */
 export function assertNoForeignJournal(path: string): void {
+  // Looked at first: of a file that this process has open a look past SQLite would take the locks away, and it has no journal.
+  if (!hasJournal(path)) return;
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes > bytesWithoutTable && !undoesSwitchToLog(path)) assertNoJournal(path);
+  // A database of one page holds no table yet: there is nothing to be undone.
+  if (bytes > pageBytesOf(path) && !undoesSwitchToLog(path)) assertNoJournal(path);
 }
 
-/** A mirror of one page holds no table yet: there is nothing to be undone. */
-const bytesWithoutTable = 4096;
+/** How large a database's pages are, by its header; 4,096 where it has none yet. */
+function pageBytesOf(path: string): number {
+  const head = firstBytesIfAny(path, 18);
+  const said = head.length < 18 ? 0 : head.readUInt16BE(16);
+  return said === 0 ? 4_096 : said === 1 ? 65_536 : said;
+}
 
 /** Whether a journal undoes no more than the switch of its own database to a log. Source: SQLite's formats of journals and headers. */
 function undoesSwitchToLog(path: string): boolean {
-  if (!hasJournal(path)) return false;
   const head = firstBytesIfAny(`${path}-journal`, journalHeadBytes);
   if (head.length < journalHeadBytes) return false;
   const [sectorBytes, pageBytes] = [head.readUInt32BE(20), head.readUInt32BE(24)];

@@ -47,7 +47,7 @@ export class PageComparison {
   compare(page: Page, hasRows: boolean): ComparedPage {
     const content = page.content ?? readContent(page.items);
     const { records, positions, rejections } = pageReader(this.#list).read(content);
-    const count = content.items.length;
+    const { count } = content;
     const items = new PageItems(count, this.#list.identity.by === 'id');
     const sum = new Sum();
     const claims = new ConnectionClaims();

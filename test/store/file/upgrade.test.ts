@@ -270,7 +270,7 @@ describe.concurrent('a mirror of 0.1.0', () => {
       const full = join(scene.folder, 'full');
       mkdirSync(full);
       try {
-        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=320k', 'tmpfs', full], { stdio: 'ignore' });
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=480k', 'tmpfs', full], { stdio: 'ignore' });
       } catch {
         return context.skip();
       }
