@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { memberTexts } from './exact-json.ts';
 import { pageSchema, paginationSchema } from './lists.ts';
+import { type PageContent, readContent } from './page-content.ts';
 import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
 
@@ -22,20 +23,6 @@ export interface Page {
   readonly itemsDigest: string;
   /** What the items say; null where the digest was known, so that nothing needed to be parsed. */
   readonly content: PageContent | null;
-}
-
-/** What a page says: its items in their order, part by part. */
-export interface PageContent {
-  /** Items in all. */
-  readonly count: number;
-  readonly parts: readonly ContentPart[];
-}
-
-/** Some items that follow each other. */
-export interface ContentPart {
-  /** JSON: an array of them, each as received. */
-  readonly text: string;
-  readonly items: readonly unknown[];
 }
 
 /** An answer that is not a page; the message says what is wrong with it, in words for the user. */
@@ -67,57 +54,6 @@ export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolea
   if (parts !== null && content !== null) return { ...parts, content };
   const whole = readWhole(bytes);
   return isKnown(whole.itemsDigest) ? { ...whole, content: null } : whole;
-}
-
-/**
- * Reads the items of a page that was read before.
- *
- * @throws SyntaxError where they are no JSON.
- */
-export function readContent(items: Buffer): PageContent {
-  const parts = readInParts(items) ?? [readPart(items.toString('utf8'))];
-  return { count: parts.reduce((count, part) => count + part.items.length, 0), parts };
-}
-
-/** Items that are read at a time, in bytes: the engine maps memory for each text beyond some 100 KiB, which takes twice as long as parsing it. */
-const partBytes = 32 * 1024;
-const [opening, closing, space] = [...Buffer.from('{} ')] as [number, number, number];
-
-/**
- * Reads an array part by part; null where that can't be done. Whatever is cut amid an item is no JSON, so where all parts are, they
- * say what the whole says.
- */
-function readInParts(items: Buffer): ContentPart[] | null {
-  const parts: ContentPart[] = [];
-  const last = items.length - 1;
-  let from = 1;
-  try {
-    while (last - from > partBytes) {
-      const cut = nextCut(items, from + partBytes);
-      if (cut < 0) break;
-      parts.push(readPart(`[${items.toString('utf8', from, cut)}]`));
-      from = cut + 1;
-    }
-    if (parts.length > 0) parts.push(readPart(`[${items.toString('utf8', from, last)}]`));
-  } catch {
-    return null;
-  }
-  return parts.length === 0 ? null : parts;
-}
-
-/** Where the next comma stands between what look like two items; -1 where there is none. */
-function nextCut(items: Buffer, from: number): number {
-  for (let comma = items.indexOf(',', from); comma > 0; comma = items.indexOf(',', comma + 1)) {
-    if (items[comma - 1] !== closing) continue;
-    let next = comma + 1;
-    while ((items[next] as number) <= space) next++;
-    if (items[next] === opening) return comma;
-  }
-  return -1;
-}
-
-function readPart(text: string): ContentPart {
-  return { text, items: JSON.parse(text) };
 }
 
 function contentOrNull(items: Buffer): PageContent | null {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PageContent, PageError, readContent, readPage } from '../../src/contract/page.ts';
+import { PageError, readPage } from '../../src/contract/page.ts';
+import { type PageContent, readContent } from '../../src/contract/page-content.ts';
 
 const pagination = { pageCount: 2, pageNo: 1, pageSize: 2, totalRecordCount: 3 };
 const items = [{ id: 1, name: '"pagination":{}' }, { id: 2 }];

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
-import { type PageContent, readContent, readPage } from '../../src/contract/page.ts';
+import { readPage } from '../../src/contract/page.ts';
+import { type PageContent, readContent } from '../../src/contract/page-content.ts';
 import { pageReader } from '../../src/contract/record.ts';
 
 test('a number that no double holds keeps its digits, however the page is written', () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ConnectionMention } from '../../contract/record.ts';
+import type { ConnectionMention } from '../../contract/item-reading.ts';
 import { instantMs } from '../../contract/time.ts';
 
 /** What a list says of a connection, taken together over its records: its name and further fields are null where none gives any. */

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { ConnectionMention } from '../../contract/item-reading.ts';
 import {
   type ListDefinition,
   lists,
@@ -7,7 +8,6 @@ import {
   scalarFields,
   timeIndexOf,
 } from '../../contract/lists.ts';
-import type { ConnectionMention } from '../../contract/record.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { firstValue, firstValues } from './query.ts';

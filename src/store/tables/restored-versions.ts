@@ -1,5 +1,5 @@
 import type { ListDefinition } from '../../contract/lists.ts';
-import { readContent } from '../../contract/page.ts';
+import { readContent } from '../../contract/page-content.ts';
 import { type MirrorRecord, type PageReader, pageReader } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { StoredVersion } from './record-lives.ts';

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { contentOf, type RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
-import { type Page, readContent } from '../../contract/page.ts';
+import type { Page } from '../../contract/page.ts';
+import { readContent } from '../../contract/page-content.ts';
 import { type MirrorRecord, pageReader, type Rejection } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
