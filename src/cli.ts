@@ -13,14 +13,18 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
 }
 quickStart();
 
-// There is nobody left to tell, and the exit code still says how the command ended.
+// There is nobody left to tell, and the exit code still says how the command ended: it goes on to its end.
 process.stderr.on('error', () => undefined);
+let isOutputLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as `head`, is no fault.
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.done);
+  if (error.code === 'EPIPE' || isOutputLost) return;
+  isOutputLost = true;
   const why = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
   process.stderr.write(`docmirror: standard output can't be written: ${why}\n`);
-  process.exit(exitCodes.failed);
+});
+process.once('exit', () => {
+  if (isOutputLost) process.exitCode ||= exitCodes.failed;
 });
 
 const words = process.argv.slice(2);

@@ -5,9 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const chunkLength = 64 * 1024;
 
 /**
- * Writes texts as fast as they are taken, however many they are: what waits to be written never grows.
+ * Writes texts as fast as they are taken, however many they are: what waits to be written never grows. Where nobody takes them any
+ * more it is done.
  *
- * @returns how many texts there were.
+ * @returns how many texts there were until then.
  */
 export async function streamOut(
   stream: NodeJS.WriteStream,
@@ -16,16 +17,26 @@ export async function streamOut(
 ): Promise<number> {
   let chunk = '';
   let textCount = 0;
-  for (const text of texts) {
-    chunk += text;
-    textCount++;
-    if (chunk.length < chunkLength) continue;
-    // A pipe that nobody reads may wait for ever; a signal ends that.
-    if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
-    else await nextTurn();
-    signal.throwIfAborted();
-    chunk = '';
+  let isLost = false;
+  const lose = () => {
+    isLost = true;
+  };
+  stream.once('error', lose);
+  try {
+    for (const text of texts) {
+      chunk += text;
+      textCount++;
+      if (chunk.length < chunkLength) continue;
+      // A pipe that nobody reads may wait for ever; a signal ends that.
+      if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
+      else await nextTurn();
+      signal.throwIfAborted();
+      if (isLost) return textCount;
+      chunk = '';
+    }
+    if (chunk !== '') stream.write(chunk);
+    return textCount;
+  } finally {
+    stream.off('error', lose);
   }
-  if (chunk !== '') stream.write(chunk);
-  return textCount;
 }
