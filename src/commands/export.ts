@@ -92,7 +92,7 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   for (const table of tables) {
     const path = join(task.folder, `${table.name}.${task.format}`);
     makeFolders('--out', dirname(path));
-    const file = new AtomicFile(path, exportedAs(task.format, table.columns));
+    const file = new AtomicFile(path, exportedAs(task.format, table));
     const source = { columns: table.columns, rows: () => table.rows(state), lines: () => table.wire(state) };
     const written = done;
     const onRows = (rowCount: number) => task.onProgress(written + rowCount, total);

@@ -21,30 +21,37 @@ export function show(command: Command, context: CommandContext): void {
   using reader = new MirrorReader(config.database);
   reader.holdStill();
   const found = find(reader, resource, wanted);
-  stdout.write(flags.json ? printableJson(storiesJson(found)) : textOf(found, reader, terminalWidth(stdout)));
+  stdout.write(flags.json ? printableJson(storiesJson(found)) : textOf(found, terminalWidth(stdout)));
 }
 
 /**
- * The record with that id or else, among the exports, those with that reference.
+ * The record with that id or else, among the exports, those with that reference. A number that is not written as ids are, such as
+ * 007, can only be a reference there.
  *
  * @throws UsageError where it can be no id of that list.
  * @throws DocmirrorError where there is no such record, and never was.
  */
 function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {
   const hasReferences = resource === 'document-exports';
-  const id = /^-?\d+$/.test(wanted) ? Number(wanted) : Number.NaN;
+  const isId = (hasReferences ? /^(?:0|-?[1-9]\d*)$/ : /^-?\d+$/).test(wanted);
+  const id = isId ? Number(wanted) : Number.NaN;
   if (!Number.isSafeInteger(id) && !hasReferences) {
     throw new UsageError(
       `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`,
     );
   }
   const story = Number.isSafeInteger(id) ? reader.story(resource, id, versionsMax) : null;
-  if (story !== null) return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story] };
   const matches = hasReferences ? reader.withReference(wanted, matchesMax) : { recordIds: [], count: 0 };
+  if (story !== null) {
+    // The id goes first, and what else was meant is named.
+    const alsoReferenceOf = matches.recordIds.filter(each => each !== id);
+    return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story], alsoReferenceOf };
+  }
   if (matches.count === 0) throw unknown(resource, wanted, hasReferences);
   const versionsOfEach = matches.count === 1 ? versionsMax : Math.ceil(versionsMax / matches.count);
   const stories = matches.recordIds.flatMap(each => reader.story(resource, each, versionsOfEach) ?? []);
-  return { resource, wanted, matchedBy: 'reference', matchCount: matches.count, stories };
+  const { count } = matches;
+  return { resource, wanted, matchedBy: 'reference', matchCount: count, stories, alsoReferenceOf: [] };
 }
 
 function unknown(resource: string, wanted: string, hasReferences: boolean): DocmirrorError {
@@ -55,16 +62,10 @@ function unknown(resource: string, wanted: string, hasReferences: boolean): Docm
   );
 }
 
-function textOf(found: FoundRecords, reader: MirrorReader, width: number): string {
+function textOf(found: FoundRecords, width: number): string {
   const [story] = found.stories;
   if (story === undefined || found.stories.length > 1) return matchesText(found, width);
-  return storyText(story) + alsoReference(found, reader);
-}
-
-/** An id may be another export's reference: the id goes first, and what else was meant is named. */
-function alsoReference({ resource, matchedBy, wanted, stories }: FoundRecords, reader: MirrorReader): string {
-  if (resource !== 'document-exports' || matchedBy !== 'id') return '';
-  const others = reader.withReference(wanted, matchesMax).recordIds.filter(id => id !== stories[0]?.recordId);
-  if (others.length === 0) return '';
-  return `\n${printable(wanted)} is also the sourceDocumentReference of the exports with these ids: ${others.join(', ')}.\n`;
+  const { wanted, alsoReferenceOf } = found;
+  if (alsoReferenceOf.length === 0) return storyText(story);
+  return `${storyText(story)}\n${printable(wanted)} is also the sourceDocumentReference of the exports with these ids: ${alsoReferenceOf.join(', ')}.\n`;
 }

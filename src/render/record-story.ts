@@ -14,6 +14,8 @@ export interface FoundRecords {
   /** How many there are: there may be more than are told. */
   readonly matchCount: number;
   readonly stories: readonly RecordStory[];
+  /** Where one was found by its id: the ids of other records that have this for their reference. */
+  readonly alsoReferenceOf: readonly number[];
 }
 
 /** True where the record is in the mirror now. */
@@ -22,8 +24,9 @@ function stands({ versions }: RecordStory): boolean {
 }
 
 /** The records that were found as one JSON object on one line, all values whole. */
-export function storiesJson({ resource, matchedBy, matchCount, stories }: FoundRecords): string {
-  const head = JSON.stringify({ resource, matchedBy, matchCount });
+export function storiesJson({ stories, ...found }: FoundRecords): string {
+  const { resource, matchedBy, matchCount, alsoReferenceOf } = found;
+  const head = JSON.stringify({ resource, matchedBy, matchCount, alsoReferenceOf });
   return `${head.slice(0, -1)},"records":[${stories.map(storyJson).join(',')}]}\n`;
 }
 

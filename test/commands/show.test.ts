@@ -18,6 +18,7 @@ beforeAll(async () => {
     documentExport(6, { sourceDocumentReference: 'INV-1', sourceDocumentVersion: '2' }),
     documentExport(7, { sourceDocumentReference: 'GONE-1' }),
     documentExport(8, { sourceDocumentReference: '1' }),
+    documentExport(9, { sourceDocumentReference: '001' }),
   );
   await scene.sync();
   (lists.collections[0] as SampleItem).name = 'second name';
@@ -35,6 +36,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 interface Shown {
   readonly matchedBy: string;
   readonly matchCount: number;
+  readonly alsoReferenceOf: readonly number[];
   readonly records: readonly {
     readonly recordId: number;
     readonly stands: boolean;
@@ -119,6 +121,16 @@ describe('show', () => {
     const { stdout } = await scene.run('show', 'document-exports', '1');
     expect(stdout).toMatch(/^document-exports 1, as it stands/);
     expect(stdout).toMatch(/\n1 is also the sourceDocumentReference of the exports with these ids: \d+\.\n$/);
+    const { matchedBy, records, alsoReferenceOf } = await shown('document-exports', '1');
+    expect({ matchedBy, id: records[0]?.recordId }).toEqual({ matchedBy: 'id', id: 1 });
+    expect(alsoReferenceOf).toHaveLength(1);
+  });
+
+  test('takes a number with zeros before it for a reference, and for no id', async () => {
+    const { matchedBy, records } = await shown('document-exports', '001');
+    expect(matchedBy).toBe('reference');
+    expect(records.map(({ record }) => record?.sourceDocumentReference)).toEqual(['001']);
+    expect(await scene.run('show', 'document-exports', '0001')).toMatchObject({ code: 1, stdout: '' });
   });
 
   test('shows a connection, too', async () => {

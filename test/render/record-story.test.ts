@@ -46,6 +46,7 @@ test('of more matches than are told, the rest is counted', () => {
     wanted: 'INV\u001b1',
     matchCount: 1_500,
     stories: [story, story],
+    alsoReferenceOf: [],
   };
   const text = matchesText(found);
   expect(text).toContain('1,500 records of document-exports have the reference INV\\u001b1:');

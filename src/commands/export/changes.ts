@@ -17,6 +17,8 @@ const columns: readonly ExportColumn[] = [
   { name: 'before', kind: 'json' },
 ];
 
+const members = ['runId', 'changedAt', 'resource', 'recordId', 'operation', 'record', 'before'];
+
 /** Writes the changes of each run that ended since into a folder of its own; a run that changed nothing has none. */
 export async function* exportChanges(task: ExportTask, sinceRunId: number): AsyncGenerator<WrittenFile> {
   const { reader, isWanted } = task;
@@ -25,7 +27,7 @@ export async function* exportChanges(task: ExportTask, sinceRunId: number): Asyn
     if (!changes().some(() => true)) continue;
     const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
     makeFolders('--out', dirname(path));
-    const file = new AtomicFile(path, exportedAs(task.format, columns));
+    const file = new AtomicFile(path, exportedAs(task.format, { columns, members }));
     const source = {
       columns,
       rows: () => changes().map(rowOf),

@@ -10,11 +10,17 @@ export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
 /** One of the formats that `export` writes. */
 export type ExportFormat = (typeof exportFormats)[number];
 
+/** What a file of an export holds: as columns and, as JSON, the members that each row has. */
+interface ExportShape {
+  readonly columns: readonly ExportColumn[];
+  readonly members: readonly string[];
+}
+
 /** How an earlier export of the same table begins, which a new one may take the place of. */
-export function exportedAs(format: ExportFormat, columns: readonly ExportColumn[]): Predecessor {
-  // Of CSV the first and the last name of its head, of JSON the first name of a row: whoever has these has a table of docmirror's.
+export function exportedAs(format: ExportFormat, { columns, members }: ExportShape): Predecessor {
+  // Of CSV the first and the last name of its head, of JSON two of a row's names: whoever has these has a table of docmirror's.
   const beginnings = {
-    ndjson: /^\{"(?:id|runId|(?:source|destination)[A-Z]\w+)":/,
+    ndjson: new RegExp(`^\\{"(?:${members.join('|')})":[^\\n]*"(?:${members.slice(1).join('|')})":`),
     csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b[^\\n]*\\b${columns.at(-1)?.name}\\b`),
     parquet: /^PAR1/,
   };

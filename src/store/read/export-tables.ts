@@ -29,6 +29,8 @@ interface ExportTable {
   readonly resource: string;
   readonly name: string;
   readonly columns: readonly ExportColumn[];
+  /** The members that each record has in the service's shape, in their usual order. */
+  readonly members: readonly string[];
   count(state: MirrorState): number;
   /** The rows, each with a value a column. */
   rows(state: MirrorState): Iterable<readonly ExportValue[]>;
@@ -59,6 +61,7 @@ function listTable(list: ListDefinition): ExportTable {
     resource: list.resource,
     name: list.table,
     columns: [{ name: 'id', kind: 'integer' }, ...scalars, ...arrays, ...provenance],
+    members: [...(list.identity.by === 'id' ? ['id'] : []), ...list.fields.map(({ name }) => name)],
     count: state => state.count(list.resource, list.table),
     rows: state =>
       state.records(list).map(({ id, record, firstSeenRunId, changedRunId }) => {
@@ -83,6 +86,7 @@ function connectionTable(): ExportTable {
     resource: 'connections',
     name: 'connections',
     columns: [{ name: 'id', kind: 'integer' }, { name: 'name', kind: 'text' }, ...provenance],
+    members: ['id', 'name'],
     count: state => state.count('connections', 'connections'),
     *rows(state) {
       for (const { id, name, extra, firstSeenRunId, changedRunId } of state.connections()) {

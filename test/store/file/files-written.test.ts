@@ -70,10 +70,10 @@ describe.concurrent('no other file is overwritten', () => {
       const exported = ['export', '--changes', '--format', format, '--out', out];
       for (let times = 0; times < 2; times++) expect((await scene.run(...exported)).code).toBe(0);
       const path = join(out, 'changes', 'run_id=1', `changes.${format}`);
-      writeFileSync(path, '{"mine":1}\n');
+      writeFileSync(path, '{"runId":1,"mine":1}\n');
       const { code, stderr } = await scene.run(...exported);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
-      expect(readFileSync(path, 'utf8')).toBe('{"mine":1}\n');
+      expect(readFileSync(path, 'utf8')).toBe('{"runId":1,"mine":1}\n');
     },
   );
 
@@ -123,6 +123,9 @@ test('tables that somebody else wrote are no earlier export', async () => {
   for (const [name, text] of [
     ['collections.csv', 'id,name\n1,mine\n'],
     ['webhooks.ndjson', '{"mine":1}\n'],
+    ['webhooks.ndjson', '{"id":5,"url":"https://mine.example","secret":"precious"}\n'],
+    ['document_exports.ndjson', '{"id":1,"sourceConnection":"mine"}\n'],
+    ['collections.ndjson', '{"id":1,"mine":{"id":2}}\n{"name":"mine"}\n'],
   ] as const) {
     rmSync(out, { recursive: true, force: true });
     mkdirSync(out);
@@ -312,4 +315,17 @@ describe.concurrent('a mirror', () => {
       stdout: expect.stringContaining('is not a file that docmirror made'),
     });
   });
+});
+
+test('an earlier export of records that say next to nothing is one', async () => {
+  await using scene = await setScene();
+  const { lists } = scene.service;
+  lists['document-exports'] = [{}];
+  lists.collections = [{ id: 1, name: '\ud800', note: 'x' }];
+  lists.webhooks = [{ id: 1, events: null, connections: null }];
+  expect((await scene.run('sync')).code).toBe(0);
+  for (const _times of [1, 2]) {
+    const { code, stderr } = await scene.run('export', '--out', join(scene.folder, 'out'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }
 });
