@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { markOf } from '../../src/store/file/file-mark.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { syncScene } from '../support/in-process.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import type { SampleItem } from '../support/stand-in.ts';
 
@@ -327,6 +327,27 @@ describe('a mirror that another program has written to, whose list then fails', 
     ];
     const dry = await scene.sync('--dry-run');
     expect(told(dry)).toEqual(told(await scene.sync()));
+  });
+});
+
+describe('the record of a run that another program altered', () => {
+  test('before it ended is not called docmirror’s own by its end, nor by the next run', async () => {
+    for (const isKilled of [false, true]) {
+      await using scene = await setScene();
+      await using cli = spawnCli(['sync'], { env: scene.env });
+      scene.service.options.faults = ({ resource }) => {
+        if (resource !== 'document-exports') return undefined;
+        scene.service.options.faults = undefined;
+        alter(scene.database, "UPDATE sync_runs SET _actor = 'somebody else'");
+        if (isKilled) cli.child.kill('SIGKILL');
+        return undefined;
+      };
+      await cli.done;
+      if (isKilled) await scene.sync();
+      const { code, stdout } = await scene.run('verify');
+      expect(code, stdout).toBe(4);
+      expect(stdout).toContain('sync_runs 1: the row was changed');
+    }
   });
 });
 

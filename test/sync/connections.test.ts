@@ -318,3 +318,23 @@ test('a name that another program changed is put back, also beside fields that a
   expect(sqlite(scene.database, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
+
+test('a dry run tells of a connection that has another name now, once, and of nothing else', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  const { lists } = scene.service;
+  const say = (name: string) => {
+    lists['document-exports'] = [exported(1, { name })];
+    lists.collections = [collected(1, { name })];
+    lists.webhooks = [];
+  };
+  say('old');
+  await scene.sync();
+  const before = sqlite(scene.database, 'SELECT * FROM connections');
+  say('new');
+  const { code, stdout } = await scene.run('sync', '--dry-run');
+  expect(code).toBe(0);
+  expect(stdout.match(/^[~+−] .*$/gm)).toEqual([expect.stringMatching(/^~ connections 9 +name: old → new$/)]);
+  expect(sqlite(scene.database, 'SELECT * FROM connections')).toEqual(before);
+  await scene.sync();
+  expect((await scene.run('sync', '--dry-run')).stdout).not.toContain('connections');
+});

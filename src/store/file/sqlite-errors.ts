@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
-
+import { mayAccess } from './access.ts';
 import { hasLog } from './file-mark.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
@@ -29,7 +29,10 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
         ? `${path} is damaged, or ${path}-wal is not its own. Where it was put there as a copy, move that log away; otherwise restore it from a backup.`
         : `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
   ],
-  [/^SQLITE_READONLY/, path => `${path} can't be written. Check the permissions of the file and its folder.`],
+  [
+    /^SQLITE_READONLY/,
+    path => `${closedIn(path)} can't be written. Check the permissions of the file and its folder.`,
+  ],
   [
     /^(SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
     path => `${path} can't be opened. Check the permissions of the file and its folder.`,
@@ -88,6 +91,12 @@ export function explaining<T>(path: string, work: () => T): T {
   } catch (error) {
     throw explainSqliteError(error, path);
   }
+}
+
+/** Which file it is that this user may not write: the database, or what SQLite left beside it. */
+function closedIn(path: string): string {
+  const files = [path, `${path}-wal`, `${path}-shm`];
+  return files.find(file => existsSync(file) && !mayAccess(file, constants.W_OK)) ?? path;
 }
 
 /** SQLite says of a read-only file system now this, now that. */

@@ -188,7 +188,7 @@ export class ListWriter {
       );
     writer.history.reviveConnections(claims);
     const renamed = connections.applyClaims(claims, list.connectionNameRank, isComplete, run.id);
-    writer.history.endConnections(renamed);
+    writer.endConnections(renamed);
     return claims;
   }
 
@@ -198,7 +198,7 @@ export class ListWriter {
     if (!this.isComplete) return;
     const rank = list.connectionNameRank;
     const heard = new Map(run.heard).set(rank, this.isWhole);
-    writer.history.endConnections(connections.giveUp(claims, rank, heard, run.id));
+    writer.endConnections(connections.giveUp(claims, rank, heard, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

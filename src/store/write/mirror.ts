@@ -67,12 +67,13 @@ export class SqliteMirror implements Mirror {
     return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, optionsWith);
   }
 
-  /** Opens the mirror for a run that changes nothing and makes no file; `observe` is told of what it would change. */
+  /** Opens the mirror for a run that changes nothing and makes no file; `tell` is told of what it would change. */
   static openDry(
     path: string,
-    observe: ChangeObserver,
+    tell: ChangeObserver,
     signal: AbortSignal = new AbortController().signal,
   ): SqliteMirror {
+    const observe = withoutRepeats(tell);
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
     if (isYetToMake(file)) {
@@ -260,6 +261,16 @@ const lastWriteMsMax = 1_000;
 
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;
+
+/** Each list of a dry run is taken back by itself, so that several may change one connection; the first one's word goes. */
+function withoutRepeats(tell: ChangeObserver): ChangeObserver {
+  const connections = new Set<number>();
+  return change => {
+    if (change.resource === 'connections' && connections.has(change.recordId)) return;
+    if (change.resource === 'connections') connections.add(change.recordId);
+    tell(change);
+  };
+}
 
 function openLock(path: string): Staging {
   try {

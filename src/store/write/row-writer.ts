@@ -1,7 +1,7 @@
 import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
-import { type WireWriter, wireWriter } from '../../contract/wire.ts';
+import { type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { GateError } from '../../proof/gate.ts';
-import type { ConnectionTable } from '../tables/connection-table.ts';
+import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import { noteLastGiven } from '../tables/given-numbers.ts';
 import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
@@ -122,6 +122,18 @@ export class RowWriter {
     // What stood only within this run was never the mirror's word.
     if (row.firstSeenRunId === this.#runId) this.counts.inserted--;
     else this.counts.removed++;
+  }
+
+  /** Ends versions of connections. Of those that say something else now a dry run is told; that others come and go follows from the records. */
+  endConnections(ended: readonly EndedConnection[]): void {
+    this.history.endConnections(ended);
+    if (this.#observe === undefined) return;
+    for (const { row } of ended) {
+      const now = this.#connections.read(row.id);
+      if (now === undefined) continue;
+      const said = { record: wireConnection(now), before: wireConnection(row) };
+      this.#observe({ resource: 'connections', operation: 'update', recordId: row.id, ...said });
+    }
   }
 
   /** Removes the connections that nothing refers to any more, and writes the sums; to be called when all rows are written. */

@@ -4,7 +4,7 @@ import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '..
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { writeRunReceipt } from '../receipts/run-receipt.ts';
-import { Fingerprints } from '../tables/fingerprints.ts';
+import { type FingerprintedTable, Fingerprints } from '../tables/fingerprints.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -55,22 +55,20 @@ export class RunRecords {
   }
 
   #interrupt({ sqlite }: OpenTransaction, runId: number): void {
-    this.#orm.update(syncRuns).set(interrupted).where(eq(syncRuns.id, runId)).run();
+    this.#rewriteRun(runId, interrupted);
     this.#cutOffLists(runId);
-    this.#noteRun(runId);
     writeRunReceipt(sqlite, runId);
   }
 
   /** Ends the lists that a run left under way. */
   #cutOffLists(runId: number): void {
-    const ofRun = eq(syncRunResources.runId, runId);
-    const cutOff = this.#orm
-      .update(syncRunResources)
-      .set(interrupted)
-      .where(and(ofRun, eq(syncRunResources.status, 'running')))
-      .returning({ resource: syncRunResources.resource })
-      .all();
-    for (const { resource } of cutOff) this.#noteList(runId, resource);
+    const underWay = and(eq(syncRunResources.runId, runId), eq(syncRunResources.status, 'running'));
+    const rows = this.#orm.select({ rowId: sql<number>`rowid` }).from(syncRunResources).where(underWay).all();
+    for (const { rowId } of rows) {
+      this.#rewrite('sync_run_resources', rowId, () =>
+        this.#orm.update(syncRunResources).set(interrupted).where(eq(sql`rowid`, rowId)).run(),
+      );
+    }
   }
 
   #allRunning(): number[] {
@@ -105,15 +103,27 @@ export class RunRecords {
     completedAt: string,
     error: RunError | null,
   ): ReceiptHead | null {
-    this.#orm
-      .update(syncRuns)
-      .set({ status, completedAt, errorCode: error?.code ?? null, errorMessage: error?.message ?? null })
-      .where(eq(syncRuns.id, runId))
-      .run();
+    const ended = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
+    this.#rewriteRun(runId, { status, completedAt, ...ended });
     this.#cutOffLists(runId);
-    this.#noteRun(runId);
     writeRunReceipt(sqlite, runId);
     return new ReceiptLog(sqlite).head();
+  }
+
+  #rewriteRun(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
+    this.#rewrite('sync_runs', runId, () =>
+      this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run(),
+    );
+  }
+
+  /** Writes to a row. What another program made of it before is not noted with that: it would pass for docmirror's own from then on. */
+  #rewrite(table: FingerprintedTable, rowId: number, write: () => void): void {
+    const fingerprints = new Fingerprints(this.#sqlite, table);
+    const isAsWritten = fingerprints.holds(rowId);
+    write();
+    if (!isAsWritten) return;
+    fingerprints.set(rowId);
+    fingerprints.save();
   }
 
   /** Notes what a run's row says, in its fingerprint. */

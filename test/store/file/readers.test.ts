@@ -96,6 +96,25 @@ test('a copy that a run wrote into is made anew: it is of one moment', async () 
   expect(copies).toBe(2);
 });
 
+test.skipIf(whyNotBound !== null)(
+  `a run names the very file that it may not write, also one that SQLite made in its image${skipped}`,
+  async () => {
+    await using root = temporaryFolder();
+    const { path } = placed(root.path);
+    const env = { DOCMIRROR_BASE_URL: scene.env.DOCMIRROR_BASE_URL ?? '', DOCMIRROR_TOKEN: 'sample' };
+    for (const closed of [path, `${path}-shm`]) {
+      writeFileSync(closed, '', { flag: 'a' });
+      chmodSync(closed, 0o400);
+      const { status, stderr } = runBound(['sync', '--database', path], env);
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringContaining(`${closed} can't be written`),
+      });
+      chmodSync(closed, 0o600);
+    }
+  },
+);
+
 test('a copy of what is written all the time is given up, in words', async () => {
   await using root = temporaryFolder();
   const { path } = placed(root.path);
