@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
 import { receiptOrNull } from '../audit/read-receipt.ts';
-import { resolveConfig } from '../config/resolve.ts';
+import { rejectUnknownVariables, resolveConfig } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
 import { FileWriteError } from '../store/file/atomic-file.ts';
@@ -21,8 +21,9 @@ interface CheckpointFlags {
 }
 
 /** `docmirror audit keygen`; its flags stand in the table of commands. */
-export function keygen(command: Command, { stdout }: CommandContext): void {
+export function keygen(command: Command, { environment, stdout }: CommandContext): void {
   const [path = ''] = command.args;
+  rejectUnknownVariables(environment);
   assertNamed('FILE', path);
   assertNotBeside(path, true);
   const { privatePem, publicPem } = generateKey();

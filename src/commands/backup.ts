@@ -48,14 +48,18 @@ export async function backup(command: Command, context: CommandContext): Promise
   if (destination === undefined || destination === '')
     throw new UsageError('Name the file to write: docmirror backup DEST');
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
-  const path = keep === null ? destination : nameInFolder(destination, new Date());
+  const nextName = () => nameInFolder(destination, new Date());
+  const wanted = keep === null ? destination : nextName();
   const ending = config.signingKeyFile === null ? '' : checkpointBeside('');
-  assertNameFits('DEST', path, `${ending}${unfinishedEnding}`);
-  if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(path), config.signingKeyFile);
-  const made = await withBar('copying', context, options => backUp(config.database, path, options));
+  assertNameFits('DEST', wanted, `${ending}${unfinishedEnding}`);
+  if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), config.signingKeyFile);
+  const made = await withBar('copying', context, options =>
+    backUp(config.database, wanted, { ...options, ...(keep !== null && { nextName }) }),
+  );
   if (made.verification.differenceCount > 0) {
     return refuse(made.verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   }
+  const { path } = made;
   if (config.signingKeyFile !== null) {
     writeCheckpoint('DEST', checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
   } else removeCheckpoint(checkpointBeside(path));

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
-import { type Environment, type Flags, resolveAll } from './resolve.ts';
+import { type Environment, type Flags, rejectUnknownVariables, resolveAll } from './resolve.ts';
 
 /** Where to publish to, and for whom. */
 export interface PublishConfig {
@@ -43,7 +43,12 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
   });
 }
 
-/** The database whose tables are to be made; nothing else need be set for that. */
+/**
+ * The database whose tables are to be made; nothing else need be set for that.
+ *
+ * @throws UsageError that names the setting.
+ */
 export function resolveTargetDatabase(flags: Flags, environment: Environment): string {
+  rejectUnknownVariables(environment);
   return resolveAll(flags, environment).clickhouseDatabase ?? '';
 }

@@ -154,7 +154,8 @@ function userName(): string {
 // Kubernetes sets such variables for a service that is named docmirror.
 const setByKubernetes = /^DOCMIRROR_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
-function rejectUnknownVariables(environment: Environment): void {
+/** @throws UsageError that names a variable of docmirror's which is no setting. */
+export function rejectUnknownVariables(environment: Environment): void {
   const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('DOCMIRROR_') || known.has(name) || setByKubernetes.test(name)) continue;

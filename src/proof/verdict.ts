@@ -168,7 +168,7 @@ function again(
     walk => soundStrip(walk) !== null && !isWithoutRepeats(walk) && !walk.isTrusting,
   );
   if (bounds.isSizeFixed && mayRepeat && reason === repeatsReason) {
-    return { kind: 'unproven', reason: `${reason}, and the service served none that was asked for` };
+    return { kind: 'unproven', reason: `${reason}, and the service serves none that was not tried` };
   }
   const usual = mayRepeat ? walksMaxWithRepeats : walksMax;
   const most = bounds.requests < cheapRequestsMax ? walksMaxWhileCheap : usual;

@@ -1,4 +1,5 @@
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
+import { printable } from '../printable.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
@@ -61,7 +62,7 @@ const lateMsMax = 60_000;
 
 function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number): string {
   const lateMs = nowMs - Date.parse(nextRunAt);
-  const plan = `watch, "${schedule}" in ${timezone}`;
+  const plan = printable(`watch, "${schedule}" in ${timezone}`);
   if (lateMs <= lateMsMax) return `Next run: ${instant(nextRunAt)} (${plan}).`;
   return `The next run was due at ${instant(nextRunAt)} (${plan}), ${duration(lateMs)} ago: the watch seems to have died.`;
 }

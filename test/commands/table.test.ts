@@ -116,6 +116,21 @@ test.each([
   });
 });
 
+test.each([
+  ['publish', 'clickhouse', '--print-ddl'],
+  ['audit', 'keygen', '/nowhere/key.pem'],
+])('%s %s %s takes no variable that is no setting, though it needs none', async (...words) => {
+  const env = { DOCMIRROR_CLICKHOUSE_DATABAS: 'prod' };
+  expect(await runCli(words, { env })).toEqual({
+    code: 2,
+    signal: null,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^docmirror: DOCMIRROR_CLICKHOUSE_DATABAS is no setting of docmirror[^\n]*\n$/,
+    ),
+  });
+});
+
 test.each([['--help'], ['--version'], ['status']])(
   '%s says in a line that standard output is full',
   async command => {

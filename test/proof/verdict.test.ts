@@ -169,7 +169,7 @@ describe('two readings', () => {
     });
     expect(verdict).toMatchObject({
       kind: 'unproven',
-      reason: expect.stringContaining('served none that was asked for'),
+      reason: expect.stringContaining('serves none that was not tried'),
     });
   });
 

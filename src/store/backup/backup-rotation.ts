@@ -12,7 +12,8 @@ export function checkpointBeside(path: string): string {
 }
 
 /**
- * Where a backup made now goes in a folder of backups; the folder is made where there is none.
+ * Where a backup made now goes in a folder of backups: the first name from now on that is free, for another mirror may be backed up
+ * there in the same second. The folder is made where there is none.
  *
  * @throws UsageError where there is something else than a folder.
  */
@@ -21,11 +22,11 @@ export function nameInFolder(folder: string, now: Date): string {
     throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
   }
   makeFolders('DEST', folder);
-  const stamp = now
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-    .replaceAll(/[-:]/g, '');
-  return join(folder, `docmirror-${stamp}.sqlite`);
+  for (let atMs = now.getTime(); ; atMs += 1_000) {
+    const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    const path = join(folder, `docmirror-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
+    if (!existsSync(path)) return path;
+  }
 }
 
 /**

@@ -9,7 +9,13 @@ import { fileBehind } from '../file/mirror-path.ts';
 import { openForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import {
+  putInNewPlace,
+  putInPlace,
+  removeLeftovers,
+  removeUnfinished,
+  unfinishedPath,
+} from '../file/unfinished.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import { type CopyOptions, copyMirror } from './copy.ts';
 
@@ -17,6 +23,8 @@ import { type CopyOptions, copyMirror } from './copy.ts';
 export interface BackupOptions extends CopyOptions {
   /** The most differences that are listed where the copy is not sound. */
   readonly limit: number;
+  /** Gives another name where the destination is taken meanwhile; left out, an older backup there is replaced. */
+  readonly nextName?: () => string;
 }
 
 /** How a backup ended: under its name where its verification found no difference, nowhere otherwise. */
@@ -34,23 +42,36 @@ export interface Backup {
  * @throws MirrorFileError where there is no mirror, or the copy can't be written.
  */
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
-  const path = destinationFile(source, destination);
-  removeLeftovers(dirname(resolve(path)));
-  const unfinished = unfinishedPath(resolve(path));
+  const wanted = destinationFile(source, destination);
+  removeLeftovers(dirname(resolve(wanted)));
+  const unfinished = unfinishedPath(resolve(wanted));
   try {
     await copyOf(source, unfinished, options);
     const verification = await verifyMirror(unfinished, options);
     const { size: bytes } = statSync(unfinished);
     if (verification.differenceCount > 0)
-      return { path, bytes, verification: { ...verification, path: `The copy of ${source}` } };
-    assertNothingBeside(path);
-    putInPlace(unfinished, path);
+      return { path: wanted, bytes, verification: { ...verification, path: `The copy of ${source}` } };
+    const path = place(unfinished, wanted, options.nextName);
     openForReading(path).close();
     return { path, bytes, verification: { ...verification, path } };
   } catch (error) {
-    throw explainSqliteError(error, path);
+    throw explainSqliteError(error, wanted);
   } finally {
     removeUnfinished(unfinished);
+  }
+}
+
+/** Gives the copy its name, and returns it: where it has to be a new one, and is taken meanwhile, another one. */
+function place(unfinished: string, wanted: string, nextName: BackupOptions['nextName']): string {
+  let path = wanted;
+  for (;;) {
+    assertNothingBeside(path);
+    if (nextName === undefined) {
+      putInPlace(unfinished, path);
+      return path;
+    }
+    if (putInNewPlace(unfinished, path)) return path;
+    path = nextName();
   }
 }
 

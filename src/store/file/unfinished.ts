@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { codeOf } from '../../errors.ts';
 
 const ending = '.docmirror-unfinished';
 /** Somebody's file may end like that, too, but hardly with eight digits before it. */
@@ -25,6 +36,21 @@ export function putInPlace(unfinished: string, path: string): void {
   flush(unfinished);
   renameSync(unfinished, path);
   flush(dirname(resolve(path)));
+}
+
+/** Gives a file that is whole a name, unless something has it already; false where something has. */
+export function putInNewPlace(unfinished: string, path: string): boolean {
+  flush(unfinished);
+  try {
+    linkSync(unfinished, path);
+    rmSync(unfinished);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || existsSync(path)) return false;
+    // Not every file system knows links.
+    renameSync(unfinished, path);
+  }
+  flush(dirname(resolve(path)));
+  return true;
 }
 
 /** Removes an unfinished file with what SQLite may have left beside it. */

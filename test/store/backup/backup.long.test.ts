@@ -119,6 +119,24 @@ describe.concurrent('backup', () => {
     expect(names[2]).toBe('other.sqlite');
   });
 
+  test('of several mirrors in the same second all have theirs in one folder', async () => {
+    await using scene = await setScene();
+    const mirrors = ['a', 'b', 'c'].map(name => join(scene.folder, `${name}.sqlite`));
+    for (const path of mirrors) await scene.sync('--database', path);
+    const folder = join(scene.folder, 'backups');
+    const made = await Promise.all(
+      mirrors.map(path => scene.run('backup', folder, '--keep', '2', '--database', path)),
+    );
+    expect(
+      made.map(({ code }) => code),
+      JSON.stringify(made),
+    ).toEqual([0, 0, 0]);
+    const idIn = (path: string) => sqlite(path, 'SELECT id FROM _mirror');
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(3);
+    expect(names.map(name => idIn(join(folder, name)))).toEqual(expect.arrayContaining(mirrors.map(idIn)));
+  });
+
   test('a copy that is not sound is not kept, and takes no older one with it', async () => {
     await using scene = await setScene();
     await scene.sync();
