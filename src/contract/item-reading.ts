@@ -19,7 +19,7 @@ type Connection = { readonly id?: number | null; readonly name?: string | null }
 /** The text of some of a page's items and what is known of it as a whole; the costly exact reading is made when first asked for. */
 export class PartText {
   readonly items: readonly unknown[];
-  readonly #text: string;
+  readonly #part: ContentPart;
   readonly hasSurrogateEscapes: boolean;
   /** Whether an id or another whole number may be one only because it was rounded. */
   readonly hasUncertainIntegers: boolean;
@@ -27,22 +27,23 @@ export class PartText {
   #itemTexts: string[] | undefined;
 
   /** @param hasUncertainIntegers tells it of the text. */
-  constructor({ text, items }: ContentPart, hasUncertainIntegers: (text: string) => boolean) {
-    this.items = items;
-    this.#text = text;
+  constructor(part: ContentPart, hasUncertainIntegers: (text: string) => boolean) {
+    const text = part.text();
+    this.items = part.items;
+    this.#part = part;
     this.hasUncertainIntegers = hasUncertainIntegers(text);
     this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
   }
 
   /** Found out when first asked for: where all fields are known it takes as long as a fourth of the parsing, for nothing. */
   get hasUncertainNumbers(): boolean {
-    this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#text);
+    this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#part.text());
     return this.#hasUncertainNumbers;
   }
 
   /** An item's text, byte for byte as received. */
   itemText(place: number): string {
-    this.#itemTexts ??= elementTexts(this.#text);
+    this.#itemTexts ??= elementTexts(this.#part.text());
     return this.#itemTexts[place] ?? 'null';
   }
 }

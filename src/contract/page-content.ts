@@ -7,9 +7,9 @@ export interface PageContent {
 
 /** Some items that follow each other. */
 export interface ContentPart {
-  /** JSON: an array of them, each as received. */
-  readonly text: string;
   readonly items: readonly unknown[];
+  /** JSON: an array of them, each as received. Made when it is asked for: kept, the texts of all pages that wait would take 20 MB. */
+  readonly text: () => string;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface ContentPart {
  * @throws SyntaxError where they are no JSON.
  */
 export function readContent(items: Buffer): PageContent {
-  const parts = readInParts(items) ?? [readPart(items.toString('utf8'))];
+  const parts = readInParts(items) ?? [readPart(() => items.toString('utf8'))];
   return { count: parts.reduce((count, part) => count + part.items.length, 0), parts };
 }
 
@@ -40,10 +40,10 @@ function readInParts(items: Buffer): ContentPart[] | null {
     while (last - from > partBytes) {
       const cut = nextCut(items, from + partBytes);
       if (cut < 0) break;
-      parts.push(readPart(`[${items.toString('utf8', from, cut)}]`));
+      parts.push(readPart(arrayOf(items, from, cut)));
       from = cut + 1;
     }
-    if (parts.length > 0) parts.push(readPart(`[${items.toString('utf8', from, last)}]`));
+    if (parts.length > 0) parts.push(readPart(arrayOf(items, from, last)));
   } catch {
     return null;
   }
@@ -61,6 +61,10 @@ function nextCut(items: Buffer, from: number): number {
   return -1;
 }
 
-function readPart(text: string): ContentPart {
-  return { text, items: JSON.parse(text) };
+function arrayOf(items: Buffer, from: number, to: number): () => string {
+  return () => `[${items.toString('utf8', from, to)}]`;
+}
+
+function readPart(text: () => string): ContentPart {
+  return { text, items: JSON.parse(text()) };
 }

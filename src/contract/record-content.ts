@@ -54,6 +54,6 @@ function readAlone(list: ListDefinition, name: string, values: Readonly<Record<s
 }
 
 function readItem(list: ListDefinition, json: string): MirrorRecord | undefined {
-  const part = { text: `[${json}]`, items: [JSON.parse(json)] };
+  const part = { text: () => `[${json}]`, items: [JSON.parse(json)] };
   return pageReader(list).read({ count: 1, parts: [part] }).records[0];
 }

@@ -109,13 +109,11 @@ describe('a page', () => {
 
   test('keeps its items byte for byte, and nothing that surrounds them', () => {
     const list = '[ {"id": 1.50, "a": "}],\\"\\\\"}, 12345678901234567890 ]';
-    for (const name of ['items', 'it\\u0065ms'])
-      expect(read(`{"echo":{"items":[1]},"${name}": ${list} ,"pagination":${paginationJson}}`)).toMatchObject(
-        {
-          items: Buffer.from(list),
-          content: { parts: [{ text: list }] },
-        },
-      );
+    for (const name of ['items', 'it\\u0065ms']) {
+      const page = read(`{"echo":{"items":[1]},"${name}": ${list} ,"pagination":${paginationJson}}`);
+      expect(page.items.toString()).toBe(list);
+      expect(page.content?.parts.map(({ text }) => text())).toEqual([list]);
+    }
   });
 
   test('is read amid whatever surrounds its items', () => {
