@@ -131,7 +131,7 @@ describe.concurrent('backup', () => {
       made.map(({ code }) => code),
       JSON.stringify(made),
     ).toEqual([0, 0, 0]);
-    const idIn = (path: string) => sqlite(path, 'SELECT id FROM _mirror');
+    const idIn = (path: string) => sqlite(path, 'SELECT mirror_id FROM _mirror');
     const names = readdirSync(folder);
     expect(names).toHaveLength(3);
     expect(names.map(name => idIn(join(folder, name)))).toEqual(expect.arrayContaining(mirrors.map(idIn)));
