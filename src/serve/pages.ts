@@ -44,9 +44,10 @@ export function addPageRoutes(app: FastifyInstance, pages: ServedPages, token: s
   });
   app.get<{ Params: { resource: string; id: string } }>('/records/:resource/:id', async (request, reply) => {
     const { resource, id } = request.params;
-    if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
     const page = await pages.record(resource, id);
+    // All pages have one revision: a client may know it from another one, though there is no such record.
     if (!page.isFound) reply.code(404);
+    else if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
     return show(reply, page);
   });
   addSearchRoute(app, pages);

@@ -293,7 +293,8 @@ describe('an export that is killed', () => {
       makeBigMirror(database, 60_000);
       const out = join(folder.path, 'out');
       mkdirSync(out);
-      writeFileSync(join(out, 'document_exports.ndjson'), '{"id":0}\n');
+      const older = '{"sourceConnection":null,"sourceDocumentTitle":"older"}\n';
+      writeFileSync(join(out, 'document_exports.ndjson'), older);
       const child = spawn(process.execPath, ['src/cli.ts', 'export', '--out', out, '--database', database], {
         stdio: 'ignore',
       });
@@ -302,7 +303,7 @@ describe('an export that is killed', () => {
       await wait(60);
       child.kill(signal);
       expect(await ended).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [143, null]);
-      expect(readFileSync(join(out, 'document_exports.ndjson'), 'utf8')).toBe('{"id":0}\n');
+      expect(readFileSync(join(out, 'document_exports.ndjson'), 'utf8')).toBe(older);
       expect(existsSync(join(out, 'collections.ndjson'))).toBe(false);
       const leftovers = readdirSync(out).filter(name => name.endsWith('.docmirror-unfinished'));
       expect(leftovers).toHaveLength(signal === 'SIGKILL' ? 1 : 0);

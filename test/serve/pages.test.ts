@@ -145,8 +145,9 @@ describe('the page of a record', () => {
 
   test('need not be sent again while nothing has changed', async () => {
     const { headers } = await page('/records/collections/1');
-    const again = await served.get('/records/collections/1', { 'if-none-match': headers.get('etag') ?? '' });
-    expect(again.status).toBe(304);
+    const known = { 'if-none-match': headers.get('etag') ?? '' };
+    expect((await served.get('/records/collections/1', known)).status).toBe(304);
+    expect((await served.get('/records/collections/4711', known)).status).toBe(404);
   });
 
   test.each([

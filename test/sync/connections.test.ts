@@ -338,3 +338,16 @@ test('a dry run tells of a connection that has another name now, once, and of no
   await scene.sync();
   expect((await scene.run('sync', '--dry-run')).stdout).not.toContain('connections');
 });
+
+test('a dry run tells once of a connection of which two lists give a new name', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  const { lists } = scene.service;
+  lists['document-exports'] = [exported(1, { name: 'old' })];
+  lists.collections = [];
+  lists.webhooks = [];
+  await scene.sync();
+  lists['document-exports'] = [exported(1, { name: 'new' })];
+  lists.collections = [collected(1, { name: 'new' })];
+  const { stdout } = await scene.run('sync', '--dry-run');
+  expect(stdout.match(/^.* connections 9 .*$/gm)).toHaveLength(1);
+});
