@@ -93,7 +93,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
     { width: 1600, dark: true },
   ];
 
-  test.each(looks)('are readable, quiet and accessible: %j', async look => {
+  test.each(looks)('are readable, quiet and accessible: %j', { timeout: 180_000 }, async look => {
     for (const path of paths) {
       await withPage(look, path, async (page, requested) => {
         const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');

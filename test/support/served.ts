@@ -14,6 +14,8 @@ export interface Served extends AsyncDisposable {
 export async function serveScene(scene: Scene, ...args: string[]): Promise<Served> {
   const cli = spawnCli(['serve', '--port', '0', '--token', servedToken, ...args], {
     env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_LOG_LEVEL: 'warn' },
+    // It ends with its test, however long a browser takes for its pages on a busy machine.
+    timeoutMs: 300_000,
   });
   const { stdout } = cli.child;
   if (stdout === null) throw new Error('The server has no standard output.');
