@@ -57,14 +57,14 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 13,
+  version: 12,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
   DROP TABLE IF EXISTS pages;
   DROP TABLE IF EXISTS answers;
   DROP TABLE IF EXISTS mirror_mark;
-  CREATE TABLE walks (resource TEXT PRIMARY KEY, begun_at INTEGER NOT NULL, origin TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE walks (resource TEXT PRIMARY KEY, begun_at INTEGER NOT NULL, origin TEXT NOT NULL) STRICT;
   CREATE TABLE places (
     number INTEGER PRIMARY KEY, resource TEXT NOT NULL, page_index INTEGER NOT NULL, total INTEGER NOT NULL,
     digest TEXT NOT NULL
@@ -72,7 +72,11 @@ const layout: StagingLayout = {
   CREATE TABLE pages (
     resource TEXT NOT NULL, digest TEXT NOT NULL, item_count INTEGER NOT NULL, sum TEXT NOT NULL,
     rejected_count INTEGER NOT NULL, rejected_sum TEXT NOT NULL, contents BLOB NOT NULL, ids BLOB, row_ids BLOB NOT NULL,
-    claims TEXT NOT NULL, new_records TEXT, check_sum INTEGER NOT NULL, bytes_check_sum INTEGER, bytes BLOB,
+    claims TEXT NOT NULL, new_records TEXT, check_sum INTEGER NOT NULL,
+    PRIMARY KEY (resource, digest)
+  ) STRICT;
+  CREATE TABLE answers (
+    resource TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
   CREATE TABLE mirror_mark (mark TEXT NOT NULL, suspects TEXT NOT NULL) STRICT;
@@ -156,8 +160,8 @@ export class Staging {
     this.#begin();
     const { digest, count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, bytes } = page;
     const values = [count, sum, rejectedCount, rejectedSum, contents, ids, rows, claims, page.newRecords];
-    const checkSums = [checkSumOf(page), bytes && crc32(bytes)];
-    this.#statements.addPage.run(resource, digest, ...values, ...checkSums, bytes);
+    this.#statements.addPage.run(resource, digest, ...values, checkSumOf(page));
+    if (bytes !== null) this.#statements.addAnswer.run(resource, digest, bytes, crc32(bytes));
     this.#commitWhenDue();
   }
 
@@ -171,13 +175,13 @@ export class Staging {
     if (row === undefined) return null;
     const { check_sum, ...page } = row;
     if (checkSumOf(page) !== check_sum) throw this.#damaged();
-    return { ...page, bytes: () => this.#bytes(resource, digest) };
+    return { ...page, bytes: () => this.#answer(resource, digest) };
   }
 
-  #bytes(resource: string, digest: string): Buffer | null {
-    const row = this.#statements.bytes.get(resource, digest);
-    if (row === undefined || row.bytes === null) return null;
-    if (!isWholeAnswer(row)) throw this.#damaged();
+  #answer(resource: string, digest: string): Buffer | null {
+    const row = this.#statements.answer.get(resource, digest);
+    if (row === undefined) return null;
+    if (crc32(row.bytes) !== row.check_sum) throw this.#damaged();
     return row.bytes;
   }
 
@@ -189,11 +193,11 @@ export class Staging {
   forgetDamaged(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
       const row = this.#statements.page.get(resource, digest);
-      const answer = this.#statements.bytes.get(resource, digest);
+      const answer = this.#statements.answer.get(resource, digest);
       const isWhole =
         row !== undefined &&
         checkSumOf(row) === row.check_sum &&
-        (answer === undefined || isWholeAnswer(answer));
+        (answer === undefined || crc32(answer.bytes) === answer.check_sum);
       if (!isWhole) this.#statements.clearPage.run(resource, digest);
     }
   }
@@ -202,8 +206,7 @@ export class Staging {
   forgetRows(resource: string): void {
     for (const digest of this.#statements.digests.all(resource)) {
       const page = this.page(resource, digest);
-      if (page !== null)
-        this.addPage(resource, { ...page, rows: withoutRows(page.rows), bytes: page.bytes() });
+      if (page !== null) this.addPage(resource, { ...page, rows: withoutRows(page.rows), bytes: null });
     }
   }
 
@@ -227,6 +230,7 @@ export class Staging {
     this.commit();
     this.#statements.clearPlaces.run(resource);
     this.#statements.clearPages.run(resource);
+    this.#statements.clearAnswers.run(resource);
     this.#statements.clearWalk.run(resource);
   }
 
@@ -302,15 +306,6 @@ function checkSumOf(page: Omit<StagedPage, 'bytes'>): number {
   return parts.reduce((checkSum: number, part) => crc32(part ?? '', checkSum), 0);
 }
 
-interface AnswerRow {
-  readonly bytes: Buffer | null;
-  readonly checkSum: number | null;
-}
-
-function isWholeAnswer({ bytes, checkSum }: AnswerRow): boolean {
-  return (bytes && crc32(bytes)) === checkSum;
-}
-
 function prepare(sqlite: Database.Database) {
   return {
     beginWalk: sqlite.prepare('INSERT OR REPLACE INTO walks (resource, begun_at, origin) VALUES (?, ?, ?)'),
@@ -321,10 +316,12 @@ function prepare(sqlite: Database.Database) {
     places: sqlite.prepare<[string], StagedPlace>(
       'SELECT page_index AS "index", total, digest FROM places WHERE resource = ? ORDER BY number',
     ),
-    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    bytes: sqlite.prepare<[string, string], AnswerRow>(
-      'SELECT bytes, bytes_check_sum AS checkSum FROM pages WHERE resource = ? AND digest = ?',
+    addPage: sqlite.prepare('INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    addAnswer: sqlite.prepare('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)'),
+    answer: sqlite.prepare<[string, string], { bytes: Buffer; check_sum: number }>(
+      'SELECT bytes, check_sum FROM answers WHERE resource = ? AND digest = ?',
     ),
+    clearAnswers: sqlite.prepare('DELETE FROM answers WHERE resource = ?'),
     page: sqlite.prepare<[string, string], Omit<StagedPage, 'bytes'> & { check_sum: number }>(
       `SELECT digest, item_count AS count, sum, rejected_count AS rejectedCount, rejected_sum AS rejectedSum,
          contents, ids, row_ids AS rows, claims, new_records AS newRecords, check_sum
