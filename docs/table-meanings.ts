@@ -176,7 +176,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'the total changed during the walk',
       ],
       record_count: [
-        'records in the mirror after the run; null where the run did not write the list',
+        'records in the mirror after the run, also where the run did not write the list; null while it is under way, and where a run of 0.1.0 did not write it',
         '1205',
       ],
       digest: [
@@ -184,7 +184,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '8c1f…',
       ],
       checksum: [
-        "32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list",
+        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as its receipt says it; null while it is under way, and in runs of 0.1.0",
         'bb1f0ed1…',
       ],
       ...rowFingerprint,

@@ -42,8 +42,7 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
     outcome = await (findings.incremental === null ? sweep(sync) : extend(sync, findings.incremental));
   } catch (error) {
     if (!(error instanceof DocmirrorError)) onFault(error);
-    outcome = conclude(failed(error));
-    await mirror.recordList(outcome);
+    outcome = await mirror.recordList(conclude(failed(error)));
   }
   observer.listEnded(list, outcome);
   return outcome;

@@ -168,7 +168,7 @@ export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'che
   readonly error: RunError | null;
   /** Why completeness is not better than it is, in words; null where there is nothing to say. */
   readonly reason: string | null;
-  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null where the list was not written. */
+  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null where the list failed in a run that records nothing. */
   readonly checksum: string | null;
 }
 
@@ -195,8 +195,8 @@ export interface Mirror {
   /** Records that a run began, and returns its id; null where nothing is recorded, in a dry run. */
   beginRun(start: RunStart): Promise<number | null>;
   openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
-  /** Records a list that ended without being applied. */
-  recordList(outcome: ListOutcome): Promise<void>;
+  /** Records a list that ended without being applied, and returns what is recorded: with the checksum that the list has. */
+  recordList(outcome: ListOutcome): Promise<ListOutcome>;
   /**
    * Deletes the versions that had ended by a time, step by step; ends early when the run is told to stop.
    *

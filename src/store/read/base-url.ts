@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DocmirrorError } from '../../errors.ts';
 import { openOfAnyShape } from '../file/open.ts';
+import { wroteList } from '../tables/written-lists.ts';
 
 const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
-  WHERE l.record_count IS NOT NULL ORDER BY l.run_id DESC LIMIT 1`;
+  WHERE l.${wroteList} ORDER BY l.run_id DESC LIMIT 1`;
 
 /**
  * The base address of the service that a mirror is of, whatever its shape; null where there is no mirror, or no run has written

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { wroteList } from '../tables/written-lists.ts';
 import { type Change, selectChange } from './change.ts';
 
 const changesMax = 24;
@@ -15,7 +16,7 @@ const changeCounts = `
   WHERE CASE o.operation WHEN 'removal' THEN l.removed WHEN 'update' THEN l.updated ELSE l.inserted END > 0
     AND l.status <> 'running'
     AND l.run_id > (SELECT min(f.run_id) FROM sync_run_resources f
-                    WHERE f.resource = l.resource AND f.record_count IS NOT NULL)
+                    WHERE f.resource = l.resource AND f.${wroteList})
   UNION ALL
   SELECT r.id, 'connections', 'update', 2
   FROM (SELECT id FROM sync_runs WHERE status <> 'running' ORDER BY id DESC LIMIT ${runsSearchedForNamesMax}) r

@@ -68,7 +68,7 @@ function listReceipts(sqlite: Database.Database, runId: number, sources: Receipt
     .map(({ recordCount, checksum, ...row }) => {
       const changes = sources.changes(row.resource).digest;
       if (recordCount !== null && checksum !== null) return { ...row, recordCount, checksum, changes };
-      // The list was left as it was.
+      // A run that 0.1.0 left under way has kept no such sums.
       const state = sources.stateAfter(row.resource);
       return { ...row, recordCount: state.count, checksum: state.toString(), changes };
     });
@@ -94,7 +94,7 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
 }
 
 /** How a list stands by the newest receipt that speaks of it; the connections, whose runs keep no sums, by their own sum. */
-function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListSum['resource']): Sum {
+export function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListSum['resource']): Sum {
   if (resource === 'connections') return new ContentSum(sqlite, resource, resource).stored();
   for (const text of log.newestFirst()) {
     const receipt = receiptOrNull(text);

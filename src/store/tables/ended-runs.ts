@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { firstValue, firstValues } from './query.ts';
+import { wroteList } from './written-lists.ts';
 
 /** How a run dealt with one list; `status` is null where the run left the list alone. */
 export interface ListInRun {
@@ -67,7 +68,7 @@ export class EndedRuns {
       resource,
     );
     const writtenByRunId = this.#one<number>(
-      'SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND record_count IS NOT NULL',
+      `SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND ${wroteList}`,
       runId,
       resource,
     );

@@ -1,6 +1,6 @@
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import type { ListMirror, Mirror } from '../../sync/ports.ts';
+import type { ListMirror, ListOutcome, Mirror } from '../../sync/ports.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { columnsOf } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
@@ -35,7 +35,9 @@ export class ComparedMirror implements Mirror {
     return compared;
   }
 
-  async recordList(): Promise<void> {}
+  async recordList(outcome: ListOutcome): Promise<ListOutcome> {
+    return outcome;
+  }
 
   async pruneHistory(): Promise<void> {}
 

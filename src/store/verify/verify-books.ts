@@ -13,6 +13,7 @@ import {
 import { greatestGiven, notedLastGiven, sequences } from '../tables/given-numbers.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValues } from '../tables/query.ts';
+import { wroteList } from '../tables/written-lists.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import { type Audit, compareSums } from './verify-list.ts';
 
@@ -107,7 +108,9 @@ function verifyShortcuts({ sqlite, differences }: Audit): void {
     for (const { table, what } of new Shortcuts(sqlite, resource).misfits())
       differences.add(table, null, what);
     const isWritten = sqlite
-      .prepare('SELECT 1 FROM sync_run_resources WHERE resource = ? AND checksum IS NOT NULL LIMIT 1')
+      .prepare(
+        `SELECT 1 FROM sync_run_resources WHERE resource = ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
+      )
       .get(resource);
     const hasState = sqlite.prepare('SELECT 1 FROM _list_states WHERE resource = ?').get(resource);
     if (isWritten !== undefined && hasState === undefined) {

@@ -9,6 +9,7 @@ import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { type RecordLife, recordLives, storedVersions } from '../tables/record-lives.ts';
+import { wroteList } from '../tables/written-lists.ts';
 import type { Differences } from './differences.ts';
 import { RunCounts } from './run-counts.ts';
 import { LifeCheck, type LivingRow } from './verify-life.ts';
@@ -135,7 +136,7 @@ function lastWritten(sqlite: Database.Database, resource: string): WrittenList |
   return sqlite
     .prepare<[string], WrittenList>(
       `SELECT run_id AS runId, record_count AS recordCount, checksum FROM sync_run_resources
-       WHERE resource = ? AND record_count IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
+       WHERE resource = ? AND ${wroteList} ORDER BY run_id DESC LIMIT 1`,
     )
     .get(resource);
 }

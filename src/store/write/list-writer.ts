@@ -76,7 +76,7 @@ export class ListWriter {
     const { records, run } = this.#context;
     const applied = this.#summarize(recordCount);
     const ended = outcome(applied);
-    records.endList(this.#rows.transaction, run.id, ended, applied);
+    records.endList(this.#rows.transaction, run.id, ended, applied.recordCount);
     return ended;
   }
 

@@ -164,11 +164,12 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  async recordList(outcome: ListOutcome): Promise<void> {
+  async recordList(outcome: ListOutcome): Promise<ListOutcome> {
     // A list that fails while it is written leaves its transaction open.
     this.#transactions.rollBack();
     const { id, isDry } = this.#current;
-    if (!isDry) await this.#write(transaction => this.#records.endList(transaction, id, outcome, null));
+    if (isDry) return outcome;
+    return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
   }
 
   async pruneHistory(before: string, at: string): Promise<void> {

@@ -1,12 +1,14 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, gte, isNotNull, ne, notExists, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, ne, notExists, type SQL, sql } from 'drizzle-orm';
+import type { ResourceName } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { writeRunReceipt } from '../receipts/run-receipt.ts';
+import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
 import { type FingerprintedTable, Fingerprints } from '../tables/fingerprints.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
+import { wroteList } from '../tables/written-lists.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 const interrupted = { status: 'interrupted' } as const;
@@ -63,10 +65,15 @@ export class RunRecords {
   /** Ends the lists that a run left under way. */
   #cutOffLists(runId: number): void {
     const underWay = and(eq(syncRunResources.runId, runId), eq(syncRunResources.status, 'running'));
-    const rows = this.#orm.select({ rowId: sql<number>`rowid` }).from(syncRunResources).where(underWay).all();
-    for (const { rowId } of rows) {
+    const rows = this.#orm
+      .select({ rowId: sql<number>`rowid`, resource: syncRunResources.resource })
+      .from(syncRunResources)
+      .where(underWay)
+      .all();
+    for (const { rowId, resource } of rows) {
+      const values = { ...interrupted, ...this.#stateOf(resource as ResourceName) };
       this.#rewrite('sync_run_resources', rowId, () =>
-        this.#orm.update(syncRunResources).set(interrupted).where(eq(sql`rowid`, rowId)).run(),
+        this.#orm.update(syncRunResources).set(values).where(eq(sql`rowid`, rowId)).run(),
       );
     }
   }
@@ -146,20 +153,29 @@ export class RunRecords {
     this.#noteList(runId, resource);
   }
 
-  /** Records how a list ended; `applied` is there where it was applied. */
-  endList(
-    _transaction: OpenTransaction,
-    runId: number,
-    outcome: ListOutcome,
-    applied: { readonly recordCount: number } | null,
-  ): void {
+  /** Records how a list ended that was not written, with how it stands, and returns that. */
+  endUnwritten(transaction: OpenTransaction, runId: number, outcome: ListOutcome): ListOutcome {
+    const { recordCount, checksum } = this.#stateOf(outcome.resource);
+    const recorded = { ...outcome, checksum };
+    this.endList(transaction, runId, recorded, recordCount);
+    return recorded;
+  }
+
+  /** How a list stands that a run leaves as it was: what its receipt will say, too. */
+  #stateOf(resource: ResourceName): { recordCount: number; checksum: string } {
+    const state = lastState(this.#sqlite, new ReceiptLog(this.#sqlite), resource);
+    return { recordCount: state.count, checksum: state.toString() };
+  }
+
+  /** Records how a list ended, and how many records it has. */
+  endList(_transaction: OpenTransaction, runId: number, outcome: ListOutcome, recordCount: number): void {
     const { error, ...rest } = outcome;
     const row = {
       runId,
       ...rest,
       errorCode: error?.code ?? null,
       errorMessage: error?.message ?? null,
-      recordCount: applied?.recordCount ?? null,
+      recordCount,
     };
     this.#orm
       .insert(syncRunResources)
@@ -194,7 +210,7 @@ export class RunRecords {
 
   /** The newest first. */
   #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
-    const isWritten = isNotNull(syncRunResources.recordCount);
+    const isWritten = sql`${syncRunResources}.${sql.raw(wroteList)}`;
     const rows = this.#orm
       .select({
         rowId: sql<number>`${syncRunResources}.rowid`,
