@@ -32,9 +32,9 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
   const isPasswordFlag = flags.password !== undefined && flags.passwordFile === undefined;
   return Object.freeze({
     url: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
-    user: values.clickhouseUser ?? '',
+    user: values.clickhouseUser,
     password: file === null || isPasswordFlag ? { text: password ?? '' } : { file },
-    database: values.clickhouseDatabase ?? '',
+    database: values.clickhouseDatabase,
     tenant,
     proxy: safeProxyFor(url, environment, {
       allowHttp: values.allowHttp,
@@ -50,5 +50,5 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
  */
 export function resolveTargetDatabase(flags: Flags, environment: Environment): string {
   rejectUnknownVariables(environment);
-  return resolveAll(flags, environment).clickhouseDatabase ?? '';
+  return resolveAll(flags, environment).clickhouseDatabase;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseKept } from './canonical.ts';
 import { connectionContent, normalExtra, type RecordValues } from './content.ts';
 import { arrayFields, type ListDefinition, listOf, type Scalar, scalarFields } from './lists.ts';
-import { type MirrorRecord, pageReader } from './record.ts';
+import { type MirrorRecord, readRecords } from './record.ts';
 import { readWireConnection } from './wire.ts';
 
 /**
@@ -55,5 +55,5 @@ function readAlone(list: ListDefinition, name: string, values: Readonly<Record<s
 
 function readItem(list: ListDefinition, json: string): MirrorRecord | undefined {
   const part = { text: () => `[${json}]`, items: [JSON.parse(json)] };
-  return pageReader(list).read({ count: 1, parts: [part] }).records[0];
+  return readRecords(list, { count: 1, parts: [part] }).records[0];
 }

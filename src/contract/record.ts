@@ -31,50 +31,44 @@ export interface PageRecords {
   readonly rejections: readonly Rejection[];
 }
 
-/** Reads the items of one list's pages: unknown in, typed records out. */
-export interface PageReader {
-  /** Reads the items of a page; of some places alone where these are given, in ascending order. */
-  read(page: PageContent, only?: readonly number[]): PageRecords;
-}
+const shapes = new WeakMap<ListDefinition, ReturnType<typeof shapeOf>>();
 
-const readers = new WeakMap<ListDefinition, PageReader>();
-
-/** The reader of a list's pages; it is made once, for that compiles the list's schema. */
-export function pageReader(list: ListDefinition): PageReader {
-  const reader = readers.get(list) ?? makeReader(list);
-  readers.set(list, reader);
-  return reader;
-}
-
-function makeReader(list: ListDefinition): PageReader {
-  const shape = shapeOf(list);
-  return {
-    read({ count, parts }, only) {
-      const records: MirrorRecord[] = [];
-      const positions: number[] = [];
-      const rejections: Rejection[] = [];
-      // One buffer a page: a buffer of its own for each record costs as much as its hash.
-      const contents = Buffer.allocUnsafe((only?.length ?? count) * contentBytes);
-      let at = 0;
-      let from = 0;
-      for (const part of parts) {
-        const text = new PartText(part, shape.hasUncertainIntegers);
-        for (let place = 0; place < part.items.length; place++) {
-          const position = from + place;
-          if (only !== undefined && only[at] !== position) continue;
-          const read = readOne(shape, text, place, contents, at++);
-          if (typeof read === 'string') {
-            rejections.push({ position, reason: read, record: text.itemText(place) });
-          } else {
-            records.push(read);
-            positions.push(position);
-          }
-        }
-        from += part.items.length;
+/**
+ * Reads the items of a page of a list: unknown in, typed records out.
+ *
+ * @param only the places alone that are to be read, in ascending order; all, where they are left out.
+ */
+export function readRecords(
+  list: ListDefinition,
+  { count, parts }: PageContent,
+  only?: readonly number[],
+): PageRecords {
+  // Made once, for that compiles the list's schema.
+  const shape = shapes.get(list) ?? shapeOf(list);
+  shapes.set(list, shape);
+  const records: MirrorRecord[] = [];
+  const positions: number[] = [];
+  const rejections: Rejection[] = [];
+  // One buffer a page: a buffer of its own for each record costs as much as its hash.
+  const contents = Buffer.allocUnsafe((only?.length ?? count) * contentBytes);
+  let at = 0;
+  let from = 0;
+  for (const part of parts) {
+    const text = new PartText(part, shape.hasUncertainIntegers);
+    for (let place = 0; place < part.items.length; place++) {
+      const position = from + place;
+      if (only !== undefined && only[at] !== position) continue;
+      const read = readOne(shape, text, place, contents, at++);
+      if (typeof read === 'string') {
+        rejections.push({ position, reason: read, record: text.itemText(place) });
+      } else {
+        records.push(read);
+        positions.push(position);
       }
-      return { records, positions, rejections };
-    },
-  };
+    }
+    from += part.items.length;
+  }
+  return { records, positions, rejections };
 }
 
 /** What a list's items hold, worked out once. */

@@ -84,11 +84,6 @@ export class Sum {
     this.#join(other, 1);
   }
 
-  /** Takes all that another sum is over away. */
-  subtractSum(other: Sum): void {
-    this.#join(other, -1);
-  }
-
   /** This sum with another one added. */
   plus(other: Sum): Sum {
     const sum = new Sum();
@@ -101,7 +96,7 @@ export class Sum {
   minus(other: Sum): Sum {
     const sum = new Sum();
     sum.addSum(this);
-    sum.subtractSum(other);
+    sum.#join(other, -1);
     return sum;
   }
 

@@ -158,7 +158,8 @@ function doubtOf({ pageNo, pagination, count, rejected, found }: EdgePage, now: 
   return rejected > 0 ? `page ${pageNo} holds records that can't be read` : null;
 }
 
-function lastPageOf({ firstPageNo, pageSize, totalRecordCount }: Envelope): number {
+/** The number of a list's last page, by its total. */
+export function lastPageOf({ firstPageNo, pageSize, totalRecordCount }: Envelope): number {
   return firstPageNo + Math.ceil(totalRecordCount / pageSize) - 1;
 }
 

@@ -11,13 +11,6 @@ export class ClickHouseFault extends DocmirrorError {
   }
 }
 
-/** What arrived in ClickHouse is not what the mirror holds. */
-export class PublicationDiffersError extends DocmirrorError {
-  constructor(message: string) {
-    super('publication_differs', message);
-  }
-}
-
 // The numbers are ClickHouse's own error codes.
 const wrongPassword = new Set(['192', '193', '194', '516']);
 const lacksRights = '497';

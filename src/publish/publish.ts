@@ -1,7 +1,7 @@
+import { DocmirrorError } from '../errors.ts';
 import { checkTables } from './check-tables.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import { differences } from './compare.ts';
-import { PublicationDiffersError } from './faults.ts';
 import { deleteTenant, lastPublishedRun } from './ownership.ts';
 import { changeRows, insertAll, listRows, runRows } from './send.ts';
 import type { EndedRun, PublishSource } from './source.ts';
@@ -43,7 +43,7 @@ const overtakenMax = 5;
  *
  * @param open opens the mirror as it is now; it is asked again where another publisher, with later runs, got ahead.
  * @throws UsageError where the server has not the tables, refuses the password, or the tenant is not this mirror's.
- * @throws PublicationDiffersError where ClickHouse does not hold what the mirror holds.
+ * @throws DocmirrorError where ClickHouse does not hold what the mirror holds.
  */
 export async function publish(
   open: () => PublishSource,
@@ -128,8 +128,9 @@ function hasNewerRun(open: () => PublishSource, runId: number): boolean {
   return (source.runs().at(-1)?.runId ?? 0) > runId;
 }
 
-function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): PublicationDiffersError {
-  return new PublicationDiffersError(
+function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): DocmirrorError {
+  return new DocmirrorError(
+    'publication_differs',
     `ClickHouse at ${url} does not hold what the mirror of ${tenant} holds. ${found.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
   );
 }

@@ -109,11 +109,10 @@ function notesOn(outcome: ListOutcome): string[] {
   return notes;
 }
 
-function withheldNote({ resource, removalsWithheld, completeness, rejected }: ListOutcome): string {
+function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): string {
   const [were, their, theyAre] =
     removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
   const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
-  if (completeness === 'unproven') return `${what}, for the list is unproven.`;
   if (rejected > 0) return `${what}, for records were rejected.`;
   return `${what}, for ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
 }

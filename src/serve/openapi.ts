@@ -7,13 +7,11 @@ import {
   paginationSchema,
 } from '../contract/lists.ts';
 import { version } from '../version.ts';
-import type { HealthSource } from './health.ts';
 import { paging } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a server has besides its lists. */
 export interface Served {
-  readonly health?: HealthSource;
   readonly metrics?: Metrics;
   readonly pages?: { readonly searchTextMax: number };
 }

@@ -52,17 +52,12 @@ export class HttpClient {
   }
 
   /**
-   * Gets a path below the base address and returns the body's bytes, decompressed.
+   * Gets a path, with its query, below the base address and returns the body's bytes, decompressed.
    *
    * @throws ServiceError for anything but a whole answer with status 200; its message shows no secret.
    */
-  async get(
-    path: string,
-    query: Record<string, number>,
-    token: string,
-    signal: AbortSignal,
-  ): Promise<Buffer> {
-    const address = `${this.#basePath}${path}${toQuery(query)}`;
+  async get(path: string, token: string, signal: AbortSignal): Promise<Buffer> {
+    const address = `${this.#basePath}${path}`;
     const deadline = new Deadline(this.#options.timeoutMs, signal);
     this.#requests++;
     try {
@@ -196,13 +191,6 @@ class Deadline {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener('abort', this.#onAbort);
   }
-}
-
-function toQuery(query: Record<string, number>): string {
-  const text = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString();
-  return text === '' ? '' : `?${text}`;
 }
 
 /** How a body is encoded: each name in the list but `identity`, which says that it is not. Source: RFC 9110 §8.4. */

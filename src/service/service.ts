@@ -117,7 +117,7 @@ export class Service implements PageSource {
   /** Gets a page's bytes; where the token has expired meanwhile, with the one that took its place. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
     const get = async (token: string) => {
-      const bytes = await this.#client.get(list.path, toQuery(request), token, signal);
+      const bytes = await this.#client.get(list.path + toQuery(request), token, signal);
       this.#token.noteAccepted(token);
       return bytes;
     };
@@ -163,6 +163,7 @@ function mayPass(
   return !(error.isBare && isBeyond && tryNumber > 1);
 }
 
-function toQuery({ pageNo, pageSize }: PageRequest): Record<string, number> {
-  return { ...(pageNo !== null && { pageNo }), ...(pageSize !== null && { pageSize }) };
+function toQuery({ pageNo, pageSize }: PageRequest): string {
+  const asked = Object.entries({ pageNo, pageSize }).filter(([, value]) => value !== null);
+  return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
 }

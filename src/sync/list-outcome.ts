@@ -22,7 +22,7 @@ export function ended(
   { recordCount: _recordCount, ...counts }: Applied,
 ): Ending {
   const isWhole = completeness !== 'unproven' && counts.rejected === 0 && counts.removalsWithheld === 0;
-  const reasons = [reason, completeness === 'unproven' ? null : whyWithheld(counts)];
+  const reasons = [reason, whyWithheld(counts)];
   return {
     status: isWhole ? 'completed' : 'partial',
     completeness,

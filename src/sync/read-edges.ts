@@ -1,7 +1,7 @@
 import type { Page } from '../contract/page.ts';
 import type { Answer } from '../proof/answer.ts';
 import type { Envelope } from '../proof/envelope.ts';
-import { type EdgePage, type ListEdges, planIncremental } from '../proof/incremental.ts';
+import { type EdgePage, type ListEdges, lastPageOf, planIncremental } from '../proof/incremental.ts';
 import { newRecordsRepeat } from '../proof/repeats.ts';
 import type { OpenList } from './list-task.ts';
 import { getFirstPage, pagesStated } from './page-size.ts';
@@ -45,7 +45,7 @@ export async function readEdges(task: OpenList): Promise<IncrementalReport | nul
     const walked =
       index === 0
         ? { page: firstPage }
-        : await getOrMissing(requests, { index, totalBefore: 0, isBeyond: false }, signal);
+        : await getOrMissing(requests, { index, totalBefore: 0, isBeyond: false });
     // Where a page is not there, the list is not what its first page says.
     if (walked.page === null) return null;
     pages.set(step.pageNo, readEdge(listMirror, walked.page, step.pageNo, index));
@@ -82,8 +82,8 @@ function report(
   envelope: Envelope,
   read: ReadonlyMap<number, EdgePage & { readonly answer: Answer }>,
 ): IncrementalReport {
-  const { firstPageNo, pageSize, totalRecordCount } = envelope;
-  const lastPageNo = firstPageNo + Math.ceil(totalRecordCount / pageSize) - 1;
+  const { firstPageNo, totalRecordCount } = envelope;
+  const lastPageNo = lastPageOf(envelope);
   const firstDigest = read.get(firstPageNo)?.digest ?? '';
   const lastDigest = read.get(lastPageNo)?.digest ?? '';
   const pages = [...read.values()].map(({ answer }) => answer);

@@ -1,6 +1,6 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import { pageReader } from '../contract/record.ts';
+import { readRecords } from '../contract/record.ts';
 import { type EndProbe, otherSizeOf } from '../proof/end.ts';
 import type { WalkAccount } from '../proof/walk-account.ts';
 import { getFirstPage } from './page-size.ts';
@@ -40,7 +40,7 @@ async function getLastPage(
   total: number,
 ): Promise<Page | null> {
   const asked = { index: indexOfLast(size, total), totalBefore: 0, isBeyond: true };
-  const { page } = await getOrMissing({ ...requests, pageSize: askedSize }, asked, requests.signal);
+  const { page } = await getOrMissing({ ...requests, pageSize: askedSize }, asked);
   return page;
 }
 
@@ -63,7 +63,7 @@ function endAlike(list: ListDefinition, ...pages: readonly Page[]): boolean {
 function wordsOf(list: ListDefinition, { content }: Page): string[] {
   if (content === null) return [];
   const words: string[] = [];
-  const { records, positions, rejections } = pageReader(list).read(content);
+  const { records, positions, rejections } = readRecords(list, content);
   for (const [at, record] of records.entries())
     words[positions[at] as number] = record.content.toString('hex');
   for (const { position, record } of rejections) words[position] = record;

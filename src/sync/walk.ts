@@ -43,7 +43,7 @@ export async function* walkPages(
       while (inFlight.size < source.concurrency) {
         const asked = next();
         if (asked === null) return;
-        inFlight.add(getOrMissing(requests, asked, walk.signal));
+        inFlight.add(getOrMissing({ ...requests, signal: walk.signal }, asked));
       }
     };
     for (fill(); inFlight.size > 0; fill()) {
@@ -104,15 +104,11 @@ class PagesInFlight {
 }
 
 /** One page by itself; null where the service has no such page. */
-export async function getOrMissing(
-  requests: PageRequests,
-  asked: Asked,
-  signal: AbortSignal,
-): Promise<WalkedPage> {
+export async function getOrMissing(requests: PageRequests, asked: Asked): Promise<WalkedPage> {
   try {
-    return { asked, page: await getPage(requests, asked, signal) };
+    return { asked, page: await getPage(requests, asked) };
   } catch (error) {
-    if (error instanceof ServiceError && (await isMissing(error, requests, asked, signal)))
+    if (error instanceof ServiceError && (await isMissing(error, requests, asked)))
       return { asked, page: null };
     throw error;
   }
@@ -123,23 +119,21 @@ async function isMissing(
   { code, isBare }: ServiceError,
   requests: PageRequests,
   asked: Asked,
-  signal: AbortSignal,
 ): Promise<boolean> {
   if (code === 'not_found') return true;
   if (code !== 'refused' && !isBare) return false;
-  return asked.isBeyond || (await isPastEnd(requests, asked.index, signal));
+  return asked.isBeyond || (await isPastEnd(requests, asked.index));
 }
 
 /** Whether the list has become so short that there is no such page any more, by its first one. */
-async function isPastEnd(requests: PageRequests, index: number, signal: AbortSignal): Promise<boolean> {
-  const { pagination } = await getPage(requests, { index: 0, isBeyond: false }, signal);
+async function isPastEnd(requests: PageRequests, index: number): Promise<boolean> {
+  const { pagination } = await getPage(requests, { index: 0, isBeyond: false });
   return index * pagination.pageSize >= pagination.totalRecordCount;
 }
 
 function getPage(
-  { source, list, firstPageNo, pageSize, isKnown }: PageRequests,
+  { source, list, firstPageNo, pageSize, isKnown, signal }: PageRequests,
   { index, isBeyond }: Pick<Asked, 'index' | 'isBeyond'>,
-  signal: AbortSignal,
 ): Promise<Page> {
   return source.getPage(list, { pageNo: firstPageNo + index, pageSize, isBeyond }, signal, isKnown);
 }

@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
 import { readPage } from '../../src/contract/page.ts';
 import { type PageContent, readContent } from '../../src/contract/page-content.ts';
-import { pageReader } from '../../src/contract/record.ts';
+import { readRecords } from '../../src/contract/record.ts';
 
 test('a number that no double holds keeps its digits, however the page is written', () => {
   const pagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":1}';
   const gap = ' '.repeat(200);
   for (const name of ['items', 'it\\u0065ms']) {
     const text = `{"more":{"items":[2]},"${name}"${gap}:${gap}[ {"id":1,"n":12345678901234567890} ],${pagination}}`;
-    const { records } = pageReader(listOf('collections')).read(
+    const { records } = readRecords(
+      listOf('collections'),
       readPage(Buffer.from(text)).content as PageContent,
     );
     expect(records.map(({ extra }) => extra)).toEqual(['{"n":12345678901234567890}']);
@@ -20,7 +21,7 @@ const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 test('a record that is nested deeper than 512 levels is set aside, and those beside it are read', () => {
   const items = `[{"id":1,"deep":${nested(600)}},{"id":2,"deep":${nested(400)}}]`;
-  const { records, rejections } = pageReader(listOf('collections')).read(readContent(Buffer.from(items)));
+  const { records, rejections } = readRecords(listOf('collections'), readContent(Buffer.from(items)));
   expect(records.map(({ id }) => id)).toEqual([2]);
   expect(rejections).toMatchObject([{ position: 0, reason: expect.stringContaining('512') }]);
 });
@@ -39,7 +40,8 @@ test.each([
     `{"id":1,${nestedIn(number)},"deep":${deep}}`,
     `{"id":1,${number},${nestedIn(`"deep":${deep.slice(1, -1)}`)}}`,
   ]) {
-    const { records, rejections } = pageReader(listOf('collections')).read(
+    const { records, rejections } = readRecords(
+      listOf('collections'),
       readContent(Buffer.from(`[${record}]`)),
     );
     expect([records.length, rejections.length]).toEqual([read, 1 - read]);
@@ -58,11 +60,11 @@ test('what is set aside from a page of many parts keeps its place and its text a
   );
   const content = readContent(Buffer.from(`[${items.join(', ')}]`));
   expect(content.parts.length).toBeGreaterThan(1);
-  const { records, positions, rejections } = pageReader(listOf('collections')).read(content);
+  const { records, positions, rejections } = readRecords(listOf('collections'), content);
   expect(new Map(rejections.map(({ position, record }) => [position, record]))).toEqual(odd);
   expect(records.map(({ id }) => id)).toEqual(positions.map(position => position + 1));
   const some = [0, 699, 700, 1_998];
-  expect(pageReader(listOf('collections')).read(content, some)).toMatchObject({
+  expect(readRecords(listOf('collections'), content, some)).toMatchObject({
     positions: [0, 699, 1_998],
     records: [{ id: 1 }, { id: 700 }, { id: 1_999 }],
     rejections: [{ position: 700 }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ListDefinition, lists } from '../../src/contract/lists.ts';
 import { readContent } from '../../src/contract/page-content.ts';
-import { pageReader } from '../../src/contract/record.ts';
+import { readRecords } from '../../src/contract/record.ts';
 import { changeSample } from '../../src/sample/change.ts';
 import { generateSample } from '../../src/sample/generate.ts';
 import type { DocumentExport, Sample } from '../../src/sample/shapes.ts';
@@ -151,5 +151,5 @@ function namesById(of: Sample): Map<number, Set<string>> {
 
 function rejections(list: ListDefinition, of: Sample) {
   const page = readContent(Buffer.from(JSON.stringify(of[list.resource])));
-  return pageReader(list).read(page).rejections;
+  return readRecords(list, page).rejections;
 }

@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
+import { DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
+import { denial } from '../../store/file/access.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
 import { assertStagingOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
@@ -50,15 +51,6 @@ function checkRights(path: string, folder: string): Verdict {
   if (denied.length === 0) return ok('rights', 'the folder and the files can be read and written');
   const todo = 'Give the user who runs docmirror the right to read and write there, or name another place.';
   return failed('rights', `can't be read and written: ${denied.join(', ')}`, todo, exitCodes.failed);
-}
-
-function denial(path: string, mode: number): string | null {
-  try {
-    accessSync(path, mode);
-    return null;
-  } catch (error) {
-    return codeOf(error) ?? 'no reason given';
-  }
 }
 
 function checkSpace(folder: string): Verdict {

@@ -4,7 +4,7 @@ import { isLoopback } from '../../config/parse.ts';
 import type { Config, ServiceConfig } from '../../config/resolve.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { Pagination } from '../../contract/page.ts';
-import { pageReader, type Rejection } from '../../contract/record.ts';
+import { type Rejection, readRecords } from '../../contract/record.ts';
 import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
@@ -72,7 +72,7 @@ async function askOnce(
         const page = await source.getPage(list, { pageNo: null, pageSize: null }, context.signal);
         const { pagination, content } = page;
         const excessPages = await excessOf(pagination, source, list, config, context.signal);
-        const [rejection = null] = content === null ? [] : pageReader(list).read(content).rejections;
+        const [rejection = null] = content === null ? [] : readRecords(list, content).rejections;
         answers.push({ list, page: pagination, error: null, excessPages, rejection });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

@@ -3,7 +3,6 @@ import type { ProxySetting } from '../../config/proxy.ts';
 import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
-import { contentOfJson } from '../../contract/record-content.ts';
 import { UsageError } from '../../errors.ts';
 import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
@@ -44,7 +43,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
   const startedAtMs = performance.now();
   try {
-    const publication = await publish(() => PublishRows.open(config.database, contentOfJson), target, {
+    const publication = await publish(() => PublishRows.open(config.database), target, {
       tenant,
       again: flags.again ?? false,
       replaceTenant: flags.replaceTenant ?? false,

@@ -1,26 +1,16 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync } from 'node:fs';
 import { codeOf } from '../../errors.ts';
 
 /**
- * Whether this user may read or write a file or a folder; false where there is none.
+ * Why this user may not read or write a file or a folder, as the system says it, ENOENT and the like; null where they may.
  *
  * @param mode `constants.R_OK` or `W_OK` of `node:fs`.
  */
-export function mayAccess(path: string, mode: number): boolean {
+export function denial(path: string, mode: number): string | null {
   try {
     accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a file is there that this user may not read: asked in one look, for it may vanish between two. */
-export function isClosedToReaders(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return false;
+    return null;
   } catch (error) {
-    return ['EACCES', 'EPERM'].includes(codeOf(error) ?? '');
+    return codeOf(error) ?? 'no reason given';
   }
 }

@@ -1,7 +1,7 @@
-import { lstatSync, statSync } from 'node:fs';
+import { constants, lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, MirrorFileError, RefusedFileError } from '../../errors.ts';
-import { isClosedToReaders } from './access.ts';
+import { denial } from './access.ts';
 import { knownFile } from './connections.ts';
 import { firstBytes } from './first-bytes.ts';
 
@@ -73,7 +73,10 @@ export function assertOwnBeside(path: string): void {
  * @throws MirrorFileError that names what can't, and says what to do.
  */
 export function assertReadableBeside(path: string): void {
-  const closed = ['-wal', '-shm'].map(name => `${path}${name}`).find(isClosedToReaders);
+  // Asked in one look, for it may vanish between two.
+  const closed = ['-wal', '-shm']
+    .map(name => `${path}${name}`)
+    .find(file => /^(EACCES|EPERM)$/.test(denial(file, constants.R_OK) ?? ''));
   if (closed === undefined) return;
   throw new MirrorFileError(
     `${closed} can't be read by this user, and is a part of ${path} while a run goes, or after one that was killed. Try again when a run has ended. Where a group is to read at any time, let it own new files there: chmod g+s ${dirname(resolve(path))}`,

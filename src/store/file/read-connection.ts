@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { mayAccess } from './access.ts';
+import { denial } from './access.ts';
 import { noteConnection } from './connections.ts';
 import { hasLog, markOf } from './file-mark.ts';
 import { privateFileMode } from './private-file.ts';
@@ -129,5 +129,5 @@ function makeTemporaryFolder(path: string): string {
 }
 
 function canWrite(path: string): boolean {
-  return mayAccess(path, constants.W_OK);
+  return denial(path, constants.W_OK) === null;
 }

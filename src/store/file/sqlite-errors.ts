@@ -1,7 +1,7 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
-import { mayAccess } from './access.ts';
+import { denial } from './access.ts';
 import { hasLog } from './file-mark.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
@@ -73,7 +73,8 @@ export function explainSqliteError(error: unknown, path: string): unknown {
   }
   const given = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
   const mayBeReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '');
-  const code = mayBeReadOnly && isReadOnly(path) ? 'EROFS' : given;
+  // SQLite says of a read-only file system now this, now that.
+  const code = mayBeReadOnly && denial(dirname(path), constants.W_OK) === 'EROFS' ? 'EROFS' : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
     const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;
@@ -96,17 +97,7 @@ export function explaining<T>(path: string, work: () => T): T {
 /** Which file it is that this user may not write: the database, or what SQLite left beside it. */
 function closedIn(path: string): string {
   const files = [path, `${path}-wal`, `${path}-shm`];
-  return files.find(file => existsSync(file) && !mayAccess(file, constants.W_OK)) ?? path;
-}
-
-/** SQLite says of a read-only file system now this, now that. */
-function isReadOnly(path: string): boolean {
-  try {
-    accessSync(dirname(path), constants.W_OK);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'EROFS';
-  }
+  return files.find(file => existsSync(file) && denial(file, constants.W_OK) !== null) ?? path;
 }
 
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */

@@ -1,16 +1,15 @@
 import type Database from 'better-sqlite3';
-import { lists, type Scalar } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
 import { type StoredVersion, versionColumns, versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
-import { selectedTables, standingRow, tableOf } from './publish-columns.ts';
-
-/** What a record of a list says, in 32 hexadecimal digits, by its JSON text in the service's shape. */
-type ContentOf = (resource: string, recordJson: string) => string;
 
 // A run that is under way is not known yet, nor is what comes after it.
 const endedRuns = `
@@ -32,15 +31,14 @@ const mirrorIdOfReceipts = "SELECT receipt ->> '$.mirrorId' FROM sync_receipts O
 export class PublishRows implements PublishSource {
   readonly mirrorId: string;
   readonly #file: MirrorFile;
-  readonly #contentOf: ContentOf;
 
   /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
-  static open(path: string, contentOf: ContentOf): PublishRows {
+  static open(path: string): PublishRows {
     const file = openForReading(path);
     try {
       file.sqlite.exec('BEGIN');
       const mirrorId = file.sqlite.prepare<[], string>(mirrorIdOfReceipts).pluck().get();
-      if (mirrorId !== undefined) return new PublishRows(file, mirrorId, contentOf);
+      if (mirrorId !== undefined) return new PublishRows(file, mirrorId);
       throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
     } catch (error) {
       file.close();
@@ -48,10 +46,9 @@ export class PublishRows implements PublishSource {
     }
   }
 
-  private constructor(file: MirrorFile, mirrorId: string, contentOf: ContentOf) {
+  private constructor(file: MirrorFile, mirrorId: string) {
     this.#file = file;
     this.mirrorId = mirrorId;
-    this.#contentOf = contentOf;
   }
 
   [Symbol.dispose](): void {
@@ -63,8 +60,8 @@ export class PublishRows implements PublishSource {
   }
 
   rowCountSince(runId: number): number {
-    const counts = selectedTables.map(
-      ({ table }) => `SELECT count(*) FROM ${table} WHERE _changed_run_id > @runId`,
+    const counts = keptResources.map(
+      resource => `SELECT count(*) FROM ${tableOf(resource)} WHERE _changed_run_id > @runId`,
     );
     counts.push('SELECT count(*) FROM record_history WHERE valid_to_run_id > @runId');
     const sum = counts.map(count => `(${count})`).join(' + ');
@@ -74,11 +71,17 @@ export class PublishRows implements PublishSource {
   *rows(resource: string, runId: number): Generator<SourceRow> {
     yield* this.#ended(resource, this.#versions(removedInRun, resource, runId), true);
     yield* this.#ended(resource, this.#versions(begunInRun, resource, runId), false);
-    const { table, columns, areArrays } = tableOf(resource);
-    const select = `SELECT ${columns.join(', ')} FROM ${table} t WHERE _changed_run_id = ? ORDER BY id`;
-    for (const row of this.#sqlite.prepare<[number], Scalar[]>(select).raw().iterate(runId)) {
-      yield standingRow(row, areArrays);
+    const list = lists.find(each => each.resource === resource);
+    if (list === undefined) {
+      for (const row of new ConnectionTable(this.#sqlite).writtenBy(runId)) {
+        const { id, name, extra, firstSeenRunId, changedRunId } = row;
+        const content = row.content?.toString('hex') ?? '';
+        yield { id, values: [name], firstSeenRunId, changedRunId, extra, content, isRemoved: false };
+      }
+      return;
     }
+    for (const { record, ...row } of new ListTable(this.#sqlite, list).writtenBy(runId))
+      yield { ...row, values: [...record.scalars, ...record.arrays], extra: record.extra, isRemoved: false };
   }
 
   *changes(runId: number): Generator<SourceChange> {
@@ -98,22 +101,26 @@ export class PublishRows implements PublishSource {
   *#ended(resource: string, versions: Iterable<StoredVersion>, isRemoved: boolean): Generator<SourceRow> {
     for (const [version, { values, extra }] of restored(resource, versions)) {
       const { recordId, firstSeenRunId, validFromRunId, record } = version;
-      const content = this.#contentOf(resource, record);
+      const content = contentOfJson(resource, record);
       yield { id: recordId, values, firstSeenRunId, changedRunId: validFromRunId, extra, content, isRemoved };
     }
   }
 
   *#contentsAfter(resource: string, runId: number): Generator<string> {
-    const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource).table} WHERE _changed_run_id <= ?`;
+    const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource)} WHERE _changed_run_id <= ?`;
     yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
     for (const { record } of versionsAfterRun(this.#sqlite, resource, runId))
-      yield this.#contentOf(resource, record);
+      yield contentOfJson(resource, record);
   }
 
   #versions(condition: string, resource: string, runId: number): IterableIterator<StoredVersion> {
     const select = `SELECT ${versionColumns} FROM record_history WHERE ${condition} ORDER BY id`;
     return this.#sqlite.prepare<[string, number], StoredVersion>(select).iterate(resource, runId);
   }
+}
+
+function tableOf(resource: string): string {
+  return lists.find(each => each.resource === resource)?.table ?? 'connections';
 }
 
 type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;

@@ -91,6 +91,15 @@ export class ConnectionTable {
       .iterate();
   }
 
+  /** The rows that a run wrote, in the order of their ids. */
+  *writtenBy(runId: number): Generator<ConnectionRow> {
+    yield* this.#sqlite
+      .prepare<[number], ConnectionRow>(
+        `SELECT ${rowColumns} FROM connections WHERE _changed_run_id = ? ORDER BY id`,
+      )
+      .iterate(runId);
+  }
+
   /** Whether some pages of a list tell what the list says of the connections that they speak of. */
   isToldBy(claims: ConnectionClaims, rank: number): boolean {
     return [...claims].every(claim => {
@@ -211,7 +220,6 @@ export class ConnectionTable {
 
   /** Inserts those that records refer to and that another program took away, without a name: the lists that name them will be read. */
   bringBackMissing(runId: number): void {
-    const source = { nameRank: unclaimed, nameTime: null, extraRank: unclaimed };
     for (const [table, column] of referencingColumns()) {
       const missing = this.#sqlite
         .prepare<[], number>(
@@ -220,7 +228,7 @@ export class ConnectionTable {
         )
         .pluck()
         .all();
-      for (const id of missing) this.#insertRow({ id, name: null, extra: null }, source, runId, runId);
+      for (const id of missing) this.#insertRow({ id, name: null, extra: null }, noSource, runId, runId);
     }
     this.#saveSums();
   }

@@ -108,9 +108,9 @@ export class ListTable {
     return this.#sqlite.prepare(`SELECT count(*) FROM ${this.list.table}`).pluck().get() as number;
   }
 
-  /** True where one content stands in several rows. */
+  /** True where one content stands in several rows, of a list without ids. */
   hasRepeats(): boolean {
-    const lead = this.#timeAt < 0 ? 'id' : this.#scalarColumns[this.#timeAt];
+    const lead = this.#scalarColumns[this.#timeAt];
     const repeated = `SELECT 1 FROM ${this.list.table} GROUP BY ${lead}, _content HAVING count(*) > 1 LIMIT 1`;
     return this.#sqlite.prepare(repeated).get() !== undefined;
   }
@@ -259,6 +259,16 @@ export class ListTable {
       .raw()
       .all(limit, offset)
       .map(row => this.#toStoredRow(row));
+  }
+
+  /** The rows that a run wrote, in the order of their ids. */
+  *writtenBy(runId: number): Generator<StoredRow> {
+    const rows = this.#sqlite
+      .prepare<[number], Scalar[]>(
+        `SELECT ${this.#columns} FROM ${this.list.table} WHERE _changed_run_id = ? ORDER BY id`,
+      )
+      .raw();
+    for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
   }
 
   *ids(): Generator<number> {

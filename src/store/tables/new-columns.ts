@@ -10,7 +10,7 @@ import {
 } from '../../contract/lists.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
-import { firstValue, firstValues } from './query.ts';
+import { firstValue } from './query.ts';
 
 /** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
 interface WaitingRow {
@@ -133,8 +133,6 @@ class UnknownConnections {
 
 /** Known pages and edges were found for records of the shape before. */
 function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
-  const tables = `SELECT name FROM sqlite_schema
-    WHERE type = 'table' AND (name LIKE '\\_known%' ESCAPE '\\' OR name LIKE '\\_list%' ESCAPE '\\')`;
-  for (const table of firstValues<string>(sqlite, tables))
+  for (const table of ['_known_pages', '_list_states'])
     sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
 }

@@ -1,6 +1,6 @@
 import type { ListDefinition } from '../../contract/lists.ts';
 import { readContent } from '../../contract/page-content.ts';
-import { type MirrorRecord, type PageReader, pageReader } from '../../contract/record.ts';
+import { type MirrorRecord, readRecords } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { StoredVersion } from './record-lives.ts';
 import type { StandingRecord } from './standing-record.ts';
@@ -21,29 +21,28 @@ export function* restoredVersions(
   list: ListDefinition,
   versions: Iterable<StoredVersion>,
 ): Generator<RestoredVersion> {
-  const reader = pageReader(list);
   let batch: StoredVersion[] = [];
   for (const version of versions) {
     batch.push(version);
     if (batch.length < versionsPerPage) continue;
-    yield* restore(reader, batch);
+    yield* restore(list, batch);
     batch = [];
   }
-  yield* restore(reader, batch);
+  yield* restore(list, batch);
 }
 
-function* restore(reader: PageReader, versions: readonly StoredVersion[]): Generator<RestoredVersion> {
-  const records = readBack(reader, versions);
+function* restore(list: ListDefinition, versions: readonly StoredVersion[]): Generator<RestoredVersion> {
+  const records = readBack(list, versions);
   for (const [at, version] of versions.entries()) {
     const { recordId: id, firstSeenRunId, validFromRunId: changedRunId } = version;
     yield { id, record: records[at] as MirrorRecord, firstSeenRunId, changedRunId, version };
   }
 }
 
-function readBack(reader: PageReader, versions: readonly StoredVersion[]): readonly MirrorRecord[] {
+function readBack(list: ListDefinition, versions: readonly StoredVersion[]): readonly MirrorRecord[] {
   const items = versions.map(({ record }) => record).join(',');
   try {
-    const { records } = reader.read(readContent(Buffer.from(`[${items}]`)));
+    const { records } = readRecords(list, readContent(Buffer.from(`[${items}]`)));
     if (records.length === versions.length) return records;
   } catch {
     // Which of them is at fault is found out below.
@@ -53,5 +52,5 @@ function readBack(reader: PageReader, versions: readonly StoredVersion[]): reado
       `record_history ${versions[0]?.id} holds what is no record. "docmirror verify" tells what else is wrong.`,
     );
   }
-  return versions.flatMap(version => readBack(reader, [version]));
+  return versions.flatMap(version => readBack(list, [version]));
 }

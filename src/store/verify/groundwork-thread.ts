@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { fileKey } from '../file/connections.ts';
+import type { FilePlace } from '../file/file-place.ts';
+import { OtherWriters } from '../file/other-writers.ts';
 import { type Groundwork, groundworkOf, type PlainGroundwork } from './groundwork.ts';
 
 /** What the thread says: that it sees one state of the file from here on, and then what it found. */
@@ -15,8 +16,8 @@ export class GroundworkThread {
   readonly #worker: Worker;
   /** Stays outside of all transactions, so it sees when somebody writes to the file. */
   readonly #watch: Database.Database;
-  readonly #versionBefore: number;
-  readonly #isInPlace: () => boolean;
+  readonly #others: OtherWriters;
+  readonly #place: FilePlace;
   readonly #found: Promise<Groundwork | null>;
   #isSameState = false;
 
@@ -24,12 +25,12 @@ export class GroundworkThread {
    * To be called before this thread begins its own transaction.
    *
    * @param path a file that this process has open.
-   * @param key which file that is, by `fileKey` from before it was opened: a restore may put another one in its place.
+   * @param place where it lay before it was opened: a restore may put another one there.
    */
-  constructor(path: string, key: string | null) {
-    this.#isInPlace = () => fileKey(path) === key;
+  constructor(path: string, place: FilePlace) {
+    this.#place = place;
     this.#watch = new Database(path, { readonly: true, fileMustExist: true });
-    this.#versionBefore = versionOf(this.#watch);
+    this.#others = new OtherWriters(this.#watch);
     // The program runs as it is written, and bundled.
     const script = new URL(`./groundwork-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(script, { workerData: path });
@@ -51,16 +52,11 @@ export class GroundworkThread {
     return new Promise(resolve => {
       this.#worker.on('message', (message: ThreadMessage) => {
         if (message !== 'begun') resolve(this.#isSameState ? groundworkOf(message) : null);
-        else this.#isSameState = versionOf(this.#watch) === this.#versionBefore && this.#isInPlace();
+        else this.#isSameState = !this.#others.haveWritten() && this.#place.isKept;
       });
       // Whatever went wrong there goes wrong here too, and is explained.
       this.#worker.on('error', () => resolve(null));
       this.#worker.on('exit', () => resolve(null));
     });
   }
-}
-
-/** A number that is another one after each commit of others. */
-function versionOf(sqlite: Database.Database): number {
-  return sqlite.pragma('data_version', { simple: true }) as number;
 }

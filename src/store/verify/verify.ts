@@ -3,7 +3,7 @@ import type { Checkpoint, ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
-import { fileKey } from '../file/connections.ts';
+import { FilePlace } from '../file/file-place.ts';
 import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { TimeSlice } from '../file/time-slice.ts';
@@ -94,10 +94,10 @@ async function openAndAudit(
   state: AuditState,
 ): Promise<void> {
   const slice = new TimeSlice(signal);
-  const key = fileKey(path);
+  const place = new FilePlace(path);
   const file = openForReading(path);
   const { sqlite } = file;
-  const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name, key) : null;
+  const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name, place) : null;
   try {
     // One state of the file, whatever a run writes meanwhile.
     beginReading(sqlite);

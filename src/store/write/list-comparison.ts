@@ -157,7 +157,7 @@ class GoneByKey {
 }
 
 /** Rows by a text that several may share, each handed out once. */
-class RowsByText {
+export class RowsByText {
   readonly #rows = new Map<string, number[]>();
 
   get isEmpty(): boolean {

@@ -3,7 +3,7 @@ import { contentOf, type RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
 import type { Page } from '../../contract/page.ts';
 import { readContent } from '../../contract/page-content.ts';
-import { type MirrorRecord, pageReader, type Rejection } from '../../contract/record.ts';
+import { type MirrorRecord, type Rejection, readRecords } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { type ReadItems, rejectedRow } from '../../proof/answer.ts';
 import type { FoundOnPage } from '../../proof/incremental.ts';
@@ -47,7 +47,7 @@ export class PageComparison {
    */
   compare(page: Page, hasRows: boolean): ComparedPage {
     const content = page.content ?? readContent(page.items);
-    const { records, positions, rejections } = pageReader(this.#list).read(content);
+    const { records, positions, rejections } = readRecords(this.#list, content);
     const { count } = content;
     const items = new PageItems(count, this.#list.identity.by === 'id');
     const sum = new Sum();
@@ -204,7 +204,7 @@ export function readStaged(
   const bytes = page.bytes();
   if (bytes === null)
     throw new Error(`Page ${page.digest} of ${list.resource} was staged without what is new on it.`);
-  const read = pageReader(list).read(readContent(bytes), positions);
+  const read = readRecords(list, readContent(bytes), positions);
   return read.records.map((record, at) => ({ position: read.positions[at] as number, record }));
 }
 
@@ -223,7 +223,7 @@ export function newOn(
 /** The records of a staged page that can't be read. */
 export function rejectionsOf(list: ListDefinition, page: KeptPage): readonly Rejection[] {
   const bytes = page.rejectedCount === 0 ? null : page.bytes();
-  return bytes === null ? [] : pageReader(list).read(readContent(bytes)).rejections;
+  return bytes === null ? [] : readRecords(list, readContent(bytes)).rejections;
 }
 
 /** What a staged page holds, as the proof asks for it. */

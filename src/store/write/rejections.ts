@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Rejection } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { Fingerprints } from '../tables/fingerprints.ts';
+import { RowsByText } from './list-comparison.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -15,7 +16,7 @@ export class Rejections {
   readonly #moveOn: Database.Statement<[number, number]>;
   readonly #insert: Database.Statement;
   /** The rows of earlier runs that were not met again, by the hashes of their texts; read when the first record comes. */
-  #before: Map<string, number[]> | null = null;
+  #before: RowsByText | null = null;
   readonly #fingerprints: Fingerprints;
   #count = 0;
 
@@ -38,7 +39,7 @@ export class Rejections {
   add(pageNo: number, { position, reason, record }: Rejection): void {
     this.#count++;
     this.#before ??= this.#readBefore();
-    const known = this.#before.get(hashOf(record))?.pop();
+    const known = this.#before.take(hashOf(record), () => true);
     if (known !== undefined) {
       this.#moveOn.run(this.#runId, known);
       this.#fingerprints.set(known);
@@ -56,18 +57,15 @@ export class Rejections {
     this.#fingerprints.set(Number(lastInsertRowid));
   }
 
-  #readBefore(): Map<string, number[]> {
-    const before = new Map<string, number[]>();
+  #readBefore(): RowsByText {
+    const before = new RowsByText();
     const rows = this.#sqlite.prepare<[string, number], { id: number; record: string }>(
       'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
     );
     for (const { id, record } of rows.iterate(this.#resource, this.#runId)) {
       // Moved on, what another program made of it would pass for docmirror's own.
       if (!this.#fingerprints.holds(id)) continue;
-      const hash = hashOf(record);
-      const alike = before.get(hash);
-      if (alike === undefined) before.set(hash, [id]);
-      else alike.push(id);
+      before.add(hashOf(record), id);
     }
     return before;
   }

@@ -52,7 +52,7 @@ export class RunRecords {
       .values({ status: 'running', ...start })
       .returning({ id: syncRuns.id })
       .get();
-    this.#noteRun(run.id);
+    this.#note('sync_runs', run.id);
     return run.id;
   }
 
@@ -125,27 +125,22 @@ export class RunRecords {
 
   /** Writes to a row. What another program made of it before is not noted with that: it would pass for docmirror's own from then on. */
   #rewrite(table: FingerprintedTable, rowId: number, write: () => void): void {
-    const fingerprints = new Fingerprints(this.#sqlite, table);
-    const isAsWritten = fingerprints.holds(rowId);
+    const isAsWritten = new Fingerprints(this.#sqlite, table).holds(rowId);
     write();
-    if (!isAsWritten) return;
-    fingerprints.set(rowId);
-    fingerprints.save();
+    if (isAsWritten) this.#note(table, rowId);
   }
 
-  /** Notes what a run's row says, in its fingerprint. */
-  #noteRun(runId: number): void {
-    const fingerprints = new Fingerprints(this.#sqlite, 'sync_runs');
-    fingerprints.set(runId);
+  /** Notes what a row says, in its fingerprint. */
+  #note(table: FingerprintedTable, rowId: number): void {
+    const fingerprints = new Fingerprints(this.#sqlite, table);
+    fingerprints.set(rowId);
     fingerprints.save();
   }
 
   #noteList(runId: number, resource: string): void {
     const rowOf = 'SELECT rowid FROM sync_run_resources WHERE run_id = ? AND resource = ?';
     const rowId = firstValue<number>(this.#sqlite, rowOf, runId, resource);
-    const fingerprints = new Fingerprints(this.#sqlite, 'sync_run_resources');
-    if (rowId !== undefined) fingerprints.set(rowId);
-    fingerprints.save();
+    if (rowId !== undefined) this.#note('sync_run_resources', rowId);
   }
 
   beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {

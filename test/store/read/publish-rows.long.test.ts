@@ -3,7 +3,6 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lists, type ResourceName } from '../../../src/contract/lists.ts';
-import { contentOfJson } from '../../../src/contract/record-content.ts';
 import { MirrorFileError } from '../../../src/errors.ts';
 import type { SourceRow } from '../../../src/publish/source.ts';
 import { publishedTables } from '../../../src/publish/tables.ts';
@@ -42,7 +41,7 @@ test('the rows of the runs, played one after the other, are the mirror as it sto
 }, 60_000);
 
 function expectReplay(path: string, runCount: number): void {
-  const rows = PublishRows.open(path, contentOfJson);
+  const rows = PublishRows.open(path);
   const reader = new MirrorReader(path);
   try {
     expect(rows.runs().map(({ runId }) => runId)).toEqual(
@@ -102,7 +101,7 @@ test('a connection that one run names twice is one row with the name that counts
   served['document-exports'] = [documentExport(1, { sourceConnection: { id: 1, name: 'Old' } })];
   served.collections = [collection(1, { sourceConnection: { id: 1, name: 'New' } })];
   await syncScene(scene);
-  const rows = PublishRows.open(scene.database, contentOfJson);
+  const rows = PublishRows.open(scene.database);
   const named = [...rows.rows('connections', 1)].filter(({ id }) => id === 1);
   const changes = [...rows.changes(1)].filter(
     ({ resource, recordId }) => resource === 'connections' && recordId === 1,
@@ -123,7 +122,7 @@ test('a run that is under way, and what comes after it, is not published; what a
     "UPDATE sync_run_resources SET checksum = 'abc', record_count = 7 WHERE run_id = 2 AND resource = 'webhooks'",
   );
   sqlite.close();
-  const rows = PublishRows.open(path, contentOfJson);
+  const rows = PublishRows.open(path);
   expect(rows.runs().map(({ runId }) => runId)).toEqual([1, 2]);
   expect(rows.sumAfter('webhooks', 1)).toMatchObject({ recordCount: 0 });
   expect(rows.sumAfter('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
@@ -135,5 +134,5 @@ test('a mirror that has no receipt yet has nothing to publish', async () => {
   const path = join(folder.path, 'mirror.sqlite');
   await run(path, new ModelService());
   tamper(path, 'DELETE FROM sync_receipts');
-  expect(() => PublishRows.open(path, contentOfJson)).toThrow(MirrorFileError);
+  expect(() => PublishRows.open(path)).toThrow(MirrorFileError);
 });

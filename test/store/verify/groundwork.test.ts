@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fileKey } from '../../../src/store/file/connections.ts';
+import { FilePlace } from '../../../src/store/file/file-place.ts';
 import { GroundworkThread } from '../../../src/store/verify/groundwork-thread.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
@@ -94,7 +94,7 @@ test('what the thread found counts where nothing was written since the audit beg
   const path = join(folder.path, 'copy.sqlite');
   copyFileSync(scene.database, path);
   const database = new Database(path);
-  const still = new GroundworkThread(path, fileKey(path));
+  const still = new GroundworkThread(path, new FilePlace(path));
   const groundwork = await still.found();
   await still.end();
   expect(groundwork?.faults).toEqual([]);
@@ -104,7 +104,7 @@ test('what the thread found counts where nothing was written since the audit beg
   });
   expect(groundwork?.work.of(2, 'webhooks')).toMatchObject({ value: { count: 0 } });
 
-  const disturbed = new GroundworkThread(path, fileKey(path));
+  const disturbed = new GroundworkThread(path, new FilePlace(path));
   // The thread begins after this.
   database.exec("UPDATE collections SET name = 'x' WHERE id = 3");
   expect(await disturbed.found()).toBeNull();
@@ -119,10 +119,10 @@ test('what the thread found in a file that took the place of the one that is aud
     string,
   ];
   for (const copy of [path, other]) copyFileSync(scene.database, copy);
-  const key = fileKey(path);
+  const place = new FilePlace(path);
   const audited = new Database(path, { readonly: true });
   renameSync(other, path);
-  const thread = new GroundworkThread(path, key);
+  const thread = new GroundworkThread(path, place);
   expect(await thread.found()).toBeNull();
   await thread.end();
   audited.close();
