@@ -1,9 +1,21 @@
 /**
  * What could steer a terminal or turn the order of what is read: control characters, marks of direction, and odd line ends. And what
- * can't be seen, so that two texts look alike: soft hyphens, joiners, characters of no width, and tags.
+ * can't be seen, so that two texts look alike: soft hyphens, joiners between other letters than theirs, characters of no width, and tags.
  */
-const unsafe =
-  /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
+const unseen =
+  /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/u
+    .source;
+
+/** A joiner that is part of what is written: between the pictures of one emoji, and in scripts that join their letters. */
+const [picture, joined] = [
+  '\\p{Extended_Pictographic}',
+  ['Arab', 'Syrc', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh']
+    .map(script => `\\p{scx=${script}}`)
+    .join(''),
+];
+const joiner = `(?<=[${picture}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=${picture})|(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;
+
+const unsafe = new RegExp(`${unseen}(?<!${joiner})`, 'gu');
 
 const shortForms: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

@@ -11,6 +11,9 @@ test.each([
   ['a\u200bb\u200dc\u2060d\u2064', 'a\\u200bb\\u200dc\\u2060d\\u2064'],
   ['tag\u{e0041}\u{e007f}', 'tag\\u{e0041}\\u{e007f}'],
   ['Grüße, 世界 👋 – fine', 'Grüße, 世界 👋 – fine'],
+  ['👩\u200d👩\u200d👧 ❤️\u200d🔥 👩🏽\u200d🚒', '👩\u200d👩\u200d👧 ❤️\u200d🔥 👩🏽\u200d🚒'],
+  ['می\u200cخواهم क्\u200dष', 'می\u200cخواهم क्\u200dष'],
+  ['👩\u200d \u200d👩 pay\u200cpal é\u200dx', '👩\\u200d \\u200d👩 pay\\u200cpal é\\u200dx'],
 ])('%j is shown as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
 });

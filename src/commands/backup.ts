@@ -73,10 +73,9 @@ function assertThere(flag: string, path: string): void {
     throw new MirrorFileError(`${flag}: there is no backup at ${path}.`);
 }
 
-function describe({ path, bytes, verification }: Backup, removed: readonly string[]): string {
-  const newest = Math.max(0, ...verification.lists.map(({ runId }) => runId ?? 0));
+function describe({ path, bytes, newestRunId }: Backup, removed: readonly string[]): string {
   const lines = [
-    `${path}: ${stateText(newest)}, ${bytesText(bytes)}, verified.`,
+    `${path}: ${stateText(newestRunId)}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
   return lines.map(line => `${printable(line)}\n`).join('');

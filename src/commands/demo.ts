@@ -85,8 +85,8 @@ function assertDemo(file: string): void {
 
 async function syncDemo(command: Command, context: CommandContext, url: string): Promise<RunSummary> {
   const config = resolveConfig(
-    { logLevel: 'warn', ...command.opts(), database: demoFile, actor: demoActor },
-    {},
+    { ...command.opts(), database: demoFile, actor: demoActor },
+    { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'warn' },
   );
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   return runOnce({

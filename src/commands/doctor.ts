@@ -54,8 +54,11 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
       : '"docmirror sync --help" explains each.';
   yield wrong.length === 0 ? await checkKey(config) : failed('settings', words, todo, exitCodes.usage);
   const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
-  yield* isUnusable ? skippedChecks(['token', ...networkChecks]) : checkService(service, config, context);
-  if (config instanceof UsageError) yield* skippedChecks(fileChecks);
+  const isFlag = command.opts<{ token?: string }>().token !== undefined;
+  const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
+  if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
+  else yield* checkService(service, config, isFlag, context);
+  if (config instanceof UsageError) yield* skippedChecks(fileChecks, incomplete);
   else yield* checkFiles(config.database, context.signal);
 }
 
@@ -83,9 +86,11 @@ function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | 
   }
 }
 
+/** @param isFlag whether the token is that of the flag. */
 async function* checkService(
   service: ServiceConfig,
   config: Config,
+  isFlag: boolean,
   context: CommandContext,
 ): AsyncGenerator<Verdict> {
   const token = await attempt(() => readToken(service.token, context.signal));
@@ -95,13 +100,16 @@ async function* checkService(
     return;
   }
   context.secrets.add(token);
-  yield ok('token', `there is one, from ${originOf(service.token)}`);
+  yield ok('token', `there is one, from ${isFlag ? '--token' : originOf(service.token)}`);
   const logger = await createLogger('silent', false, context.secrets);
   yield* checkNetwork({ ...service, token: { text: token } }, config, { ...context, logger });
 }
 
-function skippedChecks(checks: readonly string[]): Verdict[] {
-  return checks.map(check => skipped(check, 'the settings are not complete'));
+const incomplete = 'the settings are not complete';
+const otherService = 'the mirror is of another service';
+
+function skippedChecks(checks: readonly string[], why: string): Verdict[] {
+  return checks.map(check => skipped(check, why));
 }
 
 /** Where the token comes from; the command is not shown, for it may hold a secret. */

@@ -45,6 +45,7 @@ export async function verifyLive(
     if (summary.resources.every(({ error }) => error === null)) mirror.compareConnections();
     return {
       isProven: summary.resources.every(isProven),
+      isCompared: summary.resources.some(({ error }) => error === null),
       notes: summary.resources.flatMap(notesOn),
       differenceCount,
       differences,

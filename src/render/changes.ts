@@ -49,9 +49,10 @@ function differenceText({ name, before, after, note }: ShownDifference): string 
 }
 
 /** As much of a value as says something, in characters. */
-const sideMin = 12;
-/** How much is shown around what changed, in characters. */
+const sideMin = 5;
+/** How much is shown around what changed, in characters; nearly nothing where a value has so little room. */
 const contextLength = 8;
+const narrowSide = 12;
 
 /** Both values around what differs, each in at most so many characters. */
 function shortened({ before, after, ...rest }: ShownDifference, sideMax: number): ShownDifference {
@@ -60,11 +61,12 @@ function shortened({ before, after, ...rest }: ShownDifference, sideMax: number)
   while (start < shorter && before[start] === after[start]) start++;
   let alike = 0;
   while (alike < shorter - start && before.at(-1 - alike) === after.at(-1 - alike)) alike++;
+  const context = sideMax < narrowSide ? 1 : contextLength;
   const around = (value: string) => {
     if (value.length <= sideMax) return value;
-    const to = Math.min(value.length, value.length - alike + contextLength);
+    const to = Math.min(value.length, value.length - alike + context);
     // Where what differs is short, more of what leads to it is shown; two characters are for the marks.
-    const from = Math.max(0, Math.min(start - contextLength, to - sideMax + 2));
+    const from = Math.max(0, Math.min(start - context, to - sideMax + 2));
     const end = to < value.length ? '…' : '';
     return cut(`${from === 0 ? '' : '…'}${piece(value, from, to)}${end}`, sideMax);
   };

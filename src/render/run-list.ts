@@ -14,7 +14,7 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
       { right: 'New' },
       { right: 'Changed' },
       { right: 'Removed' },
-      'Error',
+      'Why',
     ],
     runs.map(run => [
       String(run.id),
@@ -24,7 +24,7 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
       total(run, 'inserted'),
       total(run, 'updated'),
       total(run, 'removed'),
-      run.errorCode ?? '',
+      run.errorCode ?? whyPartial(run),
     ]),
     width,
   );
@@ -57,6 +57,16 @@ export function resourceOf({
 
 function errorOf(code: string | null, message: string | null) {
   return code === null ? null : { code, message };
+}
+
+/** Why a run that met no error is not completed, in words; empty where it is. */
+function whyPartial({ resources }: RecordedRun): string {
+  const has = (is: (list: RunResourceRow) => boolean, words: string) => (resources.some(is) ? [words] : []);
+  return [
+    ...has(({ completeness }) => completeness === 'unproven', 'unproven'),
+    ...has(({ rejected }) => rejected > 0, 'records rejected'),
+    ...has(({ removalsWithheld }) => removalsWithheld > 0, 'removals withheld'),
+  ].join(', ');
 }
 
 function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): string {

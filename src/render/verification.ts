@@ -8,6 +8,8 @@ import { renderTable } from './table.ts';
 /** How the mirror stands against the service; `isProven` where two walks over every list agreed. */
 export interface LiveResult {
   readonly isProven: boolean;
+  /** False where not one list could be read. */
+  readonly isCompared: boolean;
   readonly notes: readonly string[];
   readonly differenceCount: number;
   /** The first of them. */
@@ -56,13 +58,15 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
 }
 
 /** A comparison with the service for people. */
-export function liveText({ isProven, notes, differences, differenceCount }: LiveResult): string {
+export function liveText({ isProven, isCompared, notes, differences, differenceCount }: LiveResult): string {
   const verdict =
     differenceCount > 0
       ? `The mirror is not what the service lists: ${counted(differenceCount, 'difference')}.`
       : isProven
         ? 'The mirror is what the service lists, record for record.'
-        : 'No difference from the service was found, but not all of it could be compared.';
+        : isCompared
+          ? 'No difference from the service was found, but not all of it could be compared.'
+          : 'Nothing could be compared with the service.';
   const lines = [
     verdict,
     ...notes.map(printable),

@@ -106,6 +106,20 @@ describe.concurrent('doctor', () => {
     expect(second.of('mirror').found).toMatch(/is sound: 140 records, 1 run$/);
   });
 
+  test('says where the token is from', async () => {
+    await using scene = await setScene();
+    expect((await doctor(scene)).of('token').found).toBe('there is one, from DOCMIRROR_TOKEN');
+    expect((await doctor(scene, '--token', 'wrong')).of('token').found).toBe('there is one, from --token');
+  });
+
+  test('asks no other service than that of the mirror, and says so', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await scene.sync();
+    const { code, of } = await doctor(scene, '--base-url', 'http://127.0.0.1:9');
+    expect(code).toBe(2);
+    expect(of('token')).toMatchObject({ status: 'skipped', found: 'the mirror is of another service' });
+  });
+
   test('gets over what a run gets over', async () => {
     await using scene = await setScene({
       faults: ({ n }) => (n % 2 ? { kind: 'status', status: 503 } : undefined),

@@ -26,3 +26,20 @@ test('all runs of years are told at once, each with its lists', async () => {
       'webhooks',
     ]);
 });
+
+test('a partial run says why it is', async () => {
+  await using scene = await setScene({}, { exports: 60, collections: 5, webhooks: 2 });
+  await scene.sync();
+  scene.service.lists['document-exports'].splice(0, 50);
+  (scene.service.lists.collections[0] as unknown as Record<string, unknown>).id = 'none';
+  await scene.sync('--full');
+  scene.service.options.status = { webhooks: 403 };
+  await scene.sync('--full');
+  const { stdout } = await scene.run('runs');
+  const ends = stdout.split('\n').map(line => /(partial|completed)[ \d]+(.*)$/.exec(line)?.slice(1));
+  expect(ends.filter(end => end !== undefined)).toEqual([
+    ['partial', 'forbidden'],
+    ['partial', 'records rejected, removals withheld'],
+    ['completed', ''],
+  ]);
+});

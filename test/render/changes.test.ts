@@ -16,6 +16,12 @@ describe('the line of an update', () => {
     expect(line({ name: 'one' }, { name: 'two' })).toBe('~ document-exports 4711  name: one → two\n');
   });
 
+  test('shows a piece of both values in a narrow terminal, too', () => {
+    const shown = line({ sourceDocumentTitle: `${title}, 7` }, { sourceDocumentTitle: `${title}, 8` }, 60);
+    expect(shown).toMatch(/^~ document-exports 4711 {2}sourceDocumentTitle: ….*7 → ….*8\n$/);
+    expect(shown.trimEnd().length).toBeLessThanOrEqual(60);
+  });
+
   test('shows of long values that begin and end alike the part that changed', () => {
     const shown = line(
       { sourceDocumentTitle: `${title} 7, final version` },

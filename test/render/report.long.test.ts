@@ -229,6 +229,13 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
     });
   });
 
+  test('fits a page of 320 px, as a large one is when it is shown four times as large', async () => {
+    await withPage({ width: 320 }, async page => {
+      const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+      expect(widths).toEqual([320, 320]);
+    });
+  });
+
   test('shows the same without JavaScript, and its numbers on demand', async () => {
     await withPage({ width: 1280, javaScriptEnabled: false }, async page => {
       expect(await page.locator('.chart:visible svg').count()).toBe(4);

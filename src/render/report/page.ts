@@ -53,7 +53,7 @@ function glossary({ lists }: ReportData): Html {
     ${hasCounts && html`<dt>counts agree</dt><dd>One walk saw every page and every count was right; nothing the mirror knew was missing.</dd>`}
     <dt>incremental</dt><dd>The edges and counts of the list agree with the last full sweep, plus what is new.</dd>
     <dt>unproven</dt><dd>The service contradicted itself. What was seen is stored, and nothing is removed.</dd>
-    <dt>withheld</dt><dd>Records that are gone but were kept, for too many went at once.</dd>
+    <dt>withheld</dt><dd>Records that are gone but were kept, for too many went at once, or what was rejected may be among them.</dd>
     <dt>rejected</dt><dd>Records that could not be read. Their text is kept aside.</dd>
   </dl>
 </section>`;

@@ -65,7 +65,7 @@ tbody th{font-weight:600;white-space:nowrap}
 .runs td:nth-child(n+3){white-space:nowrap}
 .runs td{min-width:0;overflow-wrap:anywhere}
 .numbers{width:auto;min-width:min(320px,100%)}
-.numbers tbody th{font-weight:400;white-space:normal}
+.numbers tbody th{font-weight:400;white-space:normal;overflow-wrap:anywhere}
 .numbers th,.numbers td{padding-top:4px;padding-bottom:4px}
 .change{display:block}
 .legend{display:flex;flex-wrap:wrap;gap:4px 20px;margin:12px 0 24px;padding:0;list-style:none;font-size:14px;color:var(--muted)}
@@ -122,7 +122,7 @@ section{margin:18px 0;padding:18px 16px}
 .runs th,.runs td{padding:0;border:0}
 .runs td:nth-child(2){text-align:right}
 .runs td:nth-child(3){text-align:left;color:var(--muted)}
-.runs td:nth-child(4){white-space:normal}
+.runs tbody th,.runs td:nth-child(n+3){white-space:normal}
 .change{display:inline-block;margin-left:10px}
 }
 @media print{

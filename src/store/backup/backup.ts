@@ -16,6 +16,7 @@ import {
   removeUnfinished,
   unfinishedPath,
 } from '../file/unfinished.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import { type CopyOptions, copyMirror } from './copy.ts';
 
@@ -31,6 +32,8 @@ export interface BackupOptions extends CopyOptions {
 export interface Backup {
   readonly path: string;
   readonly bytes: number;
+  /** The newest run that had ended; 0 where none had. */
+  readonly newestRunId: number;
   readonly verification: Verification;
 }
 
@@ -46,14 +49,19 @@ export async function backUp(source: string, destination: string, options: Backu
   removeLeftovers(dirname(resolve(wanted)));
   const unfinished = unfinishedPath(resolve(wanted));
   try {
-    await copyOf(source, unfinished, options);
+    const newestRunId = await copyOf(source, unfinished, options);
     const verification = await verifyMirror(unfinished, options);
     const { size: bytes } = statSync(unfinished);
     if (verification.differenceCount > 0)
-      return { path: wanted, bytes, verification: { ...verification, path: `The copy of ${source}` } };
+      return {
+        path: wanted,
+        bytes,
+        newestRunId,
+        verification: { ...verification, path: `The copy of ${source}` },
+      };
     const path = place(unfinished, wanted, options.nextName);
     openForReading(path).close();
-    return { path, bytes, verification: { ...verification, path } };
+    return { path, bytes, newestRunId, verification: { ...verification, path } };
   } catch (error) {
     throw explainSqliteError(error, wanted);
   } finally {
@@ -75,9 +83,13 @@ function place(unfinished: string, wanted: string, nextName: BackupOptions['next
   }
 }
 
-async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<void> {
+/** Copies a mirror, and returns the newest run that stands ended in the copy; 0 where none does. */
+async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<number> {
   using file = openForReading(source);
   await copyMirror(file, unfinished, options);
+  // A run may have ended while the mirror was copied.
+  using copy = openForReading(unfinished);
+  return new EndedRuns(copy.sqlite).newest() ?? 0;
 }
 
 /** The file to write: one that is not there yet, or an older backup. */

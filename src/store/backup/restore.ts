@@ -13,6 +13,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
 import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
 import { damageOf } from '../file/whole.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
 import { copyMirror } from './copy.ts';
@@ -106,9 +107,9 @@ async function copyAny(
   });
   const shape = shapeOf(file.sqlite);
   if (shape === 'older' && !isWhole(file)) throw notRestored(file.path);
-  const newest = file.sqlite.prepare('SELECT max(id) FROM sync_runs').pluck().get();
+  const newestRunId = new EndedRuns(file.sqlite).newest() ?? 0;
   await copyMirror(file, unfinished, options);
-  return { shape, newestRunId: Number(newest ?? 0) };
+  return { shape, newestRunId };
 }
 
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */

@@ -123,6 +123,18 @@ describe.concurrent('the checkpoint beside a backup', () => {
 });
 
 describe.concurrent('backup --restore', () => {
+  test('tells of the same run as the backup did, also where that run failed', async () => {
+    await using scene = await setScene({}, { exports: 3 });
+    await scene.sync();
+    await scene.sync('--token', 'wrong');
+    const backup = join(scene.folder, 'backup.sqlite');
+    const said = [
+      await scene.run('backup', backup),
+      await scene.run('backup', '--restore', backup, '--database', join(scene.folder, 'restored.sqlite')),
+    ];
+    for (const { stdout } of said) expect(stdout).toContain('the mirror as of run 2, ');
+  });
+
   test('puts a backup in the place of the mirror, and the next sync goes on from it', async () => {
     await using scene = await setBackedUpScene();
     const { code, stdout, stderr } = await scene.run('backup', '--restore', backupOf(scene));

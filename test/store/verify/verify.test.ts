@@ -1,4 +1,13 @@
-import { chmodSync, copyFileSync, cpSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +19,7 @@ import { History } from '../../../src/store/write/history.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { mayWriteBound, runBound, whyNotBound } from '../../support/bound-by-rights.ts';
 import { spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
-import { type Scene, setScene } from '../../support/scene.ts';
+import { make, type Scene, setScene } from '../../support/scene.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
 
 /** Three runs that leave every kind of history: updates, removals, a return, a renamed connection. */
@@ -453,6 +462,18 @@ describe.concurrent('verify', () => {
     });
   });
 
+  test('a page that was folded back by half is none, for the log beside the file has it', async () => {
+    await using own = await setScene({}, { exports: 20 });
+    await own.sync();
+    const reader = new Database(own.database, { readonly: true });
+    reader.exec('BEGIN; SELECT count(*) FROM sync_runs');
+    own.service.lists['document-exports'].push(...make(300, n => documentExport(1_000 + n)));
+    await own.sync('--full');
+    appendFileSync(own.database, Buffer.alloc(1_000));
+    expect(await own.run('verify')).toMatchObject({ code: 0 });
+    reader.close();
+  });
+
   test('damage to the file is a difference, however much of it is left', async () => {
     await using folder = temporaryFolder();
     const path = join(folder.path, 'copy.sqlite');
@@ -579,7 +600,10 @@ describe.concurrent('verify --live', () => {
       code: 3,
       stdout: expect.stringContaining('the readings came to no proof'),
     });
-    expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({ code: 12 });
+    expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({
+      code: 12,
+      stdout: expect.stringContaining('\nNothing could be compared with the service.\n'),
+    });
     expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });
   });
 
