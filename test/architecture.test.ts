@@ -49,7 +49,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/write',
     'sync',
   ],
-  'store/backup': ['errors', 'store/file', 'store/verify'],
+  'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
   render: ['audit', 'contract', 'freshness', 'printable', 'store/read', 'store/verify', 'sync'],
   serve: ['contract', 'errors', 'freshness', 'version'],
   sample: ['contract'],
