@@ -51,7 +51,9 @@ function tailsOf(state: ReadingState, nowMs: number): string[] {
   const share = `${Math.floor(shareOf(state) * 100)} %`.padStart(5);
   const reading = walk > 1 ? `reading ${walk}` : '';
   const pagesText = `${count(pages)}/${counted(Math.max(pages, pageCount), 'page')}`;
-  if (ended !== null) return texts([[ended, counted(pages, 'page'), reading], [ended]]);
+  // An incremental sync reads the edges alone, which is no walk.
+  const read = pages > 0 ? counted(pages, 'page') : '';
+  if (ended !== null) return texts([[ended, read, reading], [ended]]);
   const { pace, rest, restInShort } = timesOf(state, nowMs);
   return texts([
     [share, pagesText, pace, rest, reading],

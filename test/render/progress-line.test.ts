@@ -40,6 +40,9 @@ test('a bar of a list that has ended is full and says how it ended', () => {
   expect(progressLine({ ...state, ended: 'proven', walk: 2 }, nowMs, 79)).toMatch(
     /█ {2}proven {2}310 pages {2}reading 2$/,
   );
+  expect(progressLine({ ...state, ended: 'incremental', pages: 0, walk: 0 }, nowMs, 79)).toMatch(
+    /█ {2}incremental$/,
+  );
 });
 
 test.each([120, 79, 59, 40, 30, 10])('a bar fits %i columns, whatever it has to say', width => {
