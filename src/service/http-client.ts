@@ -13,6 +13,9 @@ import { meaningOf } from './status.ts';
 /** The largest answer that is read, decompressed, in bytes. */
 const responseBytesMax = 64 * 1024 * 1024;
 
+/** What is set aside for a body that does not say how long it is, in bytes; it is doubled as often as needed. */
+const bodyBytesAtFirst = 64 * 1024;
+
 /** How much of a body that nobody needs is read, and how long, so that its connection can be used again: bytes, milliseconds. */
 const dumpBytesMax = 64 * 1024;
 const dumpMsMax = 1_000;
@@ -97,7 +100,7 @@ export class HttpClient {
       body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
       throw this.#refusal(statusCode, single(headers['retry-after']), address);
     }
-    const bytes = await this.#collect(body, address);
+    const bytes = await this.#collect(body, Number(headers['content-length'] ?? 0), address);
     const encoding = encodingIn(headers['content-encoding']);
     if (encoding === '') return bytes;
     if (encoding === 'gzip' || encoding === 'x-gzip')
@@ -107,16 +110,23 @@ export class HttpClient {
     throw this.#error('invalid_response', words, address, false);
   }
 
-  async #collect(body: AsyncIterable<Buffer>, address: string): Promise<Buffer> {
-    const chunks: Buffer[] = [];
+  /**
+   * Collects a body as it comes: its pieces, kept until all are there, would take as much memory again.
+   *
+   * @param bytesStated how long the service says that it is; 0 where it does not say.
+   */
+  async #collect(body: AsyncIterable<Buffer>, bytesStated: number, address: string): Promise<Buffer> {
+    let bytes = Buffer.allocUnsafeSlow(Math.min(bytesStated || bodyBytesAtFirst, responseBytesMax));
     let length = 0;
     for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
+      const next = length + chunk.length;
       this.#bytes += chunk.length;
-      if (length > responseBytesMax) throw this.#tooLarge(address);
+      if (next > responseBytesMax) throw this.#tooLarge(address);
+      if (next > bytes.length) bytes = Buffer.concat([bytes], Math.max(2 * bytes.length, next));
+      bytes.set(chunk, length);
+      length = next;
     }
-    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+    return bytes.subarray(0, length);
   }
 
   #refusal(status: number, retryAfter: string | undefined, address: string): ServiceError {
