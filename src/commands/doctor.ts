@@ -86,7 +86,7 @@ function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | 
   }
 }
 
-/** @param isFlag whether the token is that of the flag. */
+/** @param isFlag whether `--token` was given. */
 async function* checkService(
   service: ServiceConfig,
   config: Config,
@@ -100,7 +100,7 @@ async function* checkService(
     return;
   }
   context.secrets.add(token);
-  yield ok('token', `there is one, from ${isFlag ? '--token' : originOf(service.token)}`);
+  yield ok('token', `there is one, from ${originOf(service.token, isFlag)}`);
   const logger = await createLogger('silent', false, context.secrets);
   yield* checkNetwork({ ...service, token: { text: token } }, config, { ...context, logger });
 }
@@ -112,10 +112,11 @@ function skippedChecks(checks: readonly string[], why: string): Verdict[] {
   return checks.map(check => skipped(check, why));
 }
 
-/** Where the token comes from; the command is not shown, for it may hold a secret. */
-function originOf(token: ServiceConfig['token']): string {
+/** Where the token comes from; the command is not shown, for it may hold a secret. A file or a command goes before the flag that is the token. */
+function originOf(token: ServiceConfig['token'], isFlag: boolean): string {
   if ('file' in token) return `the file ${token.file}`;
-  return 'text' in token ? 'DOCMIRROR_TOKEN' : 'DOCMIRROR_TOKEN_COMMAND';
+  if ('text' in token) return isFlag ? '--token' : 'DOCMIRROR_TOKEN';
+  return 'DOCMIRROR_TOKEN_COMMAND';
 }
 
 /** What some work gives, or the usage error that it ends with. */

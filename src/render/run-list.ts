@@ -1,4 +1,5 @@
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
+import { type Judgement, judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
@@ -59,14 +60,17 @@ function errorOf(code: string | null, message: string | null) {
   return code === null ? null : { code, message };
 }
 
+const partialWords = {
+  unproven: 'unproven',
+  rejected: 'records rejected',
+  withheld: 'removals withheld',
+} satisfies Partial<Record<Judgement, string>>;
+
 /** Why a run that met no error is not completed, in words; empty where it is. */
 function whyPartial({ resources }: RecordedRun): string {
-  const has = (is: (list: RunResourceRow) => boolean, words: string) => (resources.some(is) ? [words] : []);
-  return [
-    ...has(({ completeness }) => completeness === 'unproven', 'unproven'),
-    ...has(({ rejected }) => rejected > 0, 'records rejected'),
-    ...has(({ removalsWithheld }) => removalsWithheld > 0, 'removals withheld'),
-  ].join(', ');
+  const judgements = resources.map(judgementOf);
+  const found = Object.entries(partialWords).filter(([word]) => judgements.some(each => each === word));
+  return found.map(([, words]) => words).join(', ');
 }
 
 function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): string {

@@ -110,6 +110,10 @@ describe.concurrent('doctor', () => {
     await using scene = await setScene();
     expect((await doctor(scene)).of('token').found).toBe('there is one, from DOCMIRROR_TOKEN');
     expect((await doctor(scene, '--token', 'wrong')).of('token').found).toBe('there is one, from --token');
+    const file = join(scene.folder, 'token');
+    writeFileSync(file, 'secret-token');
+    const both = await doctor(scene, '--token', 'wrong', '--token-file', file);
+    expect(both.of('token').found).toBe(`there is one, from the file ${file}`);
   });
 
   test('asks no other service than that of the mirror, and says so', async () => {
