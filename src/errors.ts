@@ -3,6 +3,7 @@ export type ErrorCode =
   | 'settings'
   | 'mirror_busy'
   | 'mirror_file'
+  | 'mirror_too_old'
   | 'disk_full'
   | 'database_locked'
   | 'unauthorized'

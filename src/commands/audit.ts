@@ -7,7 +7,6 @@ import { rejectUnknownVariables, resolveConfig } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
 import { FileWriteError } from '../store/file/atomic-file.ts';
-import { assertNotBeside } from '../store/file/beside.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -25,7 +24,6 @@ export function keygen(command: Command, { environment, stdout }: CommandContext
   const [path = ''] = command.args;
   rejectUnknownVariables(environment);
   assertNamed('FILE', path);
-  assertNotBeside(path, true);
   const { privatePem, publicPem } = generateKey();
   try {
     writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });

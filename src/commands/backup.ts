@@ -8,8 +8,7 @@ import { verificationText } from '../render/verification.ts';
 import { type Backup, type BackupOptions, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { restore } from '../store/backup/restore.ts';
-import { assertNameFits, fileBehind } from '../store/file/mirror-path.ts';
-import { unfinishedEnding } from '../store/file/unfinished.ts';
+import { fileBehind } from '../store/file/mirror-path.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 import {
   assertCanSign,
@@ -50,8 +49,6 @@ export async function backup(command: Command, context: CommandContext): Promise
   const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
   const nextName = () => nameInFolder(destination, new Date());
   const wanted = keep === null ? destination : nextName();
-  const ending = config.signingKeyFile === null ? '' : checkpointBeside('');
-  assertNameFits('DEST', wanted, `${ending}${unfinishedEnding}`);
   if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), config.signingKeyFile);
   const made = await withBar('copying', context, options =>
     backUp(config.database, wanted, { ...options, ...(keep !== null && { nextName }) }),

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import { lstatSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
 import { signatureVerdict } from '../audit/note.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
-import { RefusedFileError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { ShownCheckpoint } from '../render/verification.ts';
 import { assertReplaceable } from '../store/file/atomic-file.ts';
@@ -50,33 +50,25 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
  *
  * @param name what gave the path, for the error.
  * @throws UsageError where it can't be written.
- * @throws RefusedFileError where something else than a checkpoint lies there.
+ * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
 export function writeCheckpoint(name: string, path: string, text: string): void {
-  writeNamed(name, path, text, checkpointKind);
+  writeNamed(name, path, text);
 }
 
-const checkpointKind = { what: 'a checkpoint', beginning: /^docmirror\// };
-
-/** Removes the checkpoint of what another file has taken the place of; what is none stays. */
+/** Removes the checkpoint of a backup that another one has replaced. */
 export function removeCheckpoint(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
-  try {
-    assertReplaceable(path, checkpointKind);
-    rmSync(path);
-  } catch (error) {
-    if (!(error instanceof RefusedFileError)) throw error;
-  }
+  rmSync(path, { force: true });
 }
 
 /**
  * Finds out, before there is anything to sign, whether a checkpoint can be signed and put there.
  *
  * @throws UsageError where the setting names no usable key.
- * @throws RefusedFileError where something else than a checkpoint lies there.
+ * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
 export async function assertCanSign(path: string, signingKeyFile: string): Promise<void> {
-  assertReplaceable(path, checkpointKind);
+  assertReplaceable(path);
   await readSigningKey(signingKeyFile);
 }
 

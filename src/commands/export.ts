@@ -13,7 +13,7 @@ import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
 import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
-import { type ExportFormat, exportedAs, writeTable } from './export/table.ts';
+import { type ExportFormat, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
 import { isForSpreadsheet, noteOnPruned, runOf } from './flag-values.ts';
 import { OneBar } from './one-bar.ts';
@@ -92,7 +92,7 @@ async function* exportLists(task: ExportTask, runId: number | null): AsyncGenera
   for (const table of tables) {
     const path = join(task.folder, `${table.name}.${task.format}`);
     makeFolders('--out', dirname(path));
-    const file = new AtomicFile(path, exportedAs(task.format, table));
+    const file = new AtomicFile(path);
     const source = { columns: table.columns, rows: () => table.rows(state), lines: () => table.wire(state) };
     const written = done;
     const onRows = (rowCount: number) => task.onProgress(written + rowCount, total);

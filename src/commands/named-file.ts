@@ -1,17 +1,17 @@
 import { UsageError } from '../errors.ts';
-import { FileWriteError, type Predecessor, writeWhole } from '../store/file/atomic-file.ts';
+import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 
 /**
  * Writes, whole or not at all, the file that a flag or an argument names.
  *
- * @throws UsageError that names the flag or argument, where another path might do.
- * @throws FileWriteError where the disk fails.
- * @throws RefusedFileError where another file lies there; it is left as it is.
+ * @throws UsageError that names the flag or argument, if another path might do.
+ * @throws FileWriteError if the disk fails.
+ * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
-export function writeNamed(name: string, path: string, text: string, predecessor: Predecessor): void {
+export function writeNamed(name: string, path: string, text: string): void {
   assertNamed(name, path);
   try {
-    writeWhole(path, text, predecessor);
+    writeWhole(path, text);
   } catch (error) {
     if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
     throw unwritable(name, path, error);

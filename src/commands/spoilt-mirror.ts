@@ -1,7 +1,5 @@
 import { type Environment, type Flags, resolveConfig } from '../config/resolve.ts';
 import { MirrorFileError } from '../errors.ts';
-import { openForReading } from '../store/file/open.ts';
-import { misfitOf } from '../store/file/whole.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 
 /**
@@ -13,19 +11,9 @@ import { verifyMirror } from '../store/verify/verify.ts';
 export async function faultOfMirror(flags: Flags, environment: Environment): Promise<MirrorFileError | null> {
   try {
     const { database } = resolveConfig(flags, environment);
-    const words = misfitIn(database) ?? (await differenceIn(database));
+    const words = await differenceIn(database);
     return words === null ? null : new MirrorFileError(words);
   } catch {
-    return null;
-  }
-}
-
-function misfitIn(database: string): string | null {
-  using file = openForReading(database);
-  try {
-    return misfitOf(file);
-  } catch {
-    // A file that is too damaged for this look is told of by the audit.
     return null;
   }
 }
@@ -36,5 +24,5 @@ async function differenceIn(database: string): Promise<string | null> {
   const [first] = differences;
   if (first === undefined) return null;
   const place = first.table === null ? '' : `${first.table}${first.id === null ? '' : ` ${first.id}`}: `;
-  return `${path} is not as docmirror wrote it (${place}${first.what}). "docmirror verify" names all differences. Restore it from a backup, or move it away and sync anew.`;
+  return `${path} is not as docmirror wrote it (${place}${first.what}). "docmirror verify" names all differences. Restore it from a backup, or move it away and sync again.`;
 }

@@ -15,8 +15,7 @@ function watchNotePath(database: string): string {
 export function writeWatchNote(database: string, note: NextRun): void {
   try {
     const path = watchNotePath(database);
-    if (!existsSync(path) || readWatchNote(database) !== null)
-      writeWhole(path, `${JSON.stringify(note)}\n`, { what: 'a note', beginning: /^\{/ });
+    if (!existsSync(path) || readWatchNote(database) !== null) writeWhole(path, `${JSON.stringify(note)}\n`);
   } catch {
     removeWatchNote(database);
   }

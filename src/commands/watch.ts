@@ -12,7 +12,7 @@ import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, UsageError } from '../errors.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import { assertStagingOrNone, stagingPath } from '../store/file/staging-file.ts';
+import { assertLockOrNone, stagingPath } from '../store/file/staging-file.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { LogObserver } from './progress.ts';
@@ -83,7 +83,7 @@ function planOf(command: Command, { environment }: CommandContext): WatchPlan {
  * @throws DocmirrorError as a run does.
  */
 async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSignal): Promise<void> {
-  assertStagingOrNone(stagingPath(mirrorToWrite(config.database)));
+  assertLockOrNone(stagingPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
   await readExtraCa(service);
   // A command may ask for what is not up yet; each run asks it anew.

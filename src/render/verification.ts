@@ -29,7 +29,7 @@ type Shown = Verification & { readonly checkpoint?: ShownCheckpoint };
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
-  const { differences, differenceCount, checkpoint } = verification;
+  const { differences, differenceCount, checkpoint, otherObjects } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
@@ -40,7 +40,12 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const pruned = `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`;
-  const notes = [...(prunedBefore === null ? [] : [pruned]), ...(checkpoint?.notes ?? [])];
+  const others = otherObjects.map(({ type, name }) => `${type} ${name}`).join(', ');
+  const notes = [
+    ...(prunedBefore === null ? [] : [pruned]),
+    ...(others === '' ? [] : [`Not made by docmirror, and left alone: ${others}.`]),
+    ...(checkpoint?.notes ?? []),
+  ];
   // A signature that is false or another key's, or a checkpoint that is none at all, is one of the differences.
   const isRefused = checkpoint?.signature === 'forged' || checkpoint?.signature === 'absent';
   const verdict =

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { markOf } from '../../src/store/file/file-mark.ts';
+import { markOf } from '../../src/store/file/file-identity.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { syncScene } from '../support/in-process.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';

@@ -1,11 +1,10 @@
-import { constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DocmirrorError, exitCodes } from '../../errors.ts';
+import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
-import { denial } from '../../store/file/access.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
-import { assertStagingOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
+import { assertLockOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
 import { lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
@@ -53,6 +52,16 @@ function checkRights(path: string, folder: string): Verdict {
   return failed('rights', `can't be read and written: ${denied.join(', ')}`, todo, exitCodes.failed);
 }
 
+/** Why this user may not use a file or a folder in that way, in the system's word; null if they may. */
+function denial(path: string, mode: number): string | null {
+  try {
+    accessSync(path, mode);
+    return null;
+  } catch (error) {
+    return codeOf(error) ?? 'no reason given';
+  }
+}
+
 function checkSpace(folder: string): Verdict {
   const { bavail, bsize } = statfsSync(folder);
   const found = `${bytesText(bavail * bsize)} free`;
@@ -63,7 +72,7 @@ function checkSpace(folder: string): Verdict {
 
 function checkLock(path: string): Verdict {
   try {
-    assertStagingOrNone(stagingPath(path));
+    assertLockOrNone(stagingPath(path));
     if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
   } catch (error) {
     return failedBy('lock', error);
@@ -90,7 +99,7 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     const found = `${path} is not as docmirror wrote it: ${first.what}`;
     // A run stumbles over damage, not over a row that someone has changed, or a mark in the header.
     if (damage === undefined) return warning('mirror', found, '"docmirror verify" names all differences.');
-    const todo = 'Restore it from a backup, or move it away and sync anew.';
+    const todo = 'Restore it from a backup, or move it away and sync again.';
     return failed('mirror', found, todo, exitCodes.failed);
   } catch (error) {
     signal.throwIfAborted();

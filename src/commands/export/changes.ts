@@ -4,7 +4,7 @@ import { AtomicFile } from '../../store/file/atomic-file.ts';
 import { makeFolders } from '../../store/file/folders.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 import type { Change } from '../../store/read/mirror-reader.ts';
-import { exportedAs, writeTable } from './table.ts';
+import { writeTable } from './table.ts';
 import type { ExportTask, WrittenFile } from './task.ts';
 
 /** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
@@ -17,8 +17,6 @@ const columns: readonly ExportColumn[] = [
   { name: 'before', kind: 'json' },
 ];
 
-const members = ['runId', 'changedAt', 'resource', 'recordId', 'operation', 'record', 'before'];
-
 /** Writes the changes of each run that ended since into a folder of its own; a run that changed nothing has none. */
 export async function* exportChanges(task: ExportTask, sinceRunId: number): AsyncGenerator<WrittenFile> {
   const { reader, isWanted } = task;
@@ -27,7 +25,7 @@ export async function* exportChanges(task: ExportTask, sinceRunId: number): Asyn
     if (!changes().some(() => true)) continue;
     const path = join(task.folder, 'changes', `run_id=${runId}`, `changes.${task.format}`);
     makeFolders('--out', dirname(path));
-    const file = new AtomicFile(path, exportedAs(task.format, { columns, members }));
+    const file = new AtomicFile(path);
     const source = {
       columns,
       rows: () => changes().map(rowOf),

@@ -1,6 +1,6 @@
 import { CsvEncoder, type TableEncoder } from '../../render/export-formats.ts';
 import { ParquetEncoder } from '../../render/parquet.ts';
-import type { AtomicFile, Predecessor } from '../../store/file/atomic-file.ts';
+import type { AtomicFile } from '../../store/file/atomic-file.ts';
 import type { TimeSlice } from '../../store/file/time-slice.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
 
@@ -9,23 +9,6 @@ export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
 
 /** One of the formats that `export` writes. */
 export type ExportFormat = (typeof exportFormats)[number];
-
-/** What a file of an export holds: as columns and, as JSON, the members that each row has. */
-interface ExportShape {
-  readonly columns: readonly ExportColumn[];
-  readonly members: readonly string[];
-}
-
-/** How an earlier export of the same table begins, which a new one may take the place of. */
-export function exportedAs(format: ExportFormat, { columns, members }: ExportShape): Predecessor {
-  // Of CSV the first and the last name of its head, of JSON two of a row's names: whoever has these has a table of docmirror's.
-  const beginnings = {
-    ndjson: new RegExp(`^\\{"(?:${members.join('|')})":[^\\n]*"(?:${members.slice(1).join('|')})":`),
-    csv: new RegExp(`^(\\xef\\xbb\\xbf)?"?${columns[0]?.name}\\b[^\\n]*\\b${columns.at(-1)?.name}\\b`),
-    parquet: /^PAR1/,
-  };
-  return { what: `a table in the format ${format}`, beginning: beginnings[format] };
-}
 
 /** The rows of one file, in both of the ways in which they may be written. */
 interface RowSource {

@@ -1,12 +1,11 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertNotBeside, assertNothingBeside } from '../file/beside.ts';
-import { fileKey } from '../file/connections.ts';
-import { findOut } from '../file/file-kind.ts';
+import { RefusedFileError, UsageError } from '../../errors.ts';
+import { isSameFile } from '../file/file-identity.ts';
+import { kindOf } from '../file/file-kind.ts';
 import { differentMirrors } from '../file/mirror-identity.ts';
 import { fileBehind } from '../file/mirror-path.ts';
-import { openForReading } from '../file/open.ts';
+import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import {
@@ -60,7 +59,7 @@ export async function backUp(source: string, destination: string, options: Backu
         verification: { ...verification, path: `The copy of ${source}` },
       };
     const path = place(unfinished, wanted, options.nextName);
-    openForReading(path).close();
+    openMirrorForReading(path).close();
     return { path, bytes, newestRunId, verification: { ...verification, path } };
   } catch (error) {
     throw explainSqliteError(error, wanted);
@@ -73,7 +72,6 @@ export async function backUp(source: string, destination: string, options: Backu
 function place(unfinished: string, wanted: string, nextName: BackupOptions['nextName']): string {
   let path = wanted;
   for (;;) {
-    assertNothingBeside(path);
     if (nextName === undefined) {
       putInPlace(unfinished, path);
       return path;
@@ -85,24 +83,19 @@ function place(unfinished: string, wanted: string, nextName: BackupOptions['next
 
 /** Copies a mirror, and returns the newest run that stands ended in the copy; 0 where none does. */
 async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<number> {
-  using file = openForReading(source);
+  using file = openMirrorForReading(source);
   await copyMirror(file, unfinished, options);
   // A run may have ended while the mirror was copied.
-  using copy = openForReading(unfinished);
+  using copy = openMirrorForReading(unfinished);
   return new EndedRuns(copy.sqlite).newest() ?? 0;
 }
 
 /** The file to write: one that is not there yet, or an older backup. */
 function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
-  if (fileKey(path) !== null && fileKey(path) === fileKey(source))
+  if (isSameFile(path, source))
     throw new UsageError(`${destination} is the mirror itself. Name another file.`);
-  if (path.endsWith('.staging'))
-    throw new UsageError(`${destination}: a mirror's lock would lie there. Name another file.`);
-  assertNotBeside(path);
-  const { kind } = explaining(path, () => findOut(path));
-  if (kind === 'damaged database')
-    throw new MirrorFileError(`${destination} is damaged. Move it away, or name another file.`);
+  const kind = explaining(path, () => kindOf(path));
   if (!['none', 'empty', 'mirror'].includes(kind)) {
     throw new RefusedFileError(
       `${destination} is no backup of a mirror. It was left as it is; name another file.`,
@@ -119,6 +112,5 @@ function destinationFile(source: string, destination: string): string {
       `${destination} is a mirror that runs write to: ${stagingPath(path)} lies beside it. Name another file.`,
     );
   }
-  assertNothingBeside(path);
   return path;
 }

@@ -1,17 +1,15 @@
 import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertNoForeignJournal, namesBeside } from '../file/beside.ts';
-import { fileKey } from '../file/connections.ts';
+import { isSameFile } from '../file/file-identity.ts';
 import { differentMirrors } from '../file/mirror-identity.ts';
-import { assertNameFits, mirrorToWrite } from '../file/mirror-path.ts';
+import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
-import { assertLogOfMirror } from '../file/own-log.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
-import { putInPlace, removeUnfinished, unfinishedEnding, unfinishedPath } from '../file/unfinished.ts';
+import { putInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { damageOf } from '../file/whole.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
@@ -48,16 +46,11 @@ export async function restore(
   { verify, ...options }: BackupOptions & { readonly verify: typeof verifyMirror },
 ): Promise<Restored> {
   const path = mirrorToWrite(target);
-  if (fileKey(copy) !== null && fileKey(copy) === fileKey(path))
-    throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  if (isSameFile(copy, path)) throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
   assertSameMirror(copy, path);
-  assertNameFits('DOCMIRROR_DATABASE', path, unfinishedEnding);
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {
-    // It goes with the mirror.
-    assertNoForeignJournal(path);
-    assertLogOfMirror(path);
     const { shape, newestRunId } = await copyAny(copy, unfinished, options).catch((error: unknown) => {
       throw isDamage(error) ? notRestored(copy) : error;
     });
@@ -133,7 +126,7 @@ function replaceMirror(unfinished: string, path: string): void {
     chmodSync(unfinished, statSync(path).mode);
     shareOwner(unfinished, path);
   }
-  for (const name of namesBeside) rmSync(`${path}${name}`, { force: true });
+  for (const name of ['-wal', '-shm', '-journal']) rmSync(`${path}${name}`, { force: true });
   putInPlace(unfinished, path);
 }
 

@@ -1,10 +1,20 @@
-import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
-import { assertNotBeside } from './beside.ts';
-import { firstBytes } from './first-bytes.ts';
+import { kindOf } from './file-kind.ts';
 import { realPath } from './mirror-path.ts';
 import { privateFileMode } from './private-file.ts';
+import { explaining } from './sqlite-errors.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
 /** What is written is gathered up to this size, in bytes. */
@@ -17,10 +27,10 @@ const meanings: Readonly<Record<string, string>> = {
 
 /** A file can't be written. That is no fault of docmirror: its message is one line. */
 export class FileWriteError extends DocmirrorError {
-  /** Why, as the system says it: ENOENT and the like. */
+  /** The system's word for it: ENOENT and the like. */
   readonly reason: string;
 
-  /** True where another path might do; false where it is the disk that can't be written. */
+  /** True if another path might do; false if it is the disk that can't be written. */
   get isOfPath(): boolean {
     return !(this.reason in meanings) && this.reason !== 'EIO';
   }
@@ -33,20 +43,9 @@ export class FileWriteError extends DocmirrorError {
   }
 }
 
-/** What a file that is written in one step may take the place of, besides an empty one. */
-export interface Predecessor {
-  /** What such a file is, with its article: "a report". */
-  readonly what: string;
-  /** How it begins; its first bytes are read as Latin-1. */
-  readonly beginning: RegExp;
-}
-
-/** Bytes by which a file is known. */
-const beginningBytes = 4096;
-
 /**
- * A file that is seen under its name only when it is whole: it is written beside it, and renamed. Only its owner can read it.
- * All its methods throw a FileWriteError where the file system fails.
+ * A file that appears under its name only when it is whole: it is written beside it, and renamed. Only its owner can read it, unless
+ * it replaces a file with another mode. All its methods throw a FileWriteError if the file system fails.
  */
 export class AtomicFile {
   readonly path: string;
@@ -58,24 +57,27 @@ export class AtomicFile {
   #isOpen = true;
 
   /**
-   * Begins the file, in a folder that is there.
+   * Begins the file, in a folder that exists.
    *
-   * @throws RefusedFileError where another file than an earlier one of its kind lies there; it is left as it is.
-   * @throws UsageError where it is a symbolic link that leads to no file.
+   * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
+   * @throws UsageError if it is a symbolic link that leads to no file.
    */
-  constructor(path: string, predecessor: Predecessor) {
-    this.path = path;
-    const isLink = this.#tried(() => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
-    if (isLink) this.path = realPath(path, 'what is to be written');
-    this.#tried(() => assertReplaceable(this.path, predecessor));
+  constructor(path: string) {
+    const isLink = tried(path, () => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+    this.path = isLink ? realPath(path, 'the file to write') : path;
+    const mode = tried(this.path, () => {
+      assertReplaceable(this.path);
+      return statSync(this.path, { throwIfNoEntry: false })?.mode ?? privateFileMode;
+    });
     this.#unfinishedPath = unfinishedPath(this.path);
-    this.#file = this.#tried(() => {
+    this.#file = tried(this.path, () => {
       removeLeftovers(dirname(resolve(this.path)));
       return openSync(this.#unfinishedPath, 'wx', privateFileMode);
     });
+    tried(this.path, () => fchmodSync(this.#file, mode & 0o777));
   }
 
-  /** How much was written so far. */
+  /** How many bytes were written so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -91,16 +93,16 @@ export class AtomicFile {
     if (this.#waiting >= bufferBytes) this.#flush();
   };
 
-  /** Waits until the disk holds all that was written. */
+  /** Waits until all that was written is on the disk. */
   finish(): void {
     this.#flush();
-    this.#tried(() => fsyncSync(this.#file));
+    tried(this.path, () => fsyncSync(this.#file));
     this.#close();
   }
 
   /** Gives the finished file its name. */
   putInPlace(): void {
-    this.#tried(() => putInPlace(this.#unfinishedPath, this.path));
+    tried(this.path, () => putInPlace(this.#unfinishedPath, this.path));
   }
 
   /** Removes what was written, unless it is in its place already. */
@@ -111,7 +113,7 @@ export class AtomicFile {
 
   #flush(): void {
     const chunk = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    this.#tried(() => writeFileSync(this.#file, chunk));
+    tried(this.path, () => writeFileSync(this.#file, chunk));
     this.#chunks = [];
     this.#waiting = 0;
   }
@@ -120,25 +122,25 @@ export class AtomicFile {
     if (this.#isOpen) closeSync(this.#file);
     this.#isOpen = false;
   }
+}
 
-  #tried<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (error instanceof RefusedFileError) throw error;
-      throw new FileWriteError(this.path, error);
-    }
+function tried<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof DocmirrorError) throw error;
+    throw new FileWriteError(path, error);
   }
 }
 
 /**
- * Writes a file in one step: who opens it finds the old text or the new one, never a part of either.
+ * Writes a file in one step: whoever opens it finds the old text or the new one, never a part of either.
  *
- * @throws FileWriteError where it can't be written; what was there still stands.
- * @throws RefusedFileError where another file lies there; it is left as it is.
+ * @throws FileWriteError if it can't be written; the old text is still there.
+ * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
-export function writeWhole(path: string, content: string | Uint8Array, predecessor: Predecessor): void {
-  const file = new AtomicFile(path, predecessor);
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const file = new AtomicFile(path);
   try {
     file.write(content);
     file.finish();
@@ -149,19 +151,30 @@ export function writeWhole(path: string, content: string | Uint8Array, predecess
 }
 
 /**
- * The name alone says little: a mirror, a key or somebody's notes may lie there.
+ * An output replaces any regular file, but never what can't be made again: a mirror, its lock, a private key.
  *
- * @throws RefusedFileError where another file lies there than one of its kind.
+ * @throws RefusedFileError if one of these is at the path, or something that is no regular file.
  */
-export function assertReplaceable(path: string, { what, beginning }: Predecessor): void {
-  assertNotBeside(path);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || (stat.isFile() && stat.size === 0)) return;
-  if (stat.isFile() && beginning.test(firstBytes(path, beginningBytes).toString('latin1'))) return;
-  // Told before anything is written: of several files, none is put in its place then.
-  if (stat.isDirectory())
-    throw new RefusedFileError(`${path} is a folder. Move it away, or name another file.`);
-  throw new RefusedFileError(
-    `${path} is not ${what} that docmirror made. It was left as it is; move it away, or name another file.`,
-  );
+export function assertReplaceable(path: string): void {
+  const refuse = (what: string) =>
+    new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (stat.isDirectory()) throw refuse('a folder');
+  if (!stat.isFile()) throw refuse('no regular file');
+  const kind = explaining(path, () => kindOf(path));
+  if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
+  if (kind === 'lock') throw refuse('the lock of a mirror');
+  if (kind === 'no database' && beginsAsKey(path)) throw refuse('a private key');
+}
+
+function beginsAsKey(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(64);
+    const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
+    return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,117 +1,68 @@
 import { statSync } from 'node:fs';
-import { type FileKind, type FoundFile, knownFile } from './connections.ts';
-import { hasLog } from './file-mark.ts';
-import { firstBytes } from './first-bytes.ts';
-import { readAlone } from './read-alone.ts';
-import { openCopy } from './read-connection.ts';
+import Database from 'better-sqlite3';
+import { codeOf } from '../../errors.ts';
 
-/** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
-export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;
+/** What docmirror writes into the headers of its databases as `application_id`: "docm", "docs" and "doch". */
+export const applicationIds = { mirror: 0x64_6f_63_6d, lock: 0x64_6f_63_73, share: 0x64_6f_63_68 } as const;
 
-const headerBytes = 100;
-const magic = 'SQLite format 3\0';
-const readVersionAt = 19;
-const readVersionOfLog = 2;
-const userVersionAt = 60;
-const applicationIdAt = 68;
+/** What a path leads to. `empty` is a file of no bytes, or a database without a table that bears no foreign id. */
+export type FileKind =
+  | 'none'
+  | 'empty'
+  | 'mirror'
+  | 'old mirror'
+  | 'share'
+  | 'lock'
+  | 'another database'
+  | 'no database';
+
+/** The first `user_version` that upgrades are promised for. 0.1 wrote none, 0.2 wrote up to 5. */
+export const firstShape = 6;
+
+/** How long a statement waits for the lock of another program before it fails, in milliseconds. */
+export const busyTimeoutMs: number = 1_000;
 
 /**
- * Finds out whose file it is, without a trace: nothing is written to it or made beside it, and no lock is taken.
+ * Finds out what is at a path. It opens the file as any SQLite program does, and writes nothing to it.
  *
- * @param path a file, a database or not, or nothing.
- * @throws the file system's error where the file can't be read.
+ * @param timeoutMs how long it waits for the lock of another program.
+ * @throws SqliteError if the file can't be opened or is damaged.
  */
-export function findOut(path: string): FoundFile {
+export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKind {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return { kind: 'none', usesLog: false };
-  if (size === 0) return { kind: 'empty', usesLog: false };
-  const known = knownFile(path);
-  if (known !== undefined) return known;
-  const header = firstBytes(path, headerBytes);
-  if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
-    return { kind: 'no database', usesLog: false };
-  return { kind: kindBy(header, path), usesLog: header[readVersionAt] === readVersionOfLog };
-}
-
-/** True where no tables were made yet: there is no file, an empty one, or what a first run left that was stopped at once. */
-export function isYetToMake(path: string): boolean {
-  const { kind } = findOut(path);
-  return kind === 'none' || kind === 'empty' || (kind === 'mirror' && tablesIn(path)?.length === 0);
-}
-
-function kindBy(header: Buffer, path: string): FileKind {
-  const id = header.readUInt32BE(applicationIdAt);
-  if (id === applicationIds.staging) return 'staging';
-  if (id === applicationIds.mirror)
-    return isMirror(id, readAlone(path, namesIn) ?? []) ? 'mirror' : 'another database';
-  if (id !== 0) return 'another database';
-  const kind = kindByTables(path);
-  // Who sets a version means to make tables.
-  return kind === 'empty' && header.readUInt32BE(userVersionAt) !== 0 ? 'another database' : kind;
-}
-
-/**
- * Whether a database is a mirror, by its id and the names of what it holds. Anyone may write docmirror's id into a header; tables of a
- * mirror that were tampered with are an audit's to find.
- *
- * @param id what its header bears.
- */
-export function isMirror(id: unknown, names: readonly string[]): boolean {
-  const own = tablesOf010.filter(name => names.includes(name));
-  if (id === applicationIds.mirror) return names.length === 0 || own.length > 0;
-  return id === 0 && own.length === tablesOf010.length;
-}
-
-/** docmirror 0.1.0 gave its files no id. Its mirror has at least these tables, its staging file just these. */
-const tablesOf010 = [
-  '__drizzle_migrations',
-  'collections',
-  'connections',
-  'document_exports',
-  'record_history',
-  'rejected_records',
-  'sync_run_resources',
-  'sync_runs',
-  'webhooks',
-];
-const stagingTablesOf010 = ['pages', 'walks'];
-
-function kindByTables(path: string): FileKind {
-  const names = tablesIn(path);
-  if (names === null) return 'damaged database';
-  if (names.length === 0) return 'empty';
-  if (isMirror(0, names)) return 'mirror';
-  const isStaging = names.length === 2 && stagingTablesOf010.every(name => names.includes(name));
-  return isStaging ? 'staging' : 'another database';
-}
-
-/** The names of all that a database holds; null where it is damaged. */
-function tablesIn(path: string): string[] | null {
-  const names = readAlone(path, namesIn);
-  // What a process that was killed wrote may stand in the log alone.
-  return hasLog(path) && (names === null || names.length === 0) ? namesInCopy(path) : names;
-}
-
-const selectNames =
-  "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'index'";
-
-/**
- * The names of all that a database holds but indexes and what SQLite makes itself.
- *
- * @param database a connection of either SQLite.
- */
-export function namesIn(database: { prepare(sql: string): { all(): unknown[] } }): string[] {
-  const rows = database.prepare(selectNames).all() as { name: string }[];
-  return rows.map(({ name }) => name);
-}
-
-function namesInCopy(path: string): string[] | null {
+  if (size === undefined) return 'none';
+  if (size === 0) return 'empty';
+  const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
   try {
-    const { sqlite, close } = openCopy(path);
-    const names = namesIn(sqlite);
-    close();
-    return names;
-  } catch {
-    return null;
+    return kindOfOpen(sqlite);
+  } finally {
+    sqlite.close();
   }
+}
+
+/** The same of a file that was just opened; the connection can't write from then on. */
+export function kindOfOpen(sqlite: Database.Database): Exclude<FileKind, 'none'> {
+  try {
+    sqlite.pragma('query_only = ON');
+    return kindOfDatabase(sqlite);
+  } catch (error) {
+    if (codeOf(error) === 'SQLITE_NOTADB') return 'no database';
+    throw error;
+  }
+}
+
+function kindOfDatabase(sqlite: Database.Database): Exclude<FileKind, 'none'> {
+  const id = sqlite.pragma('application_id', { simple: true });
+  const version = Number(sqlite.pragma('user_version', { simple: true }));
+  if (id === applicationIds.lock) return 'lock';
+  if (id === applicationIds.share) return 'share';
+  if (id !== 0 && id !== applicationIds.mirror) return 'another database';
+  const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const names = tables.pluck().all();
+  if (names.length === 0) return id === 0 && version !== 0 ? 'another database' : 'empty';
+  if (id === applicationIds.mirror) return version < firstShape ? 'old mirror' : 'mirror';
+  // 0.1 gave its files no id.
+  return ['__drizzle_migrations', 'sync_runs', 'document_exports'].every(name => names.includes(name))
+    ? 'old mirror'
+    : 'another database';
 }

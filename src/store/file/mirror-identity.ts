@@ -1,24 +1,21 @@
-import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { firstValue } from '../tables/query.ts';
 import { openOfAnyShape } from './open.ts';
 
-/** What a file says of which mirror it is, or a copy of. */
+/** What a file says about which mirror it is, or a copy of. */
 interface MirrorIdentity {
-  /** Null where it has none, as those of 0.1.0 have not. */
   readonly mirrorId: string | null;
-  /** The address of the service that it last was synced from; null where it never was. */
+  /** The address of the service that its newest run synced from; null if there was none. */
   readonly baseUrl: string | null;
 }
 
-const unknown: MirrorIdentity = { mirrorId: null, baseUrl: null };
-
-/** The id of the mirror that a file is, or a copy of; null where it is none, or has none. */
+/** The id of the mirror that a file is, or a copy of; null if it is none, or has none. */
 export function mirrorIdOf(path: string): string | null {
   return identityOf(path).mirrorId;
 }
 
 /**
- * What tells two files apart that are known to be of different mirrors: their ids or, where one of them has none, the services
- * that they were synced from. Null where they may be of one.
+ * What tells two files apart that are known to be of different mirrors: their ids or, if one of them has none, the services
+ * that they were synced from. Null if they may be of one.
  */
 export function differentMirrors(one: string, other: string): [string, string] | null {
   const [a, b] = [identityOf(one), identityOf(other)];
@@ -31,17 +28,12 @@ function identityOf(path: string): MirrorIdentity {
   try {
     using file = openOfAnyShape(path, () => undefined);
     const newest = 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1';
-    const baseUrl = file.sqlite.prepare<[], string>(newest).pluck().get() ?? null;
-    return { mirrorId: orNull(() => new ReceiptLog(file.sqlite).mirrorId()), baseUrl };
+    return {
+      mirrorId: firstValue<string>(file.sqlite, 'SELECT mirror_id FROM _mirror') ?? null,
+      baseUrl: firstValue<string>(file.sqlite, newest) ?? null,
+    };
   } catch {
-    return unknown;
-  }
-}
-
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
+    // A file that can't be read says nothing.
+    return { mirrorId: null, baseUrl: null };
   }
 }

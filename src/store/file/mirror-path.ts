@@ -1,64 +1,42 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import Database from 'better-sqlite3';
+import { dirname } from 'node:path';
 import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertNotBeside, assertOwnBeside } from './beside.ts';
-import type { FoundFile } from './connections.ts';
-import { findOut } from './file-kind.ts';
-import { explaining, explainSqliteError } from './sqlite-errors.ts';
+import { type FileKind, kindOf } from './file-kind.ts';
+import { explaining } from './sqlite-errors.ts';
 
-/** What a path is called where it is refused. */
+/** What a path is called if it is refused. */
 const setting = 'DOCMIRROR_DATABASE';
 
 /**
- * The file behind a path: where the path is a symbolic link, what it leads to. All that lies beside a mirror lies beside that
- * file, so one mirror has one lock, whatever it is called.
+ * The file behind a path: if the path is a symbolic link, what it leads to. SQLite's log and docmirror's lock lie beside that file,
+ * so one mirror has one lock, whatever it is called.
  *
- * @param name what gave the path, for the error.
- * @throws UsageError where no file could be at the path.
+ * @param name the flag or setting that gave the path, for the error.
+ * @throws UsageError if no file can be at the path.
  */
 export function fileBehind(path: string, name: string = setting): string {
-  const text = path.trim();
-  if (text === '') throw new UsageError(`${name}: it is empty. Name a file.`);
-  if (text === ':memory:' || /^file:/i.test(text)) {
-    throw new UsageError(`${name}: ${path} is no file that lasts. Name a file by its path.`);
-  }
+  const refuse = (why: string) => new UsageError(`${name}: ${why}`);
+  if (path.trim() === '') throw refuse('it is empty. Name a file.');
+  if (path === ':memory:' || /^file:/i.test(path))
+    throw refuse(`${path} is no file on a disk. Name a file by its path.`);
   // SQLite's binding would leave the spaces out, and open another file.
-  if (text !== path)
-    throw new UsageError(`${name}: "${path}" begins or ends with a space. Name another file.`);
-  const folder = dirname(resolve(path));
+  if (path.trim() !== path) throw refuse(`"${path}" begins or ends with a space. Name another file.`);
+  const folder = dirname(path);
   const parent = usable(name, path, () => statSync(folder, { throwIfNoEntry: false }));
-  if (parent?.isDirectory() === false)
-    throw new UsageError(`${name}: the way to ${path} leads through a file. Name another one.`);
-  if (parent === undefined) {
-    throw new UsageError(`${name}: the folder ${folder} does not exist. Make it, or name another file.`);
-  }
-  assertNameFits(name, path, longestEnding);
+  if (parent === undefined)
+    throw refuse(`the folder ${folder} does not exist. Make it, or name another file.`);
+  if (!parent.isDirectory()) throw refuse(`the way to ${path} leads through a file. Name another one.`);
+  // The longest name beside a mirror has this ending.
+  usable(name, path, () => lstatSync(`${path}.staging-journal`, { throwIfNoEntry: false }));
   const stat = usable(name, path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
-  if (stat?.isDirectory() || namesFolder.test(path))
-    throw new UsageError(`${name}: ${path} is a folder. Name a file in it.`);
-  if (stat !== undefined && !stat.isFile())
-    throw new UsageError(`${name}: ${path} is no regular file. Name another one.`);
+  if (stat?.isDirectory() || /(?:^|[/\\])\.{0,2}$/.test(path))
+    throw refuse(`${path} is a folder. Name a file in it.`);
+  if (stat?.isFile() === false) throw refuse(`${path} is no regular file. Name another one.`);
   return path;
 }
 
-const namesFolder = /(?:^|[/\\])\.{0,2}$/;
-
-/** The longest name that has to lie beside a mirror while it is written is the mirror's with this ending. */
-const longestEnding = '.staging-journal';
-
-/**
- * Makes sure that the file system takes a file's name with an ending, for what has to lie beside the file.
- *
- * @param name what gave the path, for the error.
- * @throws UsageError where the two are too long.
- */
-export function assertNameFits(name: string, path: string, ending: string): void {
-  usable(name, path, () => lstatSync(`${resolve(path)}${ending}`, { throwIfNoEntry: false }));
-}
-
-/** Looks at what a setting names; what is wrong with the path itself is said of the setting. */
+/** Looks at what a setting names; if the path itself is wrong, the error names the setting. */
 function usable<T>(name: string, path: string, look: () => T): T {
   try {
     return explaining(path, look);
@@ -71,8 +49,8 @@ function usable<T>(name: string, path: string, look: () => T): T {
 /**
  * The file that a symbolic link leads to.
  *
- * @param name what gave the path, for the error.
- * @throws UsageError where it leads to none.
+ * @param name the flag or setting that gave the path, for the error.
+ * @throws UsageError if it leads to none.
  */
 export function realPath(path: string, name: string): string {
   try {
@@ -85,69 +63,68 @@ export function realPath(path: string, name: string): string {
 }
 
 /**
- * The file behind the path of a mirror that is to be written; it may not be there yet.
+ * The file behind the path of a mirror that is to be written; it may not exist yet.
  *
- * @throws UsageError where no file could be at the path.
- * @throws RefusedFileError where something lies there, or beside it, that is not docmirror's, or that has another name too, or where the
- *   name is that of what lies beside another database.
+ * @throws UsageError if no file can be at the path.
+ * @throws RefusedFileError if something else lies there, or the mirror has a second hard link.
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
-  assertNotBeside(file);
-  explaining(file, () => assertOwnBeside(file));
-  findMirror(file);
+  const kind = explaining(file, () => kindOf(file));
+  if (!['none', 'empty', 'mirror'].includes(kind)) throw refusal(path, kind);
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat !== undefined) assertOneName(file, stat);
   return file;
 }
 
-/**
- * The file behind the path of a mirror that is to be read, and how it is written.
- *
- * @throws UsageError, RefusedFileError as `mirrorToWrite` does.
- * @throws MirrorFileError where there is no file.
- */
-export function mirrorToRead(path: string): { readonly file: string; readonly usesLog: boolean } {
-  const file = fileBehind(path);
-  if (!existsSync(file)) {
-    throw new MirrorFileError(
-      `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
-    );
-  }
-  const { usesLog } = findMirror(file);
-  // A backup is written without a log, so it may be kept under many names.
-  if (usesLog) assertOneName(file, statSync(file));
-  return { file, usesLog };
+/** True if a run would make the mirror: there is no file, an empty one, or one without tables. */
+export function isYetToMake(path: string): boolean {
+  return ['none', 'empty'].includes(explaining(path, () => kindOf(path)));
 }
 
-function findMirror(path: string): FoundFile {
-  const found = explaining(path, () => findOut(path));
-  switch (found.kind) {
-    case 'none':
-    case 'empty':
-    case 'mirror':
-      return found;
-    case 'staging':
-      throw new RefusedFileError(`${path} is a mirror's staging file. Name the mirror itself.`);
+/**
+ * The file behind the path of a mirror that is to be read.
+ *
+ * @throws UsageError if no file can be at the path.
+ * @throws MirrorFileError if there is no file.
+ */
+export function existingFile(path: string): string {
+  const file = fileBehind(path);
+  if (existsSync(file)) return file;
+  throw new MirrorFileError(
+    `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
+  );
+}
+
+/** Says why a file can't be the mirror. */
+export function refusal(path: string, kind: FileKind): RefusedFileError {
+  switch (kind) {
+    case 'old mirror':
+      return new RefusedFileError(
+        `${path} was made by docmirror 0.1 or 0.2, which this version can't upgrade. Move it and ${path}.staging away, and run "docmirror sync": it makes a new mirror. The old version still reads the old file.`,
+        { code: 'mirror_too_old' },
+      );
+    case 'share':
+      return new RefusedFileError(
+        `${path} is a share, a copy for readers. Name the mirror that it was made from.`,
+      );
+    case 'lock':
+      return new RefusedFileError(`${path} is the lock of a mirror. Name the mirror itself.`);
     case 'another database':
-      throw new RefusedFileError(
+      return new RefusedFileError(
         `${path} is an SQLite database of another program. It was left as it is; name another file for the mirror.`,
       );
-    case 'damaged database':
-      throw explainSqliteError(
-        new Database.SqliteError('its tables can not be read', 'SQLITE_CORRUPT'),
-        path,
-      );
-    case 'no database':
-      throw new RefusedFileError(
+    default:
+      return new RefusedFileError(
         `${path} is not an SQLite database. It was left as it is; name another file for the mirror.`,
       );
   }
 }
 
-function assertOneName(path: string, { nlink }: Stats): void {
+/** @throws RefusedFileError if a mirror has a second name: another run could write it under that name, with a lock of its own. */
+export function assertOneName(path: string, { nlink }: Stats): void {
   if (nlink <= 1) return;
   throw new RefusedFileError(
-    `${path} has another name too (a hard link), under which another run could write it. Remove one of the names.`,
+    `${path} has a second name (a hard link), under which another run could write it. Remove one of the names.`,
   );
 }

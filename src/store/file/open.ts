@@ -1,76 +1,94 @@
-import type Database from 'better-sqlite3';
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
-import { assertNoJournal, assertOwnBeside, assertReadableBeside } from './beside.ts';
-import { findOut } from './file-kind.ts';
-import { mirrorToRead } from './mirror-path.ts';
-import { lookAtLog } from './own-log.ts';
-import { cacheKib, connectToRead } from './read-connection.ts';
+import { busyTimeoutMs, kindOfOpen } from './file-kind.ts';
+import { assertOneName, existingFile, refusal } from './mirror-path.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
-import { isHeld } from './staging-file.ts';
 
 /** A mirror's file, open. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
 export interface MirrorFile extends Disposable {
-  /** The file itself, where it was named by a symbolic link. */
+  /** The file itself, if it was named by a symbolic link. */
   readonly path: string;
   readonly sqlite: Database.Database;
   readonly orm: BetterSQLite3Database<typeof schema>;
   close(): void;
 }
 
-/** How long a statement waits for another program's lock before it fails, in milliseconds. */
-export const busyTimeoutMs: number = 1_000;
+/** What a connection keeps of a mirror in memory: with SQLite's own 2 MiB, work takes a third longer. */
+export const cacheKib = 16 * 1024;
 
-/**
- * Opens a mirror to read; never makes a file, and never upgrades one.
- *
- * @throws UsageError where no file could be at the path.
- * @throws RefusedFileError where the file is no mirror, or its shape is another; it says what to do.
- * @throws MirrorFileError where there is no file, or it is damaged.
- */
-export function openForReading(path: string): MirrorFile {
-  return openOfAnyShape(path, sqlite => {
-    const shape = shapeOf(sqlite);
-    if (shape === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
-    if (shape === 'later') throw new RefusedFileError(laterShape(path));
-    if (shape === 'older') {
-      throw new RefusedFileError(
-        `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
-      );
-    }
-  });
+/** How long a reader waits for the lock of another program, in milliseconds. */
+const readerTimeoutMs = busyTimeoutMs * 10;
+
+/** Which files a reader takes besides a mirror. */
+interface ReadOptions {
+  /** True for a command that a share can answer, too. */
+  readonly isShareEnough: boolean;
 }
 
-/** Opens a mirror to read as `openForReading` does, but leaves it to the caller which shapes are good enough. */
+/**
+ * Opens a mirror or a share to read. It makes no file and upgrades none.
+ *
+ * @throws UsageError if no file can be at the path.
+ * @throws RefusedFileError if the file is no mirror, or of another shape; it says what to do.
+ * @throws MirrorFileError if there is no file, or it is damaged or can't be opened.
+ */
+export function openForReading(path: string): MirrorFile {
+  return open(path, { isShareEnough: true }, assertCurrent);
+}
+
+/** Opens a mirror to read as `openForReading` does; a share is refused. */
+export function openMirrorForReading(path: string): MirrorFile {
+  return open(path, { isShareEnough: false }, assertCurrent);
+}
+
+/** Opens a mirror to read, whatever its shape; the caller decides which shapes are good enough. */
 export function openOfAnyShape(path: string, check: (sqlite: Database.Database) => void): MirrorFile {
-  const { file, usesLog } = mirrorToRead(path);
+  return open(path, { isShareEnough: false }, check);
+}
+
+function open(
+  path: string,
+  { isShareEnough }: ReadOptions,
+  check: (sqlite: Database.Database, path: string) => void,
+): MirrorFile {
+  const file = existingFile(path);
   return explaining(file, () => {
-    assertReadableBeside(file);
-    assertNoJournal(file);
-    assertOwnBeside(file);
-    const assertOwnLog = lookAtLog(file);
-    const { sqlite, close } = connectToRead(file, usesLog, busyTimeoutMs * 10, () => isHeld(file));
+    // SQLite itself falls back to reading if this user may not write.
+    const sqlite = new Database(file, { fileMustExist: true, timeout: readerTimeoutMs });
     try {
-      sqlite.pragma('query_only = ON');
-      assertOwnLog(sqlite);
-      check(sqlite);
+      const kind = kindOfOpen(sqlite);
+      if (kind === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
+      if (kind !== 'mirror' && !(kind === 'share' && isShareEnough)) throw refusal(path, kind);
+      // A backup is written without a log, so it may have many names.
+      if (sqlite.pragma('journal_mode', { simple: true }) === 'wal') assertOneName(file, statSync(file));
+      check(sqlite, path);
       sqlite.pragma(`cache_size = -${cacheKib}`);
-      return mirrorFile(file, sqlite, close);
+      return mirrorFile(file, sqlite);
     } catch (error) {
-      close();
+      sqlite.close();
       throw error;
     }
   });
 }
 
-/** What is handed out of a connection to a mirror. */
-export function mirrorFile(path: string, sqlite: Database.Database, close: () => void): MirrorFile {
-  return { path, sqlite, orm: drizzle(sqlite, { schema }), close, [Symbol.dispose]: close };
+function assertCurrent(sqlite: Database.Database, path: string): void {
+  const shape = shapeOf(sqlite);
+  if (shape === 'later') throw new RefusedFileError(laterShape(path));
+  if (shape === 'older') {
+    throw new RefusedFileError(
+      `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
+    );
+  }
 }
 
-/** True where a file begins as an SQLite database does. */
-export function hasSqliteHeader(path: string): boolean {
-  return explaining(path, () => !['none', 'empty', 'no database'].includes(findOut(path).kind));
+/** What is handed out of a connection to a mirror. */
+export function mirrorFile(path: string, sqlite: Database.Database): MirrorFile {
+  const close = () => {
+    sqlite.close();
+  };
+  return { path, sqlite, orm: drizzle(sqlite, { schema }), close, [Symbol.dispose]: close };
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MirrorFileError } from '../../errors.ts';
-import { fileKey } from './connections.ts';
+import { fileKey } from './file-identity.ts';
 
 /** So long nothing may lie at the path before what was open counts no longer, in milliseconds. */
 const missingMsMax = 5_000;
@@ -33,7 +33,7 @@ export class Reopening<T extends Disposable> implements Disposable {
     this.#missingSinceMs = key === null ? (this.#missingSinceMs ?? changedMs(dirname(this.#path))) : null;
     if (Date.now() - (this.#missingSinceMs ?? Date.now()) > missingMsMax)
       throw new MirrorFileError(
-        `There is no mirror at ${this.#path} any more. Put it back, or make it anew.`,
+        `There is no mirror at ${this.#path} any more. Put it back, or make it again.`,
       );
     if (key !== null && key !== this.#key) {
       const opened = this.#open();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { packageFolder } from '../../version.ts';
-import { applicationIds } from './file-kind.ts';
+import { applicationIds, firstShape } from './file-kind.ts';
 
 const migrationsFolder = join(packageFolder, 'migrations');
 
@@ -28,9 +28,9 @@ function readJournal(): Journal {
   return journal;
 }
 
-/** The shape that this docmirror writes, as it stands in a file's `user_version`: how many migrations there are. */
+/** The shape that this docmirror writes, as `user_version` in a file: how many migrations there ever were. 0.2 had five. */
 function currentShape(): number {
-  return readJournal().entries.length;
+  return firstShape - 1 + readJournal().entries.length;
 }
 
 /** The migrations that come after one that was generated at that time, the oldest first. */
@@ -47,63 +47,39 @@ export function migrationsAfter(when: number): Migration[] {
     });
 }
 
-/** How a mirror's tables stand to those that this docmirror knows. */
+/** How the shape of a mirror's tables compares with the one that this docmirror writes. */
 export type Shape = 'empty' | 'older' | 'current' | 'later';
 
 /** Looks at the shape of a mirror; the connection may be in a transaction. */
 export function shapeOf(sqlite: Database.Database): Shape {
-  if (sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 'empty';
+  if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined) return 'empty';
   const version = Number(sqlite.pragma('user_version', { simple: true }));
-  const [newest] = readJournal().entries.slice(-1);
-  const newestHere = newestMigrationOf(sqlite);
-  const isLonger = newestHere > (newest?.when ?? 0) && countOfMigrations(sqlite) > currentShape();
-  if (version > currentShape() || isLonger) return 'later';
-  // An upgrade makes this table last. Others may have changed the header, the list of migrations or the table; hardly two of them.
-  const signs = [isStamped(sqlite), newestHere === newest?.when, hasTable(sqlite, '_mirror')];
-  return signs.filter(Boolean).length > 1 ? 'current' : 'older';
+  if (version === currentShape()) return 'current';
+  return version > currentShape() ? 'later' : 'older';
 }
 
-/** True where the file's header says what docmirror writes there. */
-export function isStamped(sqlite: Database.Database): boolean {
-  const hasId = sqlite.pragma('application_id', { simple: true }) === applicationIds.mirror;
-  return hasId && sqlite.pragma('user_version', { simple: true }) === currentShape();
-}
-
-/** Says in the file's header whose it is, and which shape it has. */
+/** Writes into the file's header that it is a mirror, and which shape it has. */
 export function stamp(sqlite: Database.Database): void {
   sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   sqlite.pragma(`user_version = ${currentShape()}`);
 }
 
-/** When the newest migration that a mirror has was generated, in milliseconds since 1970; 0 where it has none. */
+/** When the newest migration that a mirror has was generated, in milliseconds since 1970; 0 if it has none. */
 export function newestMigrationOf(sqlite: Database.Database): number {
-  if (!hasTable(sqlite, '__drizzle_migrations')) return 0;
+  if (shapeOf(sqlite) === 'empty') return 0;
   return Number(sqlite.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get() ?? 0);
-}
-
-function countOfMigrations(sqlite: Database.Database): number {
-  return Number(sqlite.prepare('SELECT count(*) FROM __drizzle_migrations').pluck().get());
 }
 
 /** The docmirror whose shape a mirror has: that of its last upgrade, else that of its first run. */
 export function versionOf(sqlite: Database.Database): string {
-  const queries = hasTable(sqlite, 'docmirror_upgrades')
-    ? [
-        'SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1',
-        'SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1',
-      ]
-    : [];
-  for (const query of queries) {
-    const version = sqlite.prepare(query).pluck().get();
-    if (typeof version === 'string') return version;
-  }
-  return '0.1.0';
-}
-
-function hasTable(sqlite: Database.Database, name: string): boolean {
-  return (
-    sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
-  );
+  const version = sqlite
+    .prepare<[], string>(
+      `SELECT coalesce((SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1),
+         (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`,
+    )
+    .pluck()
+    .get();
+  return version as string;
 }
 
 /** What to say of a mirror that a later docmirror wrote. */

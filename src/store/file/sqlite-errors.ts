@@ -1,8 +1,4 @@
-import { constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
-import { denial } from './access.ts';
-import { hasLog } from './file-mark.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
@@ -25,17 +21,12 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   [
     /^SQLITE_CORRUPT/,
     path =>
-      hasLog(path)
-        ? `${path} is damaged, or ${path}-wal is not its own. Where it was put there as a copy, move that log away; otherwise restore it from a backup.`
-        : `${path} is damaged. Restore it from a backup, or move it away and sync anew.`,
+      `${path} is damaged. Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync again.`,
   ],
   [
-    /^SQLITE_READONLY/,
-    path => `${closedIn(path)} can't be written. Check the permissions of the file and its folder.`,
-  ],
-  [
-    /^(SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
-    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
+    /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
+    path =>
+      `${path} can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, even to read it. A share needs read permission alone: "docmirror share FILE" makes one.`,
   ],
   [/^SQLITE_IOERR/, path => `Reading or writing ${path} failed. Check the disk.`],
   [
@@ -64,20 +55,17 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   ],
 ];
 
-/** Turns a failure of SQLite or the file system into an error with a clear line; any other error is passed on as it is. */
+/** Turns a failure of SQLite or the file system into an error with a clear line; any other error is returned as it is. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   if (error instanceof DocmirrorError || !(error instanceof Error)) return error;
   if (isLostRollback(error)) {
     const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
     return new MirrorFileError(words, { cause: error });
   }
-  const given = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
-  const mayBeReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '');
-  // SQLite says of a read-only file system now this, now that.
-  const code = mayBeReadOnly && denial(dirname(path), constants.W_OK) === 'EROFS' ? 'EROFS' : given;
+  const code = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
-    const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync anew.`;
+    const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync again.`;
     return new MirrorFileError(words, { cause: error });
   }
   if (known === undefined) return error;
@@ -92,12 +80,6 @@ export function explaining<T>(path: string, work: () => T): T {
   } catch (error) {
     throw explainSqliteError(error, path);
   }
-}
-
-/** Which file it is that this user may not write: the database, or what SQLite left beside it. */
-function closedIn(path: string): string {
-  const files = [path, `${path}-wal`, `${path}-shm`];
-  return files.find(file => existsSync(file) && denial(file, constants.W_OK) !== null) ?? path;
 }
 
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */

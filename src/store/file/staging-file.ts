@@ -1,24 +1,20 @@
 import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
-import { assertNoForeignJournal, assertOwnBeside, hasJournal } from './beside.ts';
-import { noteConnection } from './connections.ts';
-import { applicationIds, findOut } from './file-kind.ts';
-import { assertLogOfStaging } from './own-log.ts';
+import { applicationIds, kindOf } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
-import { connectToRead, tryToWrite } from './read-connection.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The tables of a staging file. */
 export interface StagingLayout {
-  /** What stands in its `user_version`; a file of another version is begun anew. */
+  /** What its `user_version` is; a file of another version is begun again. */
   readonly version: number;
   /** Makes the tables, in place of those of other versions. */
   readonly sql: string;
 }
 
 /**
- * Where the staging file of a mirror lies: beside it.
+ * The path of a mirror's staging file: beside the mirror.
  *
  * @param file the mirror's file itself, no symbolic link to it.
  */
@@ -29,20 +25,19 @@ export function stagingPath(file: string): string {
 /**
  * Opens a staging file, or makes it, and holds it under an exclusive lock for as long as it is open: that lock is the rule
  * that one run works on a mirror at a time, and the system drops it when the process dies. The file itself is never removed,
- * for another process may be waiting at it.
+ * because another process may be waiting for it.
  *
- * @throws MirrorBusyError where another process has it open.
- * @throws RefusedFileError where something else lies there; it is left untouched.
+ * @throws MirrorBusyError if another process has it open.
+ * @throws RefusedFileError if something else is at the path; it is left as it is.
  */
 export function openStagingFile(path: string, layout: StagingLayout): Database.Database {
   return explaining(path, () => {
-    assertStagingOrNone(path);
-    makeUnlessThere(path);
+    prepareLock(path);
     try {
       return openLocked(path, layout);
     } catch (error) {
-      if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? '')) throw error;
-      // Staged pages can always be asked for again, so a damaged file is emptied; in place, for the lock is the file.
+      if (codeOf(error) !== 'SQLITE_CORRUPT') throw error;
+      // Staged pages can be asked for again, so a damaged file is emptied; in place, because the lock is the file.
       rmSync(`${path}-wal`, { force: true });
       truncateSync(path);
       return openLocked(path, layout);
@@ -59,53 +54,50 @@ export function openStagingFile(path: string, layout: StagingLayout): Database.D
 export function holdLock(file: string): () => void {
   const path = stagingPath(file);
   return explaining(path, () => {
-    assertStagingOrNone(path);
-    makeUnlessThere(path);
+    prepareLock(path);
     const sqlite = connectLocked(path);
     return () => sqlite.close();
   });
 }
 
-/** True where a run holds the mirror; makes and changes nothing. */
+/** True if a run holds the mirror; makes and changes nothing. */
 export function isHeld(file: string): boolean {
   const path = stagingPath(file);
-  // No run that holds it has a journal beside it: a look would undo with it what the file holds.
-  if (!existsSync(path) || findOut(path).kind !== 'staging' || hasJournal(path)) return false;
-  const { sqlite, close } = connectToRead(path, true, 0);
-  try {
-    sqlite.prepare('SELECT 1 FROM sqlite_schema').get();
-    tryToWrite(sqlite);
-    return false;
-  } catch (error) {
-    return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
-  } finally {
-    close();
-  }
+  return existsSync(path) && kindOfLock(path) === 'held';
 }
 
 /**
- * Makes sure that what lies in the place of a mirror's lock, if anything, is one; changes nothing.
+ * Makes sure that what is at the path of a mirror's lock, if anything, is a lock; changes nothing.
  *
- * @throws RefusedFileError where something else lies there.
+ * @throws RefusedFileError if it is something else.
  */
-export function assertStagingOrNone(path: string): void {
+export function assertLockOrNone(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  assertOwnBeside(path);
   if (stat === undefined) return;
-  const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'staging'].includes(findOut(path).kind);
-  if (isOwn) {
-    assertNoForeignJournal(path);
-    assertLogOfStaging(path);
-    return;
-  }
+  const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'lock', 'held'].includes(kindOfLock(path));
+  if (isOwn) return;
   throw new RefusedFileError(
-    `${path} is not a file that docmirror made, and it lies where the mirror's lock has to be. It was left as it is; move it away, or name another file for the mirror.`,
+    `${path} is not a file that docmirror made, and the mirror's lock has to be there. It was left as it is; move it away, or name another file for the mirror.`,
   );
 }
 
-function makeUnlessThere(path: string): void {
+/** The kind of a file; `held` if another process holds it as a lock, so that it can't be read. */
+function kindOfLock(path: string): ReturnType<typeof kindOf> | 'held' {
   try {
-    if (existsSync(path)) return;
+    return kindOf(path, lookMsMax);
+  } catch (error) {
+    const code = codeOf(error) ?? '';
+    if (code.startsWith('SQLITE_BUSY')) return 'held';
+    // A power cut can damage a staging file; it is emptied when it is opened.
+    if (code === 'SQLITE_CORRUPT') return 'lock';
+    throw error;
+  }
+}
+
+function prepareLock(path: string): void {
+  assertLockOrNone(path);
+  if (existsSync(path)) return;
+  try {
     makePrivateFile(path);
     shareOwner(path, path.replace(/\.staging$/, ''));
   } catch (error) {
@@ -130,27 +122,26 @@ function openLocked(path: string, { version, sql }: StagingLayout): Database.Dat
   }
 }
 
-/** How long a run waits for who only looks whether the lock is held, which takes the lock for a moment; in milliseconds. */
+/** How long a run waits for a process that only looks whether the lock is held, in milliseconds. */
 const lookMsMax = 300;
 
 function connectLocked(path: string): Database.Database {
   const sqlite = new Database(path, { timeout: lookMsMax });
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
-    // A new file's only: an answer of 300 KB takes half the time in pages of this size. Each table takes one, also where it is empty.
+    // Of a new file only: an answer of 300 KB takes half the time in pages of this size.
     sqlite.pragma('page_size = 16384');
     sqlite.exec('BEGIN EXCLUSIVE');
-    // Before there is a log: the id then stands in the file itself, whenever this process is killed.
+    // Before there is a log: the id is then in the file itself, whenever this process is killed.
     const id = sqlite.pragma('application_id', { simple: true });
-    if (id !== applicationIds.staging) sqlite.pragma(`application_id = ${applicationIds.staging}`);
+    if (id !== applicationIds.lock) sqlite.pragma(`application_id = ${applicationIds.lock}`);
     sqlite.exec('COMMIT');
     sqlite.pragma('journal_mode = WAL');
-    // It may be damaged when the machine dies, which is found out here: the walk is then begun anew.
+    // It can be damaged if the machine dies. That is found out here, and the walk begins again.
     sqlite.pragma('synchronous = OFF');
-    // Pages are written once and read once: a cache would only hold memory.
+    // Pages are written once and read once: a cache would only take memory.
     sqlite.pragma('cache_size = -2048');
     sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
-    noteConnection(path, sqlite, { kind: 'staging', usesLog: true });
     return sqlite;
   } catch (error) {
     sqlite.close();

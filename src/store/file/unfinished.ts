@@ -28,9 +28,6 @@ export function unfinishedPath(path: string): string {
   return unfinished;
 }
 
-/** What is put behind a file's name while it is written, at its longest: by this, and by SQLite. */
-export const unfinishedEnding = `${unfinishedPath('')}-journal`;
-
 /** Gives a file that is whole its name, in one step that also a power cut can't halve. */
 export function putInPlace(unfinished: string, path: string): void {
   flush(unfinished);
@@ -55,7 +52,13 @@ export function putInNewPlace(unfinished: string, path: string): boolean {
 
 /** Removes an unfinished file with what SQLite may have left beside it. */
 export function removeUnfinished(path: string): void {
-  for (const beside of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${beside}`, { force: true });
+  for (const beside of ['', '-journal', '-wal', '-shm']) {
+    try {
+      rmSync(`${path}${beside}`, { force: true });
+    } catch {
+      // What could not be written is to be told, not that it could not be removed; a later command removes it.
+    }
+  }
 }
 
 /** Removes what processes that were killed have left in a folder. */

@@ -1,68 +1,71 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { assertNameFits } from './mirror-path.ts';
+import { kindOf } from './file-kind.ts';
 import { makePrivateFile } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
-import {
-  putInPlace,
-  removeLeftovers,
-  removeUnfinished,
-  unfinishedEnding,
-  unfinishedPath,
-} from './unfinished.ts';
+import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
 
 /** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
 const sizesNeeded = 2;
-const bytesPerKib = 1024;
-/** From this need on it is told in MiB, in bytes. */
-const bytesInMibMin = 10 * bytesPerKib * bytesPerKib;
+const bytesPerMib = 1024 * 1024;
 
 /**
- * Copies a mirror to `<mirror>.before-<version>`, or the first such name with a number that is free: a whole database in
- * one file, which only its owner can read.
+ * Copies a mirror to `<mirror>.before-<version>`: a whole database in one file, which only its owner can read. A copy of the same
+ * state that an upgrade left, which was cut off, is used again.
  *
- * @returns where the copy lies.
- * @throws MirrorFileError where there is no room; nothing was written.
+ * @throws MirrorFileError if there is no room; nothing was written.
  */
-export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): string {
-  assertRoomToCopy(sqlite, path);
+export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): void {
   removeLeftovers(dirname(resolve(path)));
-  const copy = freeName(`${path}.before-${/^[\w.+-]+$/.test(version) ? version : 'unknown'}`);
+  const copy = placeOfCopy(sqlite, `${path}.before-${/^[\w.+-]+$/.test(version) ? version : 'unknown'}`);
+  if (existsSync(copy)) return;
   const unfinished = unfinishedPath(path);
-  return explaining(copy, () => {
+  explaining(copy, () => {
     try {
       makePrivateFile(unfinished);
       sqlite.prepare('VACUUM INTO ?').run(unfinished);
       putInPlace(unfinished, copy);
-      return copy;
     } finally {
       removeUnfinished(unfinished);
     }
   });
 }
 
-/** @throws UsageError, MirrorFileError where there is no room for the copy and its name, and for the log of the upgrade. */
+/** @throws MirrorFileError if there is no room for the copy, and for the log of the upgrade. */
 export function assertRoomToCopy(sqlite: Database.Database, path: string): void {
-  assertNameFits('DOCMIRROR_DATABASE', path, unfinishedEnding);
   const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
   const needed = Number(sqlite.pragma('page_count', { simple: true })) * pageBytes * sizesNeeded;
   const { bavail, bsize } = statfsSync(dirname(resolve(path)));
   const free = bavail * bsize;
   if (free >= needed) return;
-  const [unit, unitBytes] = needed < bytesInMibMin ? ['KiB', bytesPerKib] : ['MiB', bytesPerKib ** 2];
-  // The one is rounded up and the other down, so the figures differ as the sizes do.
-  const [takes, are] = [Math.ceil(needed / unitBytes), Math.floor(free / unitBytes)];
+  const [takes, are] = [Math.ceil(needed / bytesPerMib), Math.floor(free / bytesPerMib)];
   throw new MirrorFileError(
-    `${path} is to be upgraded, which takes ${takes} ${unit} beside it for a copy and a log; ${are} ${unit} are free. ` +
+    `${path} is to be upgraded, which takes ${takes} MiB beside it for a copy and a log; ${are} MiB are free. ` +
       'Nothing was changed; free some room and run again.',
     { code: 'disk_full' },
   );
 }
 
-function freeName(wanted: string): string {
+/** The wanted name, or the first one with a number, that is free or has a copy of this very state. */
+function placeOfCopy(sqlite: Database.Database, wanted: string): string {
   let name = wanted;
-  for (let n = 2; existsSync(name); n++) name = `${wanted}-${n}`;
+  for (let n = 2; existsSync(name) && !isCopyOf(sqlite, name); n++) name = `${wanted}-${n}`;
   return name;
+}
+
+const state = `SELECT json_array((SELECT mirror_id FROM _mirror),
+  (SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1), (SELECT max(id) FROM sync_runs))`;
+
+function isCopyOf(sqlite: Database.Database, path: string): boolean {
+  if (kindOf(path) !== 'mirror') return false;
+  const copy = new Database(path, { readonly: true });
+  try {
+    const versions = [sqlite, copy].map(each => each.pragma('user_version', { simple: true }));
+    const states = [sqlite, copy].map(each => each.prepare(state).pluck().get());
+    return versions[0] === versions[1] && states[0] === states[1];
+  } finally {
+    copy.close();
+  }
 }

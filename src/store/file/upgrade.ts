@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
@@ -8,15 +7,7 @@ import { completeMirror } from '../tables/birth.ts';
 import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
 import { createViews, viewNames } from '../tables/views.ts';
-import {
-  isStamped,
-  laterShape,
-  migrationsAfter,
-  newestMigrationOf,
-  shapeOf,
-  stamp,
-  versionOf,
-} from './shape.ts';
+import { laterShape, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
 
 /** Drizzle's own table, with Drizzle's columns. */
@@ -31,31 +22,28 @@ const upgradesTable = `
 
 /**
  * Brings a mirror to the shape that this docmirror writes: makes the tables in an empty one; copies one of an older shape,
- * and then upgrades it. In one transaction, so whatever ends it, the mirror is as it was or done.
+ * and then upgrades it. It is one transaction: if it is cut off, the mirror is as it was.
  *
  * The caller holds the mirror's lock, and is in no transaction.
  *
- * @throws RefusedFileError where its shape is a later one.
- * @throws MirrorFileError where there is no room for the copy, or the mirror's references don't hold; it is as it was.
+ * @throws RefusedFileError if its shape is a later one.
+ * @throws MirrorFileError if there is no room for the copy, or the mirror's references don't hold; it is as it was.
  */
 export function bringUpToDate(sqlite: Database.Database, path: string): void {
   const shape = shapeOf(sqlite);
-  if (shape === 'current') {
-    if (!isStamped(sqlite)) stamp(sqlite);
-    return;
-  }
+  if (shape === 'current') return;
   if (shape === 'later') throw new RefusedFileError(laterShape(path));
-  if (shape === 'older') assertCanUpgrade(sqlite, path);
-  const copy = shape === 'older' ? copyBeforeUpgrade(sqlite, path, versionOf(sqlite)) : null;
+  if (shape === 'older') {
+    assertCanUpgrade(sqlite, path);
+    copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
+  }
   const references = sqlite.pragma('foreign_keys', { simple: true });
-  // SQLite takes this in no transaction. With it on, a table that is built anew would take the rows that refer to it along.
+  // SQLite takes this in no transaction. If it is on, a table that is built again takes the rows that refer to it along.
   sqlite.pragma('foreign_keys = OFF');
   try {
     sqlite.transaction(() => reshape(sqlite, path, shape === 'older')).immediate();
   } catch (error) {
-    // The mirror is as it was: a copy of it for each try would fill the disk.
-    if (copy !== null) rmSync(copy, { force: true });
-    throw copy === null ? error : explainUpgrade(error, path);
+    throw shape === 'empty' ? error : explainUpgrade(error, path);
   } finally {
     sqlite.pragma(`foreign_keys = ${references}`);
   }
@@ -74,7 +62,7 @@ export function assertCanUpgrade(sqlite: Database.Database, path: string): void 
 /** A statement that fails over an older shape has met tables that the docmirror of that shape did not leave so. */
 function explainUpgrade(error: unknown, path: string): unknown {
   if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_ERROR') return error;
-  const leftAlone = 'It was left as it is; restore it from a backup, or move it away and sync anew.';
+  const leftAlone = 'It was left as it is; restore it from a backup, or move it away and sync again.';
   return new MirrorFileError(
     `${path} can't be upgraded: its tables are not as docmirror made them (${error.message}). ${leftAlone}`,
     { cause: error },
@@ -82,9 +70,10 @@ function explainUpgrade(error: unknown, path: string): unknown {
 }
 
 function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): void {
-  const fromVersion = versionOf(sqlite);
+  const fromVersion = isUpgrade ? versionOf(sqlite) : '';
   const columnsBefore = columnsOf(sqlite);
   const otherViews = takeViewsAway(sqlite);
+  const otherIndexes = plainIndexes(sqlite);
   for (const { statements } of migrationsAfter(newestMigrationOf(sqlite))) {
     for (const statement of statements) sqlite.exec(statement);
   }
@@ -92,6 +81,7 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   sqlite.exec(upgradesTable);
   createViews(sqlite);
   for (const view of otherViews) sqlite.exec(view);
+  putBack(sqlite, otherIndexes);
   if (isUpgrade) {
     const upgradedAt = new Date().toISOString();
     fillNewColumns(sqlite, columnsBefore);
@@ -105,7 +95,29 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   stamp(sqlite);
 }
 
-/** Writes down which migrations the file has, all anew: a migration that an older docmirror ran may read otherwise today. */
+/** All indexes that somebody made, by name: a table that is built again loses them. */
+function plainIndexes(sqlite: Database.Database): { readonly name: string; readonly sql: string }[] {
+  return sqlite
+    .prepare<[], { name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+    )
+    .all();
+}
+
+/** Makes those indexes again that a migration took along, as far as their columns are still there. */
+function putBack(sqlite: Database.Database, indexes: ReturnType<typeof plainIndexes>): void {
+  const kept = new Set(plainIndexes(sqlite).map(({ name }) => name));
+  for (const { name, sql } of indexes) {
+    if (kept.has(name)) continue;
+    try {
+      sqlite.exec(sql);
+    } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error;
+    }
+  }
+}
+
+/** Writes down which migrations the file has. */
 function recordMigrations(sqlite: Database.Database): void {
   sqlite.exec(drizzleTable);
   const insert = sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
@@ -126,7 +138,7 @@ function columnsOf(sqlite: Database.Database): ReadonlyMap<string, ReadonlySet<s
   return columns;
 }
 
-/** Views stand in the way of tables that are built anew. Those that someone else made are handed back, to be made again. */
+/** Views refer to tables that a migration builds again. Those that someone else made are handed back, to be made again. */
 function takeViewsAway(sqlite: Database.Database): string[] {
   const views = sqlite
     .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
@@ -140,7 +152,7 @@ function assertReferencesHold(sqlite: Database.Database, path: string): void {
   const [broken] = sqlite.pragma('foreign_key_check') as { table: string; parent: string }[];
   if (broken === undefined) return;
   throw new MirrorFileError(
-    `${path} can't be upgraded: in ${broken.table} stands a reference to a row of ${broken.parent} that does not exist. ` +
-      'It was left as it is; restore it from a backup, or move it away and sync anew.',
+    `${path} can't be upgraded: a row of ${broken.table} refers to a row of ${broken.parent} that does not exist. ` +
+      'It was left as it is; restore it from a backup, or move it away and sync again.',
   );
 }

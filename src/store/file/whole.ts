@@ -1,91 +1,45 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import { findOut } from './file-kind.ts';
-import { hasLog } from './file-mark.ts';
-import { misfitsIn } from './misfits.ts';
-import { busyTimeoutMs, type MirrorFile } from './open.ts';
+import type { MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
-import { lookAtLog } from './own-log.ts';
-import { type SchemaPart, schemaParts } from './schema-parts.ts';
+import { schemaParts } from './schema-parts.ts';
 
-/** What SQLite finds wrong with a file, trees and indexes; null where it is whole. It reads all of it: some 1.5 s a million rows. */
+/** What SQLite finds wrong with a file, trees and indexes; null if nothing is. It reads all of it: some 1.5 s a million rows. */
 export function damageOf(sqlite: Database.Database): string | null {
   const found = sqlite.prepare<[], string>('PRAGMA integrity_check(1)').pluck().get() ?? 'ok';
   return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ');
 }
 
-/**
- * Looks at a mirror together with the log beside it, before it is opened to write: whoever is the last to close it then folds that
- * log into the file, and it may be another file's.
- *
- * @returns true where there was such a log, and the two are whole: `assertWhole` would only say the same.
- * @throws RefusedFileError, SqliteError where the two don't fit; both are left as they are.
- */
-export function assertLogFits(path: string): boolean {
-  if (!hasLog(path) || findOut(path).kind !== 'mirror') return false;
-  const assertOwnLog = lookAtLog(path);
-  const sqlite = new Database(path, { readonly: true, timeout: busyTimeoutMs });
-  try {
-    assertOwnLog(sqlite);
-    const damage = damageOf(sqlite);
-    if (damage !== null) throw new Database.SqliteError(damage, 'SQLITE_CORRUPT');
-    return true;
-  } finally {
-    sqlite.close();
-  }
-}
-
-/** @throws MirrorFileError where a mirror is damaged. */
+/** @throws MirrorFileError if a mirror is damaged. */
 export function assertWhole({ path, sqlite }: MirrorFile): void {
   const damage = damageOf(sqlite);
   if (damage === null) return;
   throw new MirrorFileError(
-    `${path} is damaged (${damage}). Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync anew.`,
+    `${path} is damaged (${damage}). Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync again.`,
   );
 }
 
 /**
- * In words the first value of another type than docmirror writes, and what to do; null where there is none.
+ * Looks for each table that docmirror makes (SQLite's own error names one that is missing), and for triggers and unique indexes on
+ * them that it did not make.
  *
- * @param isChecked true for a file that `assertWhole` let pass, which takes less time.
+ * @throws MirrorFileError if one of these would change or refuse what a run writes.
  */
-export function misfitOf({ path, sqlite }: MirrorFile, isChecked = false): string | null {
-  for (const { table, id, what } of misfitsIn(sqlite, isChecked)) {
-    const row = id === null ? '' : `${id}: `;
-    return `${path} holds a value that docmirror did not write (${table} ${row}${what}). "docmirror verify" names each. Restore it from a backup, or move it away and sync anew.`;
-  }
-  return null;
-}
-
-/**
- * Looks for each table that docmirror makes, where SQLite's own error names one that is missing, for triggers and unique indexes on
- * them that it did not make, and at the types of values in those that are no longer STRICT. It comes after `assertWhole`.
- *
- * @throws MirrorFileError where a trigger would change what a run writes, or a value is of another type than docmirror writes.
- */
-export function assertComplete(file: MirrorFile): void {
+export function assertComplete({ path, sqlite }: MirrorFile): void {
   using made = openInMemory();
-  const tables = made.sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
-  for (const table of tables.pluck().all()) file.sqlite.prepare(`SELECT 1 FROM "${table}"`);
-  assertNothingStrange(file, made);
-  const misfit = misfitOf(file, true);
-  if (misfit !== null) throw new MirrorFileError(misfit);
-}
-
-function assertNothingStrange({ path, sqlite }: MirrorFile, made: MirrorFile): void {
   const own = schemaParts(made.sqlite);
+  for (const { type, name } of own) if (type === 'table') sqlite.prepare(`SELECT 1 FROM "${name}"`);
   for (const part of schemaParts(sqlite)) {
-    const danger = dangerOf(part);
-    const isOwn = own.some(each => each.name === part.name && each.sql === part.sql);
-    if (danger === null || isOwn || !own.some(each => each.table === part.table)) continue;
+    const { type, name, table, sql } = part;
+    const isOwn = own.some(each => each.name === name && each.sql === sql);
+    if (isOwn || !own.some(each => each.table === table) || !isIntrusive(part)) continue;
     throw new MirrorFileError(
-      `${path} has ${part.type === 'index' ? 'an' : 'a'} ${part.type} that docmirror did not make (${part.name} on ${part.table}), which may ${danger}. Remove it with DROP ${part.type.toUpperCase()}, and run again.`,
+      `${path} has a ${type} that docmirror did not make (${name} on ${table}), which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes. Remove it with DROP ${type.toUpperCase()}, and run again.`,
     );
   }
 }
 
-/** What may become of a run by a part that another program made, in words; null where nothing does. */
-function dangerOf({ type, sql }: SchemaPart): string | null {
-  if (type === 'trigger') return 'change what a run writes';
-  return type === 'index' && /^CREATE UNIQUE/i.test(sql) ? 'refuse what a run writes' : null;
+/** True for an object that changes or refuses what others write to its table: a trigger, or a unique index. */
+export function isIntrusive({ type, sql }: { readonly type: string; readonly sql: string }): boolean {
+  return type === 'trigger' || (type === 'index' && /^CREATE UNIQUE/i.test(sql));
 }

@@ -5,7 +5,7 @@ import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { type StoredVersion, versionColumns, versionsAfterRun } from '../tables/record-lives.ts';
@@ -34,7 +34,7 @@ export class PublishRows implements PublishSource {
 
   /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
   static open(path: string): PublishRows {
-    const file = openForReading(path);
+    const file = openMirrorForReading(path);
     try {
       file.sqlite.exec('BEGIN');
       const mirrorId = file.sqlite.prepare<[], string>(mirrorIdOfReceipts).pluck().get();

@@ -1,7 +1,7 @@
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { ListMirror, ListOutcome, Mirror } from '../../sync/ports.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { columnsOf } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ComparedList } from './compared-list.ts';
@@ -20,7 +20,7 @@ export class ComparedMirror implements Mirror {
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string, report: (difference: LiveDifference) => void) {
-    this.#file = openForReading(path);
+    this.#file = openMirrorForReading(path);
     this.#file.sqlite.exec('BEGIN');
     this.#report = report;
   }

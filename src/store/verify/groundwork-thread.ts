@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import type { FilePlace } from '../file/file-place.ts';
+import type { FilePlace } from '../file/file-identity.ts';
 import { OtherWriters } from '../file/other-writers.ts';
 import { type Groundwork, groundworkOf, type PlainGroundwork } from './groundwork.ts';
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { cacheKib } from '../file/read-connection.ts';
+import { cacheKib } from '../file/open.ts';
 import { beginReading, layPlainGroundwork } from './groundwork.ts';
 import type { ThreadMessage } from './groundwork-thread.ts';
 

@@ -3,9 +3,9 @@ import type { Checkpoint, ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
-import { hasLog } from '../file/file-mark.ts';
-import { FilePlace } from '../file/file-place.ts';
-import { hasSqliteHeader, type MirrorFile, openForReading } from '../file/open.ts';
+import { FilePlace } from '../file/file-identity.ts';
+import { kindOf } from '../file/file-kind.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { TimeSlice } from '../file/time-slice.ts';
 import { readPruned } from '../receipts/pruned.ts';
@@ -16,8 +16,7 @@ import { verifyBooks } from './verify-books.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
-import { verifyShape } from './verify-shape.ts';
-import { verifyTypes } from './verify-types.ts';
+import { type OtherObject, verifyShape } from './verify-shape.ts';
 
 export type { Difference, VerifiedList };
 
@@ -35,6 +34,8 @@ export interface Verification {
   readonly receiptCount: number;
   /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null where all was. */
   readonly prunedBefore: string | null;
+  /** Tables, views and indexes that others made in the file; they are no difference. */
+  readonly otherObjects: readonly OtherObject[];
   /** All differences; as many are listed as were asked for. */
   readonly differenceCount: number;
   readonly differences: readonly Difference[];
@@ -64,18 +65,17 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     runCount: 0,
     receiptCount: 0,
     prunedBefore: null,
+    otherObjects: [],
   };
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  if (isFile && !hasSqliteHeader(path)) {
-    differences.add(null, null, 'the file does not begin as an SQLite database does');
-  } else {
-    try {
-      await openAndAudit(path, differences, options, state);
-    } catch (error) {
-      const damage = damageIn(error, path);
-      if (damage === null) throw explainSqliteError(error, path);
-      differences.add(null, null, damage);
-    }
+  try {
+    const kind = kindOf(path);
+    if (kind === 'no database') differences.add(null, null, 'the file is not an SQLite database');
+    else if (kind === 'empty') differences.add(null, null, 'the file has no tables');
+    else await openAndAudit(path, differences, options, state);
+  } catch (error) {
+    const damage = damageIn(error, path);
+    if (damage === null) throw explainSqliteError(error, path);
+    differences.add(null, null, damage);
   }
   return { path, ...state, differenceCount: differences.count, differences: differences.kept };
 }
@@ -96,7 +96,7 @@ async function openAndAudit(
 ): Promise<void> {
   const slice = new TimeSlice(signal);
   const place = new FilePlace(path);
-  const file = openForReading(path);
+  const file = openMirrorForReading(path);
   const { sqlite } = file;
   const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name, place) : null;
   try {
@@ -107,7 +107,7 @@ async function openAndAudit(
     let failure: unknown = null;
     try {
       checkFile(file, differences);
-      verifyShape(sqlite, differences);
+      state.otherObjects = verifyShape(sqlite, differences);
       await slice.next();
       const against = { checkpoint: checkpoint?.checkpoint ?? null, late };
       await checkContent(sqlite, differences, slice, state, against);
@@ -117,8 +117,7 @@ async function openAndAudit(
     }
     // Where the file is too damaged to be read, SQLite's own check says how.
     addBytes(await late(), differences);
-    // What holds such values can't be held against anything.
-    if (verifyTypes(sqlite, differences, failure) > 0) state.lists = [];
+    if (failure !== null) throw failure;
   } finally {
     await thread?.end();
     file.close();
@@ -140,17 +139,7 @@ function addBytes({ faults, brokenTexts }: Groundwork, differences: Differences)
     );
 }
 
-function checkFile({ path, sqlite }: MirrorFile, differences: Differences): void {
-  // SQLite reads what is missing of the last page as zeros; where a log that was not folded back whole lies beside, it has the page.
-  const pageBytes = Number(sqlite.pragma('page_size', { simple: true }));
-  const { size } = statSync(path);
-  if (size % pageBytes !== 0 && !hasLog(path)) {
-    differences.add(
-      null,
-      null,
-      `its end is cut off: ${size} bytes are no multiple of a page of ${pageBytes}`,
-    );
-  }
+function checkFile({ sqlite }: MirrorFile, differences: Differences): void {
   const references = sqlite.prepare<[], { table: string; rowid: number | null; parent: string }>(
     'PRAGMA foreign_key_check',
   );

@@ -10,16 +10,14 @@ import type {
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
-import { isYetToMake } from '../file/file-kind.ts';
-import { markOf } from '../file/file-mark.ts';
-import { FilePlace } from '../file/file-place.ts';
-import { mirrorToWrite } from '../file/mirror-path.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { FilePlace, markOf } from '../file/file-identity.ts';
+import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { OtherWriters } from '../file/other-writers.ts';
-import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { assertComplete, assertLogFits, assertWhole } from '../file/whole.ts';
+import { assertComplete, assertWhole } from '../file/whole.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
@@ -79,7 +77,7 @@ export class SqliteMirror implements Mirror {
     if (isYetToMake(file)) {
       return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, new Set());
     }
-    openForReading(file).close();
+    openMirrorForReading(file).close();
     return SqliteMirror.#locked(file, openForDryRun, () => ({ staging, signal, observe }));
   }
 
@@ -300,11 +298,10 @@ function openAsIs(
   suspects: ReadonlySet<string>,
 ): MirrorFile {
   const isSuspect = isEveryList(suspects);
-  const isWhole = isSuspect && explaining(path, () => assertLogFits(path));
   const file = open(path);
   try {
     if (isSuspect) {
-      if (!isWhole) assertWhole(file);
+      assertWhole(file);
       assertComplete(file);
       new ReceiptLog(file.sqlite).assertReady();
     }
@@ -318,7 +315,7 @@ function openAsIs(
 function describeHolder(path: string): string {
   const advice = 'Wait until it is done, or stop it.';
   try {
-    using file = openForReading(path);
+    using file = openMirrorForReading(path);
     const run = new RunRecords(file).running();
     if (run !== undefined) return `Run ${run.id} has held ${path} since ${run.startedAt}. ${advice}`;
   } catch {

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import { type Answer, rejectedRow } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/envelope.ts';
-import { FilePlace } from '../file/file-place.ts';
+import { FilePlace } from '../file/file-identity.ts';
 import { openStagingFile, type StagingLayout } from '../file/staging-file.ts';
 
 /** A page that was read, by the digest of its items: the same page of another walk is the same. */
@@ -57,7 +57,7 @@ const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 12,
+  version: 13,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;

@@ -174,38 +174,6 @@ describe.concurrent('backup --restore', () => {
     expect(readdirSync(scene.folder).filter(name => /-(wal|shm|journal)$/.test(name))).toEqual([]);
   });
 
-  test.each(['-wal', '-shm', '-journal'])(
-    "leaves somebody's file alone that is named as what SQLite keeps beside a mirror (%s)",
-    async ending => {
-      await using scene = await setBackedUpScene();
-      const path = `${scene.database}${ending}`;
-      writeFileSync(path, 'mine\n');
-      const before = readFileSync(scene.database);
-      const refused = { code: 2, stdout: '', stderr: expect.stringContaining(`${path} lies there`) };
-      expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject(refused);
-      expect(readFileSync(scene.database).equals(before)).toBe(true);
-      rmSync(scene.database);
-      expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject(refused);
-      expect(readFileSync(path, 'utf8')).toBe('mine\n');
-    },
-  );
-
-  test.each(['-wal', '-journal'])("leaves another database's %s alone", async ending => {
-    await using scene = await setBackedUpScene();
-    const other = new Database(join(scene.folder, 'other-program.db'));
-    if (ending === '-wal') other.pragma('journal_mode = WAL');
-    other.exec('CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(90000)); PRAGMA cache_size = 5');
-    if (ending === '-journal') other.exec('BEGIN; UPDATE t SET a = zeroblob(80000)');
-    const path = `${scene.database}${ending}`;
-    copyFileSync(`${other.name}${ending}`, path);
-    other.close();
-    const before = [scene.database, path].map(each => readFileSync(each));
-    const refused = { code: 2, stderr: expect.stringContaining(`${path} lies there`) };
-    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject(refused);
-    for (const [at, each] of [scene.database, path].entries())
-      expect(readFileSync(each).equals(before[at] as Buffer)).toBe(true);
-  });
-
   test('replaces a damaged mirror, and makes one where there is none', async () => {
     await using scene = await setBackedUpScene();
     truncateSync(scene.database, 10_000);

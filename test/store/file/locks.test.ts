@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -36,23 +36,6 @@ test('a look at a file that this process holds takes no lock away', async () => 
   expect(canOtherHold(path)).toBe(false);
   giveBack();
   expect(canOtherHold(path)).toBe(true);
-});
-
-test('a lock is made anew where a run was killed while it made the file', async () => {
-  await using scene = await setScene();
-  const lock = `${scene.database}.staging`;
-  const begun = new Database(lock);
-  begun.exec('PRAGMA page_size = 16384; PRAGMA application_id = 1685021555');
-  begun.close();
-  expect(statSync(lock).size).toBe(16_384);
-  // What SQLite undoes with this journal is all of a file that was empty before. Source: SQLite's format of journals.
-  const journal = Buffer.alloc(512);
-  journal.write('d9d505f920a163d7', 'hex');
-  journal.writeUInt32BE(512, 20);
-  journal.writeUInt32BE(16_384, 24);
-  writeFileSync(`${lock}-journal`, journal);
-  expect(await scene.sync()).toMatchObject({ code: 0 });
-  expect(existsSync(`${lock}-journal`)).toBe(false);
 });
 
 /** Lets another process take a database's lock, and give it back after so long; done when it has it. */

@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FilePlace } from '../../../src/store/file/file-place.ts';
+import { FilePlace } from '../../../src/store/file/file-identity.ts';
 import { GroundworkThread } from '../../../src/store/verify/groundwork-thread.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
