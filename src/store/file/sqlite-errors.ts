@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
@@ -62,7 +64,10 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     const words = `Writing ${path} failed, and nothing was changed. Check that its disk has room and can be written.`;
     return new MirrorFileError(words, { cause: error });
   }
-  const code = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
+  const given = isOfNoFormat(error) ? 'SQLITE_CORRUPT' : (codeOf(error) ?? codeOf(error.cause));
+  // SQLite has several codes for a read-only file system.
+  const mayBeReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '');
+  const code = mayBeReadOnly && isOnReadOnlySystem(path) ? 'EROFS' : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
     const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync again.`;
@@ -79,6 +84,15 @@ export function explaining<T>(path: string, work: () => T): T {
     return work();
   } catch (error) {
     throw explainSqliteError(error, path);
+  }
+}
+
+function isOnReadOnlySystem(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EROFS';
   }
 }
 

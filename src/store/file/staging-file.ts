@@ -63,7 +63,17 @@ export function holdLock(file: string): () => void {
 /** True if a run holds the mirror; makes and changes nothing. */
 export function isHeld(file: string): boolean {
   const path = stagingPath(file);
-  return existsSync(path) && kindOfLock(path) === 'held';
+  const kind = existsSync(path) ? kindOfLock(path) : 'none';
+  if (kind !== 'lock') return kind === 'held';
+  const sqlite = new Database(path, { fileMustExist: true, timeout: 0 });
+  try {
+    sqlite.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch (error) {
+    return codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+  } finally {
+    sqlite.close();
+  }
 }
 
 /**
