@@ -42,7 +42,7 @@ HEALTHCHECK --interval=5m --timeout=30s --start-period=1h --retries=2 \
 
 # It starts no other process but a command that prints the token, which it ends itself, and handles SIGTERM and SIGINT, so it
 # may be PID 1 as it is. With `--`, Node leaves --env-file to docmirror. It writes to /data alone: the
-# rest may be read-only; with a /tmp that can be written it starts a little faster.
+# rest may be read-only.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "--", "/app/dist/cli.js"]
 CMD ["sync"]

@@ -32,7 +32,7 @@ if (words.length === 1 && words[0] === '--version') {
   process.stdout.write(`${version}\n`);
 } else {
   limitYoungGeneration();
-  // Loaded only now, so that what was compiled once need not be compiled again.
+  // Loaded only now, because --version does not need it and an older Node.js may not be able to read it.
   const { main } = await import('./commands/main.ts');
   await main(words);
 }
