@@ -3,6 +3,9 @@ import { exitCodes } from './errors.ts';
 import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
+// Node would open its debugger, in which every user of the machine can run code as this one.
+process.on('SIGUSR1', () => undefined);
+
 // Cron may find an older one first. Nothing that only a newer one has is imported by name before it is asked.
 const nodeMajorMin = 24;
 if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {

@@ -202,7 +202,7 @@ describe("the fleet's job in Kubernetes", () => {
       .replaceAll('/run/docmirror', 'tenants')
       .replaceAll('/data', 'mirrors')
       .replaceAll('/opt/docmirror', 'bin')
-      .replace('node -- /app/dist/cli.js', 'echo');
+      .replace('node --disable-sigusr1 -- /app/dist/cli.js', 'echo');
     return at.shell(script, { JOB_COMPLETION_INDEX: String(index) });
   }
 
