@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 import { exitCodes } from './errors.ts';
 import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
