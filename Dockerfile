@@ -41,8 +41,8 @@ HEALTHCHECK --interval=5m --timeout=30s --start-period=1h --retries=2 \
   CMD node /app/dist/cli.js status --max-age 26h || exit 1
 
 # It starts no other process but a command that prints the token, which it ends itself, and handles SIGTERM and SIGINT, so it
-# may be PID 1 as it is. With `--`, Node leaves --env-file to docmirror. It writes to /data alone: the
-# rest may be read-only; with a /tmp that can be written it starts a little faster.
+# may be PID 1 as it is. With `--`, Node leaves --env-file to docmirror; without its debugger, SIGUSR1 does nothing from the
+# first moment on. It writes to /data alone: the rest may be read-only.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--", "/app/dist/cli.js"]
+ENTRYPOINT ["node", "--disable-sigusr1", "--", "/app/dist/cli.js"]
 CMD ["sync"]

@@ -1,7 +1,10 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 import { exitCodes } from './errors.ts';
 import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
+
+// Node would open its debugger, in which every user of the machine can run code as this one.
+process.on('SIGUSR1', () => undefined);
 
 // Cron may find an older one first. Nothing that only a newer one has is imported by name before it is asked.
 const nodeMajorMin = 24;
@@ -32,7 +35,7 @@ if (words.length === 1 && words[0] === '--version') {
   process.stdout.write(`${version}\n`);
 } else {
   limitYoungGeneration();
-  // Loaded only now, so that what was compiled once need not be compiled again.
+  // Loaded only now, because --version does not need it and an older Node.js may not be able to read it.
   const { main } = await import('./commands/main.ts');
   await main(words);
 }

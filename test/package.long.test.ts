@@ -49,6 +49,20 @@ describe('the package, installed in an empty folder', () => {
     expect(stdout).toBe(`${manifest().version}\n`);
   });
 
+  test('leaves --env-file to docmirror, which names a file that is missing and exits with 2', async () => {
+    const program = join(installed, '.bin', 'docmirror');
+    expect(readFileSync(program, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env -S node --');
+    const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+    const started = run(program, ['status', '--env-file', 'missing.env'], {
+      cwd: folder.path,
+      env: { PATH },
+    });
+    await expect(started).rejects.toMatchObject({
+      code: 2,
+      stderr: "docmirror: --env-file: missing.env can't be read (ENOENT).\n",
+    });
+  });
+
   test('runs the demo', async () => {
     const { stdout, stderr } = await docmirror(folder.path, 'demo');
     expect(stderr).toBe('');

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -45,7 +43,6 @@ test('publishers and engines that are killed at any moment leave nothing that th
 function startPublisher(args: string[]): ChildProcess {
   return spawn(process.execPath, [publisherPath, ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'docmirror-clickhouse-cache') },
   });
 }
 

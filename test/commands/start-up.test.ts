@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { programFolder } from '../support/program.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -55,6 +56,19 @@ test('the oldest Node.js is the one that the package names', () => {
   const [, named] = /const nodeMajorMin = (\d+);/.exec(readFileSync(join(source, 'cli.ts'), 'utf8')) ?? [];
   expect(engines.node).toBe(`>=${named}`);
 });
+
+test.each([['--version'], ['demo']])(
+  '%s runs no compiled code from the folder for temporary files',
+  async command => {
+    await using folder = temporaryFolder();
+    await using temporary = temporaryFolder();
+    const env = { TMPDIR: temporary.path, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const { code, stderr } = await runCli([command], { env, cwd: folder.path });
+    // Node would name each file that it looks for in such a cache.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(readdirSync(temporary.path)).toEqual([]);
+  },
+);
 
 test('--version loads nothing but the program itself', () => {
   expect(packagesWith('cli.ts')).toEqual([]);

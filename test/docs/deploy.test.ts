@@ -323,7 +323,7 @@ describe('the Dockerfile', () => {
 
   test('ends as a user without rights, with the program itself as first process', () => {
     expect(text).toMatch(/^USER node$/m);
-    expect(text).toMatch(/^ENTRYPOINT \["node", "--", "\/app\/dist\/cli\.js"\]$/m);
+    expect(text).toMatch(/^ENTRYPOINT \["node", "--disable-sigusr1", "--", "\/app\/dist\/cli\.js"\]$/m);
     expect(text).not.toMatch(/^(ENV|ARG).*TOKEN/m);
   });
 });
