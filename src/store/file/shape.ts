@@ -28,9 +28,12 @@ function readJournal(): Journal {
   return journal;
 }
 
-/** The shape that this docmirror writes, as it stands in a file's `user_version`: how many migrations there are. */
+/** The shapes before 0.3, which had their own migrations; nobody upgrades them. */
+const shapesBefore = 5;
+
+/** The shape that this docmirror writes, as a file's `user_version` says it: one more for each migration. */
 function currentShape(): number {
-  return readJournal().entries.length;
+  return shapesBefore + readJournal().entries.length;
 }
 
 /** The migrations that come after one that was generated at that time, the oldest first. */
@@ -56,7 +59,8 @@ export function shapeOf(sqlite: Database.Database): Shape {
   const version = Number(sqlite.pragma('user_version', { simple: true }));
   const [newest] = readJournal().entries.slice(-1);
   const newestHere = newestMigrationOf(sqlite);
-  const isLonger = newestHere > (newest?.when ?? 0) && countOfMigrations(sqlite) > currentShape();
+  const isLonger =
+    newestHere > (newest?.when ?? 0) && countOfMigrations(sqlite) > readJournal().entries.length;
   if (version > currentShape() || isLonger) return 'later';
   // An upgrade makes this table last. Others may have changed the header, the list of migrations or the table; hardly two of them.
   const signs = [isStamped(sqlite), newestHere === newest?.when, hasTable(sqlite, '_mirror')];

@@ -183,16 +183,6 @@ describe.concurrent('a file where the staging file is to be', () => {
     if (name === 'a folder') expect(readdirSync(scene.folder)).toEqual(['mirror.sqlite.staging']);
     else expect(contents(scene.folder)).toEqual(before);
   });
-
-  test('(that of 0.1.0) is taken over', async () => {
-    await using scene = await setScene();
-    makeDatabase(
-      `${scene.database}.staging`,
-      'PRAGMA journal_mode = WAL; PRAGMA user_version = 4; CREATE TABLE walks (x); CREATE TABLE pages (x)',
-    );
-    makeDatabase(`${scene.database}.staging`, 'PRAGMA user_version = 3');
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-  });
 });
 
 describe.concurrent('a file of the name of what SQLite keeps beside a mirror', () => {
