@@ -130,9 +130,9 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
       error_code: ['what went wrong, as a word for programs; null where nothing did', 'overloaded'],
       error_message: ['what went wrong, in words for people', 'GET … answered 503'],
-      docmirror_version: ['the docmirror that made it', '0.1.0'],
+      docmirror_version: ['the docmirror that made it', '0.3.0'],
       base_url: ['the service that was asked', 'https://service.example'],
-      _actor: ['who ran it, as its receipt says; null in runs of 0.1.0', 'ops'],
+      _actor: ['who ran it, as its receipt says', 'ops'],
       ...rowFingerprint,
     },
   },
@@ -144,7 +144,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null where it came to no walk', 'full'],
       completeness: [
-        '`proven`: two complete readings agreed record for record, the first of which may be that of the last proven sweep; `incremental`: edges and counts agree with the last proven sweep; `unproven`: the service contradicted itself or never stood still; `count_matched`, in runs of 0.1.0 only: one walk, and every check agreed',
+        '`proven`: two complete readings agreed record for record, the first of which may be that of the last proven sweep; `incremental`: edges and counts agree with the last proven sweep; `unproven`: the service contradicted itself or never stood still',
         'proven',
       ],
       first_page_no: ['the number of the first page, as found out', '1'],
@@ -176,15 +176,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'the total changed during the walk',
       ],
       record_count: [
-        'records in the mirror after the run, also where the run did not write the list; null while it is under way, and where a run of 0.1.0 did not write it',
+        'records in the mirror after the run, also where the run did not write the list; null while it is under way',
         '1205',
       ],
-      digest: [
-        "of runs of 0.1.0: 32 hexadecimal digits over the list's rows after the run; null since 0.2",
-        '8c1f…',
-      ],
       checksum: [
-        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as its receipt says it; null while it is under way, and in runs of 0.1.0",
+        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as its receipt says it; null while it is under way",
         'bb1f0ed1…',
       ],
       ...rowFingerprint,

@@ -6,7 +6,7 @@ CREATE TABLE `collections` (
 	`_first_seen_run_id` integer NOT NULL,
 	`_changed_run_id` integer NOT NULL,
 	`_extra` text,
-	`_fingerprint` blob NOT NULL,
+	`_content` blob NOT NULL,
 	FOREIGN KEY (`source_connection_id`) REFERENCES `connections`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`destination_connection_id`) REFERENCES `connections`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
@@ -22,6 +22,8 @@ CREATE TABLE `connections` (
 	`_extra` text,
 	`_name_rank` integer DEFAULT 0 NOT NULL,
 	`_name_time` text,
+	`_extra_rank` integer DEFAULT 0 NOT NULL,
+	`_content` blob,
 	`_fingerprint` blob
 ) STRICT;
 --> statement-breakpoint
@@ -47,32 +49,35 @@ CREATE TABLE `document_exports` (
 	`_first_seen_run_id` integer NOT NULL,
 	`_changed_run_id` integer NOT NULL,
 	`_extra` text,
-	`_key` blob NOT NULL,
-	`_occurrence` integer NOT NULL,
-	`_fingerprint` blob NOT NULL,
+	`_content` blob NOT NULL,
 	FOREIGN KEY (`source_connection_id`) REFERENCES `connections`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`destination_connection_id`) REFERENCES `connections`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `document_exports_key` ON `document_exports` (`_key`,`_occurrence`);--> statement-breakpoint
 CREATE INDEX `document_exports_source_connection_id` ON `document_exports` (`source_connection_id`);--> statement-breakpoint
 CREATE INDEX `document_exports_destination_connection_id` ON `document_exports` (`destination_connection_id`);--> statement-breakpoint
-CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`);--> statement-breakpoint
+CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`,`_content`);--> statement-breakpoint
 CREATE INDEX `document_exports_changed_run_id` ON `document_exports` (`_changed_run_id`);--> statement-breakpoint
 CREATE TABLE `_known_pages` (
 	`resource` text NOT NULL,
-	`page_no` integer NOT NULL,
+	`place` integer NOT NULL,
 	`digest` blob NOT NULL,
 	`item_count` integer NOT NULL,
 	`sum` blob NOT NULL,
-	`row_ids` blob NOT NULL,
-	PRIMARY KEY(`resource`, `page_no`)
+	`run_id` integer NOT NULL,
+	`check` blob NOT NULL,
+	PRIMARY KEY(`resource`, `place`)
 ) STRICT;
 --> statement-breakpoint
-CREATE TABLE `_list_edges` (
+CREATE TABLE `_list_states` (
 	`resource` text PRIMARY KEY NOT NULL,
 	`run_id` integer NOT NULL,
-	`edges` text NOT NULL
+	`state` text NOT NULL,
+	`check` blob NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `_mirror` (
+	`mirror_id` text PRIMARY KEY NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `record_history` (
@@ -94,15 +99,27 @@ CREATE INDEX `record_history_valid_to_run_id` ON `record_history` (`valid_to_run
 CREATE TABLE `rejected_records` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`run_id` integer NOT NULL,
+	`last_run_id` integer NOT NULL,
 	`resource` text NOT NULL,
 	`page_no` integer NOT NULL,
 	`position` integer NOT NULL,
 	`reason` text NOT NULL,
-	`record` text NOT NULL,
+	`record` text,
+	`_fingerprint` blob,
 	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `rejected_records_run_id` ON `rejected_records` (`run_id`);--> statement-breakpoint
+CREATE INDEX `rejected_records_last_run_id` ON `rejected_records` (`last_run_id`);--> statement-breakpoint
+CREATE TABLE `sync_receipts` (
+	`leaf_index` integer PRIMARY KEY NOT NULL,
+	`run_id` integer,
+	`receipt` text NOT NULL,
+	`leaf_hash` text NOT NULL,
+	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sync_receipts_run_id` ON `sync_receipts` (`run_id`);--> statement-breakpoint
 CREATE TABLE `sync_run_resources` (
 	`run_id` integer NOT NULL,
 	`resource` text NOT NULL,
@@ -132,7 +149,8 @@ CREATE TABLE `sync_run_resources` (
 	`error_message` text,
 	`reason` text,
 	`record_count` integer,
-	`digest` text,
+	`checksum` text,
+	`_fingerprint` blob,
 	PRIMARY KEY(`run_id`, `resource`),
 	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
@@ -147,7 +165,9 @@ CREATE TABLE `sync_runs` (
 	`error_code` text,
 	`error_message` text,
 	`docmirror_version` text NOT NULL,
-	`base_url` text NOT NULL
+	`base_url` text NOT NULL,
+	`_actor` text,
+	`_fingerprint` blob
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `webhook_connections` (
@@ -176,7 +196,7 @@ CREATE TABLE `webhooks` (
 	`_first_seen_run_id` integer NOT NULL,
 	`_changed_run_id` integer NOT NULL,
 	`_extra` text,
-	`_fingerprint` blob NOT NULL
+	`_content` blob NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `webhooks_changed_run_id` ON `webhooks` (`_changed_run_id`);

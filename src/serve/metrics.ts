@@ -45,7 +45,7 @@ export interface WatchMetrics extends Metrics {
   nextTick(at: Date): void;
 }
 
-const completenesses = ['proven', 'count_matched', 'incremental', 'unproven'];
+const completenesses = ['proven', 'incremental', 'unproven'];
 
 /**
  * Makes the metrics of a mirror. They come from the record of runs, so they stay right when a process starts anew and are the

@@ -139,7 +139,7 @@ export interface ListMirror {
 
 /** How a run or a list of it stands; `interrupted` is one whose process died. */
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
-/** How sure a run is of a list; runs of 0.1.0 also say `count_matched`. */
+/** How sure a run is of a list. */
 export type Completeness = 'proven' | 'incremental' | 'unproven';
 
 /** What started a run: a person or script (`sync`), or `watch`. */

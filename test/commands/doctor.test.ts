@@ -14,7 +14,6 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { applicationIds } from '../../src/store/file/file-kind.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import { putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
 import { definitionsOf, redefine, withoutTypes } from '../store/verify/schema-editing.ts';
@@ -392,21 +391,6 @@ describe.concurrent('doctor', () => {
 });
 
 describe.concurrent('doctor ends as sync does', () => {
-  test('before a mirror of 0.1.0 is upgraded, of which it says what sync will do', async () => {
-    await using scene = await setScene();
-    putOldMirror(scene.database, scene.service.url);
-    const found = await doctor(scene);
-    expect(found.of('mirror')).toMatchObject({
-      status: 'warning',
-      found: expect.stringContaining('was made by docmirror 0.1.0'),
-      todo: expect.stringMatching(/copies it, and then brings it up to date/),
-    });
-    expect(found.code).toBe(0);
-    const synced = await scene.run('sync', '--allow-mass-removal');
-    expect(synced, synced.stderr).toMatchObject({ code: 0 });
-    expect(readdirSync(scene.folder)).toContain('mirror.sqlite.before-0.1.0');
-  });
-
   test.each(['/nonexistent', '/etc/hostname'])(
     'where %s is to be the signing key: no run needs it, so that is a warning',
     async path => {
@@ -471,18 +455,6 @@ describe.concurrent('doctor ends as sync does', () => {
     const { code, of } = await doctor(scene);
     expect(code).toBe(1);
     expect(of('mirror')).toMatchObject({ status: 'failed', found: expect.stringContaining('is a blob') });
-    expect(await syncCode(scene)).toBe(1);
-  });
-
-  test('where a mirror of 0.1.0 can not be upgraded', async () => {
-    await using scene = await setScene();
-    putOldMirror(scene.database, scene.service.url);
-    new Database(scene.database)
-      .exec('PRAGMA foreign_keys = OFF; UPDATE collections SET source_connection_id = 987654')
-      .close();
-    const found = await doctor(scene);
-    expect(found.of('mirror').found).toMatch(/can't be upgraded/);
-    expect(found.code).toBe(1);
     expect(await syncCode(scene)).toBe(1);
   });
 

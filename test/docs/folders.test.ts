@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 
 /** What is not about one room; `clickhouse` is installed apart. */
-const ofNoRoom = ['clickhouse', 'docs', 'fixtures', 'simulation', 'support'];
+const ofNoRoom = ['clickhouse', 'docs', 'simulation', 'support'];
 const alone = ['architecture.test.ts', 'package.long.test.ts', 'printable.test.ts'];
 
 test('tests lie in folders that mirror the rooms', () => {

@@ -89,12 +89,6 @@ describe('the report', () => {
     const never = { ...list, lastCompletedAt: null };
     expect(headOf(await pageOf([list, never]))).toContain('lists, not completed yet. This report');
   });
-
-  test('explains a verdict of 0.1.0 only where it is shown', async () => {
-    expect(await pageOf([list])).not.toContain('counts agree');
-    const old = { ...list, last: { ...last, completeness: 'count_matched' } };
-    expect(await pageOf([list, old])).toContain('<dt>counts agree</dt>');
-  });
 });
 
 describe('the exports over time', () => {

@@ -81,7 +81,7 @@ describe('the metrics of a mirror', () => {
       10_000,
     );
     const completeness = valuesOf(families, 'docmirror_list_completeness');
-    expect(Object.keys(completeness)).toHaveLength(12);
+    expect(Object.keys(completeness)).toHaveLength(9);
     expect(Object.values(completeness).every(value => value === 0)).toBe(true);
   });
 

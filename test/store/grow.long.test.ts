@@ -1,14 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { oldLists, oldMirrorPath, putOldMirror } from '../fixtures/0.1.0/old-mirror.ts';
+import { makeOutgrownMirror, type Outgrown } from '../support/outgrown-mirror.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
-import { type StandIn, startStandIn } from '../support/stand-in.ts';
 
 // What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, and
 // "npm run db:generate". Nothing else is edited, and all that is asked here has to hold.
@@ -49,8 +57,11 @@ function addBehind(path: string, line: string, added: string): void {
 
 let folder: TemporaryFolder;
 let grown: string;
-let service: StandIn;
+let outgrown: Outgrown;
+let listed: Wire[];
 let database: string;
+/** The copy that the upgrade made. */
+let copy: string;
 let env: Record<string, string>;
 
 const docmirror = (...args: string[]) => runNode(grown, ['src/cli.ts', ...args], env);
@@ -78,6 +89,13 @@ async function upgrade(path: string, afterMs?: number): Promise<number> {
   return performance.now() - begunAt;
 }
 
+/** Runs statements of another program on a mirror. */
+function execute(path: string, sql: string): void {
+  const mirror = new Database(path);
+  mirror.exec(sql);
+  mirror.close();
+}
+
 type Wire = Record<string, unknown>;
 
 /** What the service lists, without what is null: for a reader both are the same. */
@@ -94,7 +112,6 @@ function withIdsAlone(record: Wire): Wire {
   return Object.fromEntries(members);
 }
 
-const listed: Wire[] = oldLists()['document-exports'].map(item => JSON.parse(`${item}`));
 const byReference = (records: readonly Wire[]) =>
   records
     .map(withoutNulls)
@@ -123,33 +140,36 @@ beforeAll(async () => {
   expect(generated).toMatchObject({ code: 0 });
   expect(await runNode(grown, ['migrations/make-strict.ts'])).toMatchObject({ code: 0 });
 
-  service = await startStandIn({ maxPageSize: 10 });
-  Object.assign(service.lists, oldLists());
+  outgrown = await makeOutgrownMirror(join(folder.path, 'outgrown.sqlite'));
+  listed = outgrown.service.lists['document-exports'].map(item =>
+    typeof item === 'string' ? JSON.parse(item) : item,
+  );
   database = join(folder.path, 'mirror.sqlite');
-  putOldMirror(database, service.url);
+  copy = `${database}.before-test`;
+  copyFileSync(outgrown.path, database);
+  const { service } = outgrown;
   env = {
     DOCMIRROR_BASE_URL: service.url,
     DOCMIRROR_TOKEN: service.options.token,
     DOCMIRROR_DATABASE: database,
     DOCMIRROR_LOG_LEVEL: 'error',
   };
-  // Whoever opens it to write upgrades it: here a run that gets no answer.
+  // A run upgrades the mirror even if the service does not answer.
   service.options.status = { 'document-exports': 500, collections: 500, webhooks: 500 };
   expect(await docmirror('sync', '--retries', '0')).toMatchObject({ code: 1 });
   service.options.status = {};
 }, 60_000);
 
 afterAll(async () => {
-  await service.close();
+  await outgrown[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
-describe('after a field of each kind was added, a mirror of 0.1.0', () => {
-  test('was copied before it was upgraded', () => {
-    const select = 'SELECT id, _extra FROM document_exports';
-    const before = new Database(readFileSync(oldMirrorPath).fill(1, 18, 20), { readonly: true });
-    expect(sqlite(`${database}.before-0.1.0`, select)).toEqual(before.prepare(select).all());
-    before.close();
+describe('after a field of each kind was added, an older mirror', () => {
+  test('was copied before it was upgraded, for its owner only', () => {
+    const select = 'SELECT * FROM document_exports';
+    expect(sqlite(copy, select)).toEqual(sqlite(outgrown.path, select));
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
     expect(sqlite(database, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 1 }]);
   });
 
@@ -212,7 +232,7 @@ describe('after a field of each kind was added, a mirror of 0.1.0', () => {
         path,
         "SELECT * FROM changes WHERE NOT (resource = 'connections' AND record_id >= 900) ORDER BY run_id, resource, record_id, operation",
       ).map(({ record, ...rest }) => ({ ...rest, record: withoutNulls(JSON.parse(`${record}`)) }));
-    expect(changes(database)).toEqual(changes(`${database}.before-0.1.0`));
+    expect(changes(database)).toEqual(changes(copy));
   });
 
   test('is exported, as it stands and as of a run, served and reported with the fields', async () => {
@@ -238,7 +258,7 @@ describe('after a field of each kind was added, a mirror of 0.1.0', () => {
 
   test('keeps the rows that refer to a table which was built anew', () => {
     const select = 'SELECT * FROM webhook_events JOIN webhook_connections USING (webhook_id)';
-    expect(sqlite(database, select)).toEqual(sqlite(`${database}.before-0.1.0`, select));
+    expect(sqlite(database, select)).toEqual(sqlite(copy, select));
     const [{ sql } = { sql: null }] = sqlite(
       database,
       "SELECT sql FROM sqlite_schema WHERE name = 'webhooks'",
@@ -249,13 +269,73 @@ describe('after a field of each kind was added, a mirror of 0.1.0', () => {
 
   test('has no shortcut left of the list that has grown', async () => {
     const path = join(folder.path, 'shortcuts.sqlite');
-    putOldMirror(path, service.url);
+    copyFileSync(outgrown.path, path);
     const resources = (table: string) => sqlite(path, `SELECT DISTINCT resource FROM ${table}`);
-    expect(resources('_known_pages')).toContainEqual({ resource: 'document-exports' });
-    expect(resources('_list_edges')).toContainEqual({ resource: 'document-exports' });
+    for (const table of ['_known_pages', '_list_states'])
+      expect(resources(table)).toContainEqual({ resource: 'document-exports' });
     await upgrade(path);
     for (const table of ['_known_pages', '_list_states'])
       expect(resources(table)).not.toContainEqual({ resource: 'document-exports' });
+  });
+
+  test('is not changed by what only reads it: each command says what to run', async () => {
+    const path = join(folder.path, 'read.sqlite');
+    copyFileSync(outgrown.path, path);
+    for (const command of [['status'], ['changes'], ['verify'], ['report'], ['sync', '--dry-run']]) {
+      const { code, stderr, stdout } = await docmirror(...command, '--database', path);
+      expect(stderr).toMatch(
+        /^docmirror: .*was made by docmirror test\. Run "docmirror sync" once; [^\n]*\n$/,
+      );
+      expect({ command, code, stdout }).toEqual({ command, code: 2, stdout: '' });
+    }
+    expect(readFileSync(path).equals(readFileSync(outgrown.path))).toBe(true);
+  });
+
+  test('is no failure to doctor, which says what sync will do', async () => {
+    const path = join(folder.path, 'doctor.sqlite');
+    copyFileSync(outgrown.path, path);
+    const { stdout } = await docmirror('doctor', '--database', path, '--json');
+    const { checks }: { checks: { check: string; status: string; todo: string | null }[] } =
+      JSON.parse(stdout);
+    expect(checks.find(({ check }) => check === 'mirror')).toMatchObject({
+      status: 'warning',
+      todo: expect.stringMatching(/copies it, and then brings it up to date/),
+    });
+  });
+
+  test('keeps the views that its readers made', async () => {
+    const path = join(folder.path, 'views.sqlite');
+    copyFileSync(outgrown.path, path);
+    execute(path, 'CREATE VIEW "my ""titles" AS SELECT source_document_title FROM document_exports');
+    await upgrade(path);
+    expect(sqlite(path, 'SELECT count(*) AS n FROM "my ""titles"')).toEqual([{ n: listed.length }]);
+  });
+
+  test('is no longer sound when two rows of before have exchanged the runs that wrote them', async () => {
+    const path = join(folder.path, 'exchanged.sqlite');
+    copyFileSync(outgrown.path, path);
+    await upgrade(path);
+    execute(
+      path,
+      `UPDATE document_exports SET _first_seen_run_id = 3 - _first_seen_run_id, _changed_run_id = 3 - _changed_run_id
+       WHERE id IN (SELECT min(id) FROM document_exports WHERE _first_seen_run_id = _changed_run_id AND _changed_run_id IN (1, 2)
+                    GROUP BY _changed_run_id)`,
+    );
+    const { code, stdout } = await docmirror('verify', '--database', path);
+    expect(stdout).toContain('document-exports: which runs wrote the records');
+    expect(code).toBe(4);
+  });
+
+  test('with a reference to nothing is left as it is, and no copy of it is left behind', async () => {
+    const path = join(folder.path, 'reference.sqlite');
+    copyFileSync(outgrown.path, path);
+    execute(path, 'PRAGMA foreign_keys = OFF; DELETE FROM connections WHERE id = 3');
+    const before = readFileSync(path);
+    const { code, stderr } = await docmirror('sync', '--database', path);
+    expect(stderr).toMatch(/can't be upgraded: .*reference to a row of connections/);
+    expect(code).toBe(1);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder.path).filter(name => name.startsWith('reference.sqlite.before'))).toEqual([]);
   });
 
   test('is sound before any sync, and found unchanged by one, where nothing has changed', async () => {
@@ -269,22 +349,23 @@ describe('after a field of each kind was added, a mirror of 0.1.0', () => {
 });
 
 describe('an upgrade that is killed', () => {
-  /** A mirror of 0.1.0 whose upgrade takes a while. */
+  /** A mirror whose upgrade takes a while. */
   function makeLarge(path: string): void {
-    putOldMirror(path, service.url);
-    const mirror = new Database(path);
-    mirror.exec(`
-      INSERT INTO document_exports (source_connection_id, source_document_reference, exported_at, _first_seen_run_id,
-        _changed_run_id, _extra, _key, _occurrence, _fingerprint)
-      WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
-      SELECT 1, 'MANY-' || n, '2024-01-01T00:00:00Z', 1, 1,
-        json_object('language', 'l' || n, 'pageTotal', n, 'reviewerConnection', json_object('id', 1000 + n % 50, 'name', 'R')),
-        randomblob(16), 0, randomblob(16) FROM n`);
-    mirror.close();
+    copyFileSync(outgrown.path, path);
+    execute(
+      path,
+      `INSERT INTO document_exports (source_connection_id, source_document_reference, exported_at, _first_seen_run_id,
+         _changed_run_id, _extra, _content)
+       WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+       SELECT 1, 'MANY-' || n, '2024-01-01T00:00:00Z', 1, 1,
+         json_object('language', 'l' || n, 'pageTotal', n, 'reviewerConnection', json_object('id', 1000 + n % 50, 'name', 'R')),
+         randomblob(16) FROM n`,
+    );
   }
 
   const state = (path: string) => ({
-    upgrades: sqlite(path, "SELECT count(*) AS n FROM sqlite_schema WHERE name = 'docmirror_upgrades'")[0]?.n,
+    version: sqlite(path, 'PRAGMA user_version')[0]?.user_version,
+    upgrades: sqlite(path, 'SELECT count(*) AS n FROM docmirror_upgrades')[0]?.n,
     columns: sqlite(
       path,
       "SELECT count(*) AS n FROM pragma_table_info('document_exports') WHERE name IN ('language', 'page_total', 'reviewer_connection_id')",
@@ -294,10 +375,9 @@ describe('an upgrade that is killed', () => {
       path,
       "SELECT count(*) AS n FROM document_exports WHERE _extra ->> 'language' LIKE 'l%'",
     )[0]?.n,
-    id: sqlite(path, 'PRAGMA application_id')[0]?.application_id,
   });
-  const notBegun = { upgrades: 0, columns: 0, views: 6, waiting: 20_000, id: 0 };
-  const done = { upgrades: 1, columns: 3, views: 6, waiting: 0, id: 0x646f636d };
+  const notBegun = { version: 6, upgrades: 0, columns: 0, views: 6, waiting: 20_000 };
+  const done = { version: 7, upgrades: 1, columns: 3, views: 6, waiting: 0 };
 
   test('is either done or not begun, and the next one ends it', async () => {
     const large = join(folder.path, 'large.sqlite');
@@ -314,7 +394,7 @@ describe('an upgrade that is killed', () => {
       await upgrade(path, takesMs * (0.25 + 0.1 * kill + 0.07 * Math.random()));
       const after = state(path);
       expect([notBegun, done]).toContainEqual(after);
-      seen.add(after.id === 0 ? 'not begun' : 'done');
+      seen.add(after.upgrades === 0 ? 'not begun' : 'done');
     }
     expect(seen).toContain('not begun');
     await upgrade(path);

@@ -29,7 +29,7 @@ export async function reportPage(data: ReportData, options: ReportOptions): Prom
       ${await exportSections(data)}
       ${await runSection(data)}
       ${changeSection(data, options.root)}
-      ${glossary(data)}
+      ${glossary()}
     </main>
     <footer><p>Made by docmirror ${options.version}. Times are UTC. Secret parts of addresses are never shown.</p></footer>
   </body>`;
@@ -43,14 +43,11 @@ function stateOf({ baseUrl, lists }: ReportData): Html {
   return html`What <strong>${baseUrl}</strong> lists, ${oldest ? html`last completed ${moment(oldest)}` : 'not completed yet'}`;
 }
 
-function glossary({ lists }: ReportData): Html {
-  // A verdict that only docmirror 0.1.0 gave.
-  const hasCounts = lists.some(({ last }) => last?.completeness === 'count_matched');
+function glossary(): Html {
   return html`<section aria-labelledby="words">
   <h2 id="words">What the words mean</h2>
   <dl class="glossary">
     <dt>proven</dt><dd>Two walks over the whole list agreed, record for record. Only then are records removed.</dd>
-    ${hasCounts && html`<dt>counts agree</dt><dd>One walk saw every page and every count was right; nothing the mirror knew was missing.</dd>`}
     <dt>incremental</dt><dd>The edges and counts of the list agree with the last full sweep, plus what is new.</dd>
     <dt>unproven</dt><dd>The service contradicted itself. What was seen is stored, and nothing is removed.</dd>
     <dt>withheld</dt><dd>Records that are gone but were kept, for too many went at once, or what was rejected may be among them.</dd>

@@ -30,7 +30,6 @@ export interface Freshness {
 
 const completenessWords: Readonly<Record<string, string>> = {
   proven: 'Complete, proven',
-  count_matched: 'Complete, counts agree',
   incremental: 'Complete since the last full sweep',
 };
 

@@ -77,6 +77,6 @@ const countsOfRuns = 'SELECT status, "trigger", count(*) AS count FROM sync_runs
 // Whatever a run changes, it records in the same transaction in its own row or that of one of its lists.
 const newestRun = `
   SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
-    (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, l.digest, ''), ';')
+    (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, ''), ';')
      FROM sync_run_resources l WHERE l.run_id = r.id) AS lists
   FROM sync_runs r ORDER BY r.id DESC LIMIT 1`;

@@ -18,7 +18,7 @@ interface VersionRange {
   readonly stoodAfter: number;
 }
 
-/** Keeps the sum over what runs wrote that no receipt tells of, as the rows of an upgraded mirror say it. */
+/** Keeps the sum over what runs wrote before an upgrade, as the rows of the upgraded mirror say it. */
 export function keepProvenance(sqlite: Database.Database): void {
   const through = readSummedThrough(sqlite);
   for (const resource of keptResources)

@@ -36,16 +36,15 @@ function lastReceiptedBy(sqlite: Database.Database, leafIndex: number): number |
 
 /**
  * The last run of whose changes no receipt can be held against the rows, so that a sum keeps what is left of them: their ended
- * versions were deleted, or docmirror wrote no receipts yet. 0 where there is none.
+ * versions were deleted, or contents were computed again by an upgrade. 0 if there is none.
  */
 export function readSummedThrough(sqlite: Database.Database): number {
-  return Math.max(readPruned(sqlite).throughRunId, lastWithoutReceipt(sqlite));
+  return Math.max(readPruned(sqlite).throughRunId, readUpgradedThrough(sqlite));
 }
 
-/** The last run of 0.1.0, which wrote no receipts; 0 where there is none. */
-function lastWithoutReceipt(sqlite: Database.Database): number {
-  const upgrade = `SELECT 1 FROM sync_receipts WHERE leaf_index = 0 AND ${kindOfReceipt} = 'upgrade'`;
-  if (firstValue(sqlite, upgrade) === undefined) return 0;
-  const first = firstValue<number | null>(sqlite, 'SELECT min(run_id) FROM sync_receipts');
-  return first == null ? (new EndedRuns(sqlite).newest() ?? 0) : first - 1;
+/** The last run before the newest upgrade: the contents that it wrote may be other ones since. 0 if the mirror was not upgraded. */
+export function readUpgradedThrough(sqlite: Database.Database): number {
+  const upgrade = `SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL AND ${kindOfReceipt} = 'upgrade'`;
+  const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (${upgrade})`;
+  return firstValue<number | null>(sqlite, last) ?? 0;
 }

@@ -52,11 +52,9 @@ export function composeRunReceipt(
 }
 
 function listReceipts(sqlite: Database.Database, runId: number, sources: ReceiptSources): ListReceipt[] {
-  // A run of 0.1.0 may have said count_matched, which is no verdict of a receipt.
   const rows = sqlite
     .prepare<[number], ListRow>(
-      `SELECT resource, status, iif(completeness <> 'count_matched', completeness, NULL) AS completeness,
-         inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
+      `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
          record_count AS recordCount, checksum
        FROM sync_run_resources WHERE run_id = ?`,
     )

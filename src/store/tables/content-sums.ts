@@ -14,17 +14,9 @@ export interface EndedVersion {
 
 /** 16 bytes that say all that a row of the history says, its own id among it. */
 export function versionFingerprint(version: EndedVersion & { readonly id: number }): Buffer {
-  return hash16(JSON.stringify([version.id, ...valuesOf(version)]));
-}
-
-/** The same as 0.1.0 wrote it, without the row's id. */
-export function versionFingerprintBefore(version: EndedVersion): Buffer {
-  return hash16(JSON.stringify(valuesOf(version)));
-}
-
-function valuesOf(version: EndedVersion): (string | number)[] {
-  const { resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record } = version;
-  return [resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record];
+  const { id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record } = version;
+  const values = [id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy, record];
+  return hash16(JSON.stringify(values));
 }
 
 /**

@@ -198,11 +198,9 @@ export class ListTable {
     this.#remove.run(id);
   }
 
-  /** Puts a row's content right, and the form of its further fields; what it says stays as it is. */
-  setContent(id: number, content: string, extra: string | null): void {
-    this.#sqlite
-      .prepare(`UPDATE ${this.list.table} SET _content = unhex(?), _extra = ? WHERE id = ?`)
-      .run(content, extra, id);
+  /** Puts a row's content right; what it says stays as it is. */
+  setContent(id: number, content: string): void {
+    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = unhex(?) WHERE id = ?`).run(content, id);
   }
 
   /** True where an item of an array belongs to no row, positions have a gap, or a text is no UTF-8: docmirror writes none of these. */

@@ -10,10 +10,10 @@ const provenance = () => ({
   extra: text('_extra'),
 });
 
-/** 16 bytes that say what the row says; null only while a mirror of 0.1.0 is upgraded. */
+/** 16-byte hash of what the record says. */
 const content = () => blob('_content', { mode: 'buffer' });
 
-/** 16 bytes over all other columns of the row, where no receipt speaks of each; null only while a mirror is upgraded. */
+/** 16-byte hash of all other columns of the row. */
 const fingerprint = () => blob('_fingerprint', { mode: 'buffer' });
 
 /** The systems that documents come from and go to, one row each, under the newest name. */
@@ -133,7 +133,7 @@ export const syncRuns = sqliteTable('sync_runs', {
   errorMessage: text('error_message'),
   docmirrorVersion: text('docmirror_version').notNull(),
   baseUrl: text('base_url').notNull(),
-  /** Who ran it, as its receipt says; null in runs of 0.1.0, which have no receipt. */
+  /** Who ran it, as its receipt says. */
   actor: text('_actor'),
   fingerprint: fingerprint(),
 });
@@ -181,8 +181,6 @@ export const syncRunResources = sqliteTable(
     reason: text('reason'),
     /** Records in the mirror after the run; null where the run did not apply the list. */
     recordCount: integer('record_count'),
-    /** What runs of 0.1.0 wrote over the list's rows; null since. */
-    digest: text('digest'),
     /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list. */
     checksum: text('checksum'),
     fingerprint: fingerprint(),
@@ -200,12 +198,13 @@ export const rejectedRecords = sqliteTable(
     id: integer('id').primaryKey(),
     runId: runId(),
     /** The last of the runs, one after the other, that rejected it with the same text. */
-    lastRunId: integer('last_run_id').notNull().default(0),
+    lastRunId: integer('last_run_id').notNull(),
     resource: text('resource').notNull(),
     pageNo: integer('page_no').notNull(),
     position: integer('position').notNull(),
     reason: text('reason').notNull(),
-    record: text('record').notNull(),
+    /** Null in a copy for everybody, which has no text of rejected records. */
+    record: text('record'),
     fingerprint: fingerprint(),
   },
   table => [

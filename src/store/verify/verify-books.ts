@@ -1,7 +1,7 @@
 import { keptResources, lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { sumThrough } from '../receipts/kept-provenance.ts';
-import { readSummedThrough } from '../receipts/pruned.ts';
+import { readSummedThrough, readUpgradedThrough } from '../receipts/pruned.ts';
 import { keptSums } from '../tables/birth.ts';
 import { ContentSum } from '../tables/content-sums.ts';
 import {
@@ -104,14 +104,16 @@ function verifySequences({ sqlite, differences }: Audit): void {
 }
 
 function verifyShortcuts({ sqlite, differences }: Audit): void {
+  const upgradedThrough = readUpgradedThrough(sqlite);
   for (const { resource } of lists) {
     for (const { table, what } of new Shortcuts(sqlite, resource).misfits())
       differences.add(table, null, what);
     const isWritten = sqlite
       .prepare(
-        `SELECT 1 FROM sync_run_resources WHERE resource = ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
+        `SELECT 1 FROM sync_run_resources
+         WHERE resource = ? AND run_id > ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
       )
-      .get(resource);
+      .get(resource, upgradedThrough);
     const hasState = sqlite.prepare('SELECT 1 FROM _list_states WHERE resource = ?').get(resource);
     if (isWritten !== undefined && hasState === undefined) {
       differences.add('_list_states', null, `${resource}: the row is missing`);
@@ -148,7 +150,7 @@ function verifyUpgrades({ sqlite, differences }: Audit): void {
   }
 }
 
-/** Checks which runs wrote what is kept of the time whose ended versions were deleted, or that had no receipts. */
+/** Checks which runs wrote what is kept of the time whose ended versions were deleted, or before an upgrade. */
 function verifyPruned({ sqlite, differences }: Audit): void {
   const through = readSummedThrough(sqlite);
   for (const resource of keptResources) {

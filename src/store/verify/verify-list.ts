@@ -4,6 +4,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import type { TimeSlice } from '../file/time-slice.ts';
+import { readUpgradedThrough } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
@@ -128,17 +129,17 @@ function checkRow(list: ListDefinition, row: StoredRow, sum: Sum, differences: D
 interface WrittenList {
   readonly runId: number;
   readonly recordCount: number;
-  /** Null in runs of 0.1.0, whose digests were taken in another way. */
+  /** Null if it is over the contents of a shape before an upgrade. */
   readonly checksum: string | null;
 }
 
 function lastWritten(sqlite: Database.Database, resource: string): WrittenList | undefined {
   return sqlite
-    .prepare<[string], WrittenList>(
-      `SELECT run_id AS runId, record_count AS recordCount, checksum FROM sync_run_resources
-       WHERE resource = ? AND ${wroteList} ORDER BY run_id DESC LIMIT 1`,
+    .prepare<[number, string], WrittenList>(
+      `SELECT run_id AS runId, record_count AS recordCount, iif(run_id > ?, checksum, NULL) AS checksum
+       FROM sync_run_resources WHERE resource = ? AND ${wroteList} ORDER BY run_id DESC LIMIT 1`,
     )
-    .get(resource);
+    .get(readUpgradedThrough(sqlite), resource);
 }
 
 function compareWithRun(

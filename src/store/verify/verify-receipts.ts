@@ -53,7 +53,7 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
     lastRunId = runId ?? lastRunId;
   }
   compareSums(audit, 'sync_receipts', 'leaves', sum);
-  return { count: tree.size, upgrades: upgrades.map(upgrade => placed(audit, upgrade)) };
+  return { count: tree.size, upgrades };
 }
 
 /**
@@ -72,13 +72,6 @@ export function verifyCheckpoint(
   if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
   else if (found.root === null) add(`the checkpoint counts ${size} receipts, and there are ${found.count}`);
   else if (!found.root.equals(root)) add(`one of the first ${size} receipts is not what the checkpoint pins`);
-}
-
-/** The first receipt of a mirror of 0.1.0 comes after all runs of 0.1.0, which have none. */
-function placed({ sqlite }: Audit, { receipt, afterRunId }: { receipt: UpgradeReceipt; afterRunId: number }) {
-  if (afterRunId >= 0) return { receipt, afterRunId };
-  const newest = 'SELECT coalesce(max(id), 0) FROM sync_runs WHERE _actor IS NULL';
-  return { receipt, afterRunId: firstValue<number>(sqlite, newest) ?? 0 };
 }
 
 function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Receipt | null {

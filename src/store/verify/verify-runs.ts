@@ -13,7 +13,6 @@ type Resource = ListSum['resource'];
 interface RunState {
   readonly id: number;
   readonly status: string;
-  readonly actor: string | null;
   readonly receipt: string | null;
 }
 
@@ -36,17 +35,19 @@ export async function verifyRuns(
   const checkUpgrades = (afterRunId: number) => {
     while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
       rewind.checkStates('an upgrade', rest.pop()?.receipt.lists ?? []);
+      // Earlier receipts are over the contents of another shape.
+      rewind.isOver = true;
     }
   };
   const runs = sqlite.prepare<[], RunState>(
-    `SELECT r.id, r.status, r._actor AS actor, l.receipt FROM sync_runs r
+    `SELECT r.id, r.status, l.receipt FROM sync_runs r
      LEFT JOIN sync_receipts l ON l.run_id = r.id ORDER BY r.id DESC`,
   );
   for (const run of runs.iterate()) {
     if (run.id <= prunedThrough) rewind.isOver = true;
     checkUpgrades(run.id);
     if (run.receipt !== null) rewind.checkRun(run.id, run.receipt);
-    else if (run.status !== 'running' && run.actor !== null) {
+    else if (run.status !== 'running') {
       differences.add('sync_runs', run.id, 'the run has ended, but has no receipt');
     }
     if (run.receipt !== null && run.status === 'running') {
@@ -60,7 +61,7 @@ export async function verifyRuns(
 
 /** The lists as they stood after one run after another, going back. */
 class Rewind {
-  /** True where the history does not go back any further. */
+  /** True if the history does not go back any further, or the mirror was upgraded since. */
   isOver = false;
   readonly #audit: Audit;
   readonly #states: Map<string, Sum>;
@@ -83,7 +84,7 @@ class Rewind {
       mirrorId: this.#mirrorId,
       stateAfter: resource => (this.isOver ? sumIn(ofStored.get(resource)) : this.#stateOf(resource)),
       changes: resource => {
-        // Of what was pruned, the receipt's own word is all there is.
+        // Of that time, the receipt's own word is all there is.
         const said = ofStored.get(resource)?.changes;
         if (this.isOver) return { count: said === undefined ? 0 : 1, digest: said ?? '' };
         const work = this.#work.of(runId, resource);

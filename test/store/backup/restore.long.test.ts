@@ -256,20 +256,6 @@ describe.concurrent('backup --restore', () => {
     expect(code).toBe(4);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
-
-  test('takes a backup of 0.1.0 too, which the next sync upgrades', async () => {
-    await using scene = await setBackedUpScene();
-    const old = join(import.meta.dirname, '..', '..', 'fixtures', '0.1.0', 'mirror.sqlite');
-    // It has no id, but was synced from another service.
-    const refused = await scene.run('backup', '--restore', old);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('a copy of another mirror') });
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    rmSync(scene.database);
-    const { code, stdout } = await scene.run('backup', '--restore', old);
-    expect(stdout).toContain("the mirror as of run 7, 204.8 kB, of an older docmirror's shape, and whole.");
-    expect(code).toBe(0);
-    expect(await scene.run('status')).toMatchObject({ code: 2, stderr: expect.stringContaining('0.1.0') });
-  });
 });
 
 test('serve goes on with the file that took the place of the mirror', async () => {

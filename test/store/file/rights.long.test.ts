@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { oldMirrorBaseUrl } from '../../fixtures/0.1.0/old-mirror.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
@@ -72,15 +71,11 @@ test('all that docmirror makes can be read by its owner only, at every moment, u
   expect(names.some(name => name.endsWith('.docmirror-unfinished'))).toBe(true);
 });
 
-test('the copy that an upgrade makes, and the note of a watch, are for the owner only', async () => {
+test('the note of a watch is for the owner only', async () => {
   await using scene = await setScene();
   const folder = join(scene.folder, 'old');
   mkdirSync(folder);
   scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
-  writeFileSync(scene.env.DOCMIRROR_DATABASE, readFileSync('test/fixtures/0.1.0/mirror.sqlite'));
-  chmodSync(scene.env.DOCMIRROR_DATABASE, 0o600);
-  // No service is there any more; the mirror is upgraded all the same.
-  scene.env.DOCMIRROR_BASE_URL = oldMirrorBaseUrl;
   const watcher = new Watcher(folder);
   const command = 'umask 000; exec "$0" "$@"';
   const child = spawn('sh', ['-c', command, process.execPath, 'src/cli.ts', 'watch', '--run-now'], {
@@ -90,9 +85,7 @@ test('the copy that an upgrade makes, and the note of a watch, are for the owner
   await expect.poll(() => readdirSync(folder), { timeout: 20_000 }).toContain('mirror.sqlite.watch');
   child.kill('SIGTERM');
   await once(child, 'exit');
-  const { open, names } = watcher.end();
-  expect(open).toEqual([]);
-  expect(names).toContain('mirror.sqlite.before-0.1.0');
+  expect(watcher.end().open).toEqual([]);
 });
 
 test('a mirror that its owner opened to others stays so, with its log', async () => {

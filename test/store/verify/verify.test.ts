@@ -282,7 +282,7 @@ describe('what others changed is found and named', () => {
     ],
     [
       'a rejected record',
-      "INSERT INTO rejected_records (run_id, resource, page_no, position, reason, record) VALUES (1, 'webhooks', 1, 1, 'x', 'x')",
+      "INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record) VALUES (1, 1, 'webhooks', 1, 1, 'x', 'x')",
       [/^rejected_records 1: the row was changed/, /^rejected_records null: 1 rows, but docmirror wrote 0/],
     ],
     ['a table', 'DROP TABLE webhook_events', [/^webhook_events null: the table is missing/]],
