@@ -148,7 +148,7 @@ describe.concurrent('the file', () => {
     await scene.sync();
     const { default: Database } = await import('better-sqlite3');
     const database = new Database(scene.database);
-    database.exec("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('future', 99999999999999)");
+    database.exec('PRAGMA user_version = 9999');
     database.close();
     for (const command of ['sync', 'status', 'runs']) {
       const result = await scene.run(command);

@@ -110,7 +110,6 @@ const alterations: readonly [what: string, sql: string, isWholeAgain: boolean][]
         FROM document_exports WHERE id = 6) WHERE id = 5`,
     false,
   ],
-  ['the version of the shape', 'PRAGMA user_version = 1', true],
   ['every title', "UPDATE document_exports SET source_document_title = 'other'", true],
   [
     'two rows that change places',

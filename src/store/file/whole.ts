@@ -34,7 +34,7 @@ export function assertComplete({ path, sqlite }: MirrorFile): void {
     const isOwn = own.some(each => each.name === name && each.sql === sql);
     if (isOwn || !own.some(each => each.table === table) || !isIntrusive(part)) continue;
     throw new MirrorFileError(
-      `${path} has a ${type} that docmirror did not make (${name} on ${table}), which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes. Remove it with DROP ${type.toUpperCase()}, and run again.`,
+      `${path} has ${type === 'trigger' ? 'a trigger' : 'an index'} that docmirror did not make (${name} on ${table}), which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes. Remove it with DROP ${type.toUpperCase()}, and run again.`,
     );
   }
 }
