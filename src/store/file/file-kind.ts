@@ -5,8 +5,12 @@ import { firstBytes } from './first-bytes.ts';
 import { readAlone } from './read-alone.ts';
 import { openCopy } from './read-connection.ts';
 
-/** What stands in the header of docmirror's databases, so that they are known for what they are: "docm" and "docs". */
-export const applicationIds = { mirror: 0x64_6f_63_6d, staging: 0x64_6f_63_73 } as const;
+/** What stands in the header of docmirror's databases, so that they are known for what they are: "docm", "docs" and "doch". */
+export const applicationIds = {
+  mirror: 0x64_6f_63_6d,
+  staging: 0x64_6f_63_73,
+  share: 0x64_6f_63_68,
+} as const;
 
 const headerBytes = 100;
 const magic = 'SQLite format 3\0';
@@ -42,6 +46,7 @@ export function isYetToMake(path: string): boolean {
 function kindBy(header: Buffer, path: string): FileKind {
   const id = header.readUInt32BE(applicationIdAt);
   if (id === applicationIds.staging) return 'staging';
+  if (id === applicationIds.share) return 'share';
   if (id === applicationIds.mirror)
     return isMirror(id, readAlone(path, namesIn) ?? []) ? 'mirror' : 'another database';
   if (id !== 0) return 'another database';

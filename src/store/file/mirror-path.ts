@@ -104,29 +104,38 @@ export function mirrorToWrite(path: string): string {
 /**
  * The file behind the path of a mirror that is to be read, and how it is written.
  *
+ * @param takesShare true if a share will do, too.
  * @throws UsageError, RefusedFileError as `mirrorToWrite` does.
  * @throws MirrorFileError where there is no file.
  */
-export function mirrorToRead(path: string): { readonly file: string; readonly usesLog: boolean } {
+export function mirrorToRead(
+  path: string,
+  takesShare = false,
+): { readonly file: string; readonly usesLog: boolean } {
   const file = fileBehind(path);
   if (!existsSync(file)) {
     throw new MirrorFileError(
       `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
     );
   }
-  const { usesLog } = findMirror(file);
+  const { usesLog } = findMirror(file, takesShare);
   // A backup is written without a log, so it may be kept under many names.
   if (usesLog) assertOneName(file, statSync(file));
   return { file, usesLog };
 }
 
-function findMirror(path: string): FoundFile {
+function findMirror(path: string, takesShare = false): FoundFile {
   const found = explaining(path, () => findOut(path));
   switch (found.kind) {
     case 'none':
     case 'empty':
     case 'mirror':
       return found;
+    case 'share':
+      if (takesShare) return found;
+      throw new RefusedFileError(
+        `${path} is a share: a copy of a mirror for those who only read. Name the mirror itself.`,
+      );
     case 'staging':
       throw new RefusedFileError(`${path} is a mirror's staging file. Name the mirror itself.`);
     case 'another database':

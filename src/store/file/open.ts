@@ -7,7 +7,7 @@ import { findOut } from './file-kind.ts';
 import { mirrorToRead } from './mirror-path.ts';
 import { lookAtLog } from './own-log.ts';
 import { cacheKib, connectToRead } from './read-connection.ts';
-import { laterShape, shapeOf, versionOf } from './shape.ts';
+import { isShare, laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 import { isHeld } from './staging-file.ts';
 
@@ -31,21 +31,43 @@ export const busyTimeoutMs: number = 1_000;
  * @throws MirrorFileError where there is no file, or it is damaged.
  */
 export function openForReading(path: string): MirrorFile {
-  return openOfAnyShape(path, sqlite => {
-    const shape = shapeOf(sqlite);
-    if (shape === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
-    if (shape === 'later') throw new RefusedFileError(laterShape(path));
-    if (shape === 'older') {
-      throw new RefusedFileError(
-        `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
-      );
-    }
-  });
+  return openOfAnyShape(path, sqlite => assertCurrentShape(sqlite, path));
 }
 
-/** Opens a mirror to read as `openForReading` does, but leaves it to the caller which shapes are good enough. */
-export function openOfAnyShape(path: string, check: (sqlite: Database.Database) => void): MirrorFile {
-  const { file, usesLog } = mirrorToRead(path);
+function assertCurrentShape(sqlite: Database.Database, path: string): void {
+  const shape = shapeOf(sqlite);
+  if (shape === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
+  if (shape === 'later') throw new RefusedFileError(laterShape(path));
+  if (shape === 'current') return;
+  if (isShare(sqlite))
+    throw new RefusedFileError(
+      `${path} is a share that an older docmirror made. Make it again: docmirror share ${path}`,
+    );
+  throw new RefusedFileError(
+    `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
+  );
+}
+
+/**
+ * Opens a mirror to read as `openForReading` does, or a share of one.
+ *
+ * @throws RefusedFileError, MirrorFileError, UsageError as `openForReading` does.
+ */
+export function openMirrorOrShare(path: string): MirrorFile {
+  return openOfAnyShape(path, sqlite => assertCurrentShape(sqlite, path), true);
+}
+
+/**
+ * Opens a mirror to read as `openForReading` does, but leaves it to the caller which shapes are good enough.
+ *
+ * @param takesShare true if a share will do, too.
+ */
+export function openOfAnyShape(
+  path: string,
+  check: (sqlite: Database.Database) => void,
+  takesShare = false,
+): MirrorFile {
+  const { file, usesLog } = mirrorToRead(path, takesShare);
   return explaining(file, () => {
     assertReadableBeside(file);
     assertNoJournal(file);

@@ -54,6 +54,8 @@ export type Shape = 'empty' | 'older' | 'current' | 'later';
 export function shapeOf(sqlite: Database.Database): Shape {
   if (sqlite.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 'empty';
   const version = Number(sqlite.pragma('user_version', { simple: true }));
+  // A share has no list of migrations: nothing in it is ever upgraded.
+  if (isShare(sqlite) && version <= currentShape()) return version === currentShape() ? 'current' : 'older';
   const [newest] = readJournal().entries.slice(-1);
   const newestHere = newestMigrationOf(sqlite);
   const isLonger = newestHere > (newest?.when ?? 0) && countOfMigrations(sqlite) > currentShape();
@@ -61,6 +63,11 @@ export function shapeOf(sqlite: Database.Database): Shape {
   // An upgrade makes this table last. Others may have changed the header, the list of migrations or the table; hardly two of them.
   const signs = [isStamped(sqlite), newestHere === newest?.when, hasTable(sqlite, '_mirror')];
   return signs.filter(Boolean).length > 1 ? 'current' : 'older';
+}
+
+/** True if a database is a share. */
+export function isShare(sqlite: Database.Database): boolean {
+  return sqlite.pragma('application_id', { simple: true }) === applicationIds.share;
 }
 
 /** True where the file's header says what docmirror writes there. */

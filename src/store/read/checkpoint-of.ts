@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../audit/checkpoint.ts';
-import { openForReading } from '../file/open.ts';
+import { openMirrorOrShare } from '../file/open.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 
 /**
@@ -8,7 +8,7 @@ import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
  * @throws MirrorFileError where there is no mirror, or it can't be read.
  */
 export function checkpointOf(path: string): Checkpoint {
-  using file = openForReading(path);
+  using file = openMirrorOrShare(path);
   return new ReceiptLog(file.sqlite).checkpoint();
 }
 
@@ -18,6 +18,6 @@ export function checkpointOf(path: string): Checkpoint {
  * @throws MirrorFileError where there is no mirror, or it can't be read.
  */
 export function* receiptsOf(path: string): Generator<StoredReceipt> {
-  using file = openForReading(path);
+  using file = openMirrorOrShare(path);
   yield* new ReceiptLog(file.sqlite).receipts();
 }

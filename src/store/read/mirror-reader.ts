@@ -1,7 +1,7 @@
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { RecordPage } from '../../serve/record-source.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorFile, openMirrorOrShare } from '../file/open.ts';
 import { type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -25,6 +25,10 @@ const changesOfRun = `
   FROM changes c
   WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
 
+const changedWithoutHistory = `
+  SELECT 1 FROM sync_run_resources
+  WHERE run_id > ? AND updated + removed > 0 AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`;
+
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
 export class MirrorReader implements Disposable {
   readonly endedRuns: EndedRuns;
@@ -33,7 +37,7 @@ export class MirrorReader implements Disposable {
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string) {
-    const file = openForReading(path);
+    const file = openMirrorOrShare(path);
     this.#file = file;
     this.endedRuns = new EndedRuns(file.sqlite);
     const connections = new ConnectionTable(file.sqlite);
@@ -48,6 +52,11 @@ export class MirrorReader implements Disposable {
   /** How far back the history goes. */
   pruned(): Pruned {
     return readPruned(this.#file.sqlite);
+  }
+
+  /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */
+  lacksHistorySince(runId: number): boolean {
+    return this.#file.sqlite.prepare<[number]>(changedWithoutHistory).get(runId) !== undefined;
   }
 
   [Symbol.dispose](): void {

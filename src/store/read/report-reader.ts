@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resourceNames } from '../../contract/lists.ts';
 import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorFile, openMirrorOrShare } from '../file/open.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
 
@@ -11,7 +11,7 @@ export class ReportReader implements Disposable {
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string) {
-    this.#file = openForReading(path);
+    this.#file = openMirrorOrShare(path);
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,6 @@
 import { desc, eq, gte } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { type MirrorFile, openMirrorOrShare } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import { lastCompletedAt } from './last-completed.ts';
 
@@ -32,7 +32,7 @@ export class RunReader implements Disposable {
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string) {
-    this.#file = openForReading(path);
+    this.#file = openMirrorOrShare(path);
   }
 
   [Symbol.dispose](): void {
