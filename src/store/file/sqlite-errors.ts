@@ -4,6 +4,10 @@ import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../e
 import { denial } from './access.ts';
 import { hasLog } from './file-mark.ts';
 
+/** The way to the records for a user who may not write the mirror. */
+export const readersWay =
+  'Read permission is enough for a share only: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
+
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
   [
@@ -31,11 +35,12 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   ],
   [
     /^SQLITE_READONLY/,
-    path => `${closedIn(path)} can't be written. Check the permissions of the file and its folder.`,
+    path =>
+      `${closedIn(path)} can't be written. Check the permissions of the file and its folder.${wayToRead(path)}`,
   ],
   [
     /^(SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
-    path => `${path} can't be opened. Check the permissions of the file and its folder.`,
+    path => `${path} can't be opened. Check the permissions of the file and its folder.${wayToRead(path)}`,
   ],
   [/^SQLITE_IOERR/, path => `Reading or writing ${path} failed. Check the disk.`],
   [
@@ -98,6 +103,12 @@ export function explaining<T>(path: string, work: () => T): T {
 function closedIn(path: string): string {
   const files = [path, `${path}-wal`, `${path}-shm`];
   return files.find(file => existsSync(file) && denial(file, constants.W_OK) !== null) ?? path;
+}
+
+/** What to say to a user who can only read: a mirror is written through a log, so also a reader of it has to write. */
+function wayToRead(path: string): string {
+  if (!/^(EACCES|EPERM)$/.test(denial(path, constants.W_OK) ?? '')) return '';
+  return ` ${readersWay}`;
 }
 
 /** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
