@@ -22,7 +22,7 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   failed: 'failed',
   usage: "an unknown or unusable flag or setting, or a file that is not docmirror's",
   partial:
-    'partial: a list failed while another did not, records were rejected, removals were withheld, or completeness is unproven',
+    'partial: a list failed while another did not, records were rejected, removals were withheld, completeness is unproven, or the share could not be made',
   difference: 'a difference or an unhealthy state was found',
   busy: 'another run holds this mirror',
   unauthorized: 'the service refused the token (401 or 403 on every list)',

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'pagination_ignored'
   | 'too_many_pages'
   | 'publication_differs'
+  | 'share_failed'
   | 'cancelled'
   | 'internal';
 

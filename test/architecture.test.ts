@@ -7,8 +7,8 @@ const source = join(import.meta.dirname, '..', 'src');
 /**
  * Which rooms a room may import from. The rooms don't know each other; `commands` wires them. The rooms of `store` stand in one
  * line: `tables` says what shape a mirror has, and knows no file; `receipts` says what a run or an upgrade states of it; `file` opens
- * one and brings it to that shape; `write` and `read` work on open files and don't know each other; `verify` and `backup` stand on
- * all of these.
+ * one and brings it to that shape; `write` and `read` work on open files and don't know each other; `verify`, `backup` and `share`
+ * stand on these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
   cli: ['commands', 'errors', 'quick-start', 'version'],
@@ -50,6 +50,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'sync',
   ],
   'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
+  'store/share': ['contract', 'errors', 'store/file', 'store/tables'],
   render: ['audit', 'contract', 'freshness', 'printable', 'store/read', 'store/verify', 'sync'],
   serve: ['contract', 'errors', 'freshness', 'version'],
   sample: ['contract'],
@@ -69,6 +70,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/file',
     'store/read',
     'store/receipts',
+    'store/share',
     'store/tables',
     'store/verify',
     'store/write',
@@ -97,6 +99,7 @@ const packageRooms: Record<string, readonly string[]> = {
     'store/file',
     'store/read',
     'store/receipts',
+    'store/share',
     'store/tables',
     'store/verify',
     'store/write',

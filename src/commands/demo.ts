@@ -4,7 +4,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { RefusedFileError } from '../errors.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
-import { summaryText } from '../render/run-summary.ts';
+import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
 import { changeSample } from '../sample/change.ts';
 import { generateSample } from '../sample/generate.ts';
 import { arraySource } from '../serve/record-source.ts';
@@ -13,14 +13,15 @@ import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { holdLock } from '../store/file/staging-file.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import { exitCodeOf, type RunSummary } from '../sync/run.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { LogObserver } from './progress.ts';
-import { runOnce } from './run-once.ts';
+import { exitCodeAfter, runOnce } from './run-once.ts';
+import { assertShareFits } from './share-after-run.ts';
 import { changesWidth, summaryWidth } from './terminal-width.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
+const demoShare = 'docmirror-demo-share.sqlite';
 const demoToken = 'demo-token';
 /** Whose runs a demo's are, by which its mirror is known again. */
 const demoActor = 'docmirror demo';
@@ -34,6 +35,7 @@ const shownChangesMax = 12;
 /** `docmirror demo`; its flags stand in the table of commands. */
 export async function demo(command: Command, context: CommandContext): Promise<void> {
   const { stdout } = context;
+  await assertShareFits({ database: demoFile, share: demoShare, shareSql: null });
   removeOldDemo();
   let sample = generateSample({ now: sampleEnd });
   const server = await startServer({
@@ -46,7 +48,7 @@ export async function demo(command: Command, context: CommandContext): Promise<v
     stdout.write(`A sample service answers at ${server.url}.\n\n$ docmirror sync\n`);
     const first = await syncDemo(command, context, server.url);
     stdout.write(summaryText(first, summaryWidth(stdout)));
-    if (context.signal.aborted) return context.setExitCode(exitCodeOf(first, context.signal));
+    if (context.signal.aborted) return context.setExitCode(exitCodeAfter(first, context.signal));
     stdout.write(
       '\nSome hours go by at the service: exports are made, some things change, some go.\n\n$ docmirror sync\n',
     );
@@ -56,7 +58,9 @@ export async function demo(command: Command, context: CommandContext): Promise<v
     stdout.write(
       `What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext(context)}`,
     );
-    context.setExitCode(Math.max(exitCodeOf(first, context.signal), exitCodeOf(second, context.signal)));
+    context.setExitCode(
+      Math.max(exitCodeAfter(first, context.signal), exitCodeAfter(second, context.signal)),
+    );
   } finally {
     await server.close();
   }
@@ -83,9 +87,9 @@ function assertDemo(file: string): void {
   );
 }
 
-async function syncDemo(command: Command, context: CommandContext, url: string): Promise<RunSummary> {
+async function syncDemo(command: Command, context: CommandContext, url: string): Promise<SharedRunSummary> {
   const config = resolveConfig(
-    { ...command.opts(), database: demoFile, actor: demoActor },
+    { ...command.opts(), database: demoFile, actor: demoActor, share: demoShare },
     { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'warn' },
   );
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
@@ -101,7 +105,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
   });
 }
 
-function describeChanges(first: RunSummary, { stdout }: CommandContext): string {
+function describeChanges(first: SharedRunSummary, { stdout }: CommandContext): string {
   using reader = new MirrorReader(demoFile);
   const changes: ShownChange[] = [...reader.changes({ sinceRunId: first.runId ?? 0, resource: null })];
   // The rarer a kind of change, the more it shows.

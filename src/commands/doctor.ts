@@ -7,6 +7,7 @@ import { readSigningKey } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
+import { checkShare, shareCheck } from './doctor/share-check.ts';
 import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
@@ -57,8 +58,11 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
   if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
   else yield* checkService(service, config, context);
-  if (config instanceof UsageError) yield* skippedChecks(fileChecks, incomplete);
-  else yield* checkFiles(config.database, context.signal);
+  if (config instanceof UsageError) yield* skippedChecks([...fileChecks, shareCheck], incomplete);
+  else {
+    yield* checkFiles(config.database, context.signal);
+    yield await checkShare(config);
+  }
 }
 
 /** No run needs the key that signs: where it can't be used, others end with it. */

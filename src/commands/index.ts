@@ -13,6 +13,7 @@ export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   report: async () => (await import('./report.ts')).report,
   serve: async () => (await import('./serve.ts')).serve,
   verify: async () => (await import('./verify.ts')).verify,
+  share: async () => (await import('./share.ts')).share,
   backup: async () => (await import('./backup.ts')).backup,
   export: async () => (await import('./export.ts')).exportMirror,
   'audit keygen': async () => (await import('./audit.ts')).keygen,

@@ -4,7 +4,7 @@ import type { Environment, Flags } from '../config/resolve.ts';
 import { DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
-import { explainSqliteError } from '../store/file/sqlite-errors.ts';
+import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './context.ts';
 import { isAlone, isCommand, registerAlone, registerCommands } from './register.ts';
@@ -40,7 +40,7 @@ export async function main(words: readonly string[]): Promise<void> {
     else registerCommands(program, context, words);
     await program.parseAsync(named(words), { from: 'user' });
   } catch (error) {
-    process.exitCode = report(await traced(error, flags, settings.environment), context.secrets);
+    process.exitCode = report(await traced(error, flags, settings.environment), context);
   }
 }
 
@@ -90,17 +90,24 @@ async function traced(error: unknown, flags: Flags, environment: Environment): P
 }
 
 /** Says what went wrong, where commander has not said it already, and returns the exit code. */
-function report(error: unknown, secrets: Secrets): number {
+function report(error: unknown, { secrets, environment }: CommandContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   const known = foreseen(error);
   if (known !== null) {
-    process.stderr.write(`docmirror: ${printable(secrets.redact(known.message))}\n`);
+    process.stderr.write(`docmirror: ${printable(secrets.redact(withShare(known.message, environment)))}\n`);
     return known.exitCode;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const shown = printableLines(secrets.redact(detail));
   process.stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown}\n`);
   return exitCodes.failed;
+}
+
+/** What is said to a user who may not open the mirror, with the place of its share, if the settings name it. */
+function withShare(message: string, { DOCMIRROR_SHARE: share = '' }: Environment): string {
+  return share.trim() === '' || !message.includes(readersWay)
+    ? message
+    : `${message} It is ${share.trim()}; name it with --database.`;
 }
 
 /** An error in words that tell what to do: also the disk's, and that of a text in the mirror that docmirror did not write. */

@@ -1,17 +1,19 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import { UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ChangeObserver } from '../store/write/row-writer.ts';
 import type { Trigger } from '../sync/ports.ts';
-import { type RunSummary, runSync } from '../sync/run.ts';
+import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Logger } from './logging.ts';
 import type { ProgressObserver } from './progress-observer.ts';
+import { shareAfterRun } from './share-after-run.ts';
 import { readToken } from './token.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
@@ -36,7 +38,7 @@ interface RunFlags {
 }
 
 /** Wires the rooms together for one run, and takes them apart again however it ends; the observer is closed, too. */
-export async function runOnce(request: RunRequest): Promise<RunSummary> {
+export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
   try {
     return await syncOnce(request);
   } finally {
@@ -44,7 +46,14 @@ export async function runOnce(request: RunRequest): Promise<RunSummary> {
   }
 }
 
-async function syncOnce(request: RunRequest): Promise<RunSummary> {
+/** What a process exits with after a run: one that is done is partial, if its share could not be made. */
+export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): number {
+  const code = exitCodeOf(summary, signal);
+  const isShared = summary.share === null || summary.share.error === null;
+  return code === exitCodes.done && !isShared ? exitCodes.partial : code;
+}
+
+async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   const { config, service, observer, signal, flags = {} } = request;
   if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = await openService(service, config, request);
@@ -53,7 +62,7 @@ async function syncOnce(request: RunRequest): Promise<RunSummary> {
       ? SqliteMirror.open(config.database, signal)
       : SqliteMirror.openDry(config.database, request.onPlannedChange, signal);
   try {
-    return await runSync(
+    const summary = await runSync(
       {
         lists: request.lists,
         trigger: request.trigger,
@@ -67,6 +76,8 @@ async function syncOnce(request: RunRequest): Promise<RunSummary> {
       },
       { source, mirror, clock: () => new Date(), observer, signal },
     );
+    const share = request.onPlannedChange === undefined ? await shareAfterRun(request) : null;
+    return { ...summary, share };
   } finally {
     await source.close().finally(() => closeMirror(mirror, request));
   }

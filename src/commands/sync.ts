@@ -4,11 +4,11 @@ import { lists } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';
-import { exitCodeOf } from '../sync/run.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
-import { runOnce } from './run-once.ts';
+import { exitCodeAfter, runOnce } from './run-once.ts';
+import { assertShareFits } from './share-after-run.ts';
 import { changesWidth, summaryWidth } from './terminal-width.ts';
 
 interface SyncFlags {
@@ -36,6 +36,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment, context.inEnvFile);
+  if (!flags.dryRun) await assertShareFits(config);
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);
@@ -54,7 +55,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const text = () =>
     `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout), placeFlags(command.opts()))}`;
   context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
-  context.setExitCode(exitCodeOf(summary, context.signal));
+  context.setExitCode(exitCodeAfter(summary, context.signal));
 }
 
 /**

@@ -18,6 +18,7 @@ import { createLogger, type Logger, loggedError } from './logging.ts';
 import { LogObserver } from './progress.ts';
 import { assertIsMirrorOf, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
+import { assertShareFits } from './share-after-run.ts';
 import { readToken } from './token.ts';
 import { type Monitor, parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
@@ -85,6 +86,7 @@ function planOf(command: Command, { environment, inEnvFile }: CommandContext): W
 async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSignal): Promise<void> {
   assertLockOrNone(stagingPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
+  await assertShareFits(config);
   await readExtraCa(service);
   // A command may ask for what is not up yet; each run asks it anew.
   if ('file' in service.token) await readToken(service.token, signal);
@@ -129,7 +131,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
     logger.info('run started');
-    const { runId, status, durationMs, error, receipt } = await runOnce({
+    const { runId, status, durationMs, error, receipt, share } = await runOnce({
       config,
       service,
       lists,
@@ -140,7 +142,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
       signal,
     });
     logger[status === 'completed' ? 'info' : 'warn'](
-      { runId, status, durationMs, error, receipt },
+      { runId, status, durationMs, error, receipt, share },
       `run ${status}`,
     );
   } catch (error) {

@@ -158,6 +158,22 @@ export const settings = {
     help: 'the Ed25519 private key (PKCS #8, PEM) that signs checkpoints',
     parse: parseText,
   }),
+  share: setting({
+    variable: 'DOCMIRROR_SHARE',
+    flag: '--share',
+    valueName: 'FILE',
+    default: null,
+    help: 'a copy for everybody who may read it, made again after each run that changed something',
+    parse: parseText,
+  }),
+  shareSql: setting({
+    variable: 'DOCMIRROR_SHARE_SQL',
+    flag: '--share-sql',
+    valueName: 'FILE',
+    default: null,
+    help: 'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
+    parse: parseText,
+  }),
   schedule: setting({
     variable: 'DOCMIRROR_SCHEDULE',
     flag: '--schedule',

@@ -1,12 +1,25 @@
 import { printable } from '../printable.ts';
-import type { ListOutcome } from '../sync/ports.ts';
+import type { ListOutcome, RunError } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import { renderTable } from './table.ts';
 import { wrap } from './wrap.ts';
 
+/** The share that follows a run. */
+export interface RunShare {
+  /** As it was named. */
+  readonly path: string;
+  /** Why it could not be made; null if it tells what the mirror holds. */
+  readonly error: RunError | null;
+}
+
+/** How a run ended, and the share that follows it; null if none is set. */
+export interface SharedRunSummary extends RunSummary {
+  readonly share: RunShare | null;
+}
+
 /** The summary as one JSON object on one line: what `sync --json` prints. */
-export function summaryJson(summary: RunSummary): string {
+export function summaryJson(summary: SharedRunSummary): string {
   const resources = summary.resources.map(
     ({ startedAt: _started, completedAt: _completed, ...outcome }) => outcome,
   );
@@ -18,7 +31,7 @@ export function summaryJson(summary: RunSummary): string {
  *
  * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
  */
-export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
+export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
   const { runId, status, durationMs, resources, error } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
@@ -30,11 +43,16 @@ export function summaryText(summary: RunSummary, width = Number.POSITIVE_INFINIT
     listsText(resources, width),
     '\n',
     wrapped(`${headline}${stop}`, width),
-    ...notes.map(note => `\n${wrapped(note, width)}`),
+    ...[...notes, ...shareNote(summary)].map(note => `\n${wrapped(note, width)}`),
     ...(advice.length === 0 ? [] : ['\nWhat to do:\n', ...advice.map(text => wrapped(`- ${text}`, width))]),
     ...(advice.length === 0 || summary.receipt === null ? [] : ['\n']),
     receiptLine(summary),
   ].join('');
+}
+
+function shareNote({ share }: SharedRunSummary): string[] {
+  if (share === null || share.error === null) return [];
+  return [printable(`The share ${share.path} could not be made: ${share.error.message}`)];
 }
 
 /** An advice whose commands, each on a line of its own, name the mirror. */

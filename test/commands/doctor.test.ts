@@ -42,6 +42,7 @@ const checks = [
   'free space',
   'lock',
   'mirror',
+  'share',
 ];
 
 /** Names, sizes and contents of all that lies in a folder. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { summaryText } from '../../src/render/run-summary.ts';
+import { type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
 import type { ListOutcome } from '../../src/sync/ports.ts';
-import type { RunSummary } from '../../src/sync/run.ts';
 
 const plain: ListOutcome = {
   resource: 'document-exports',
@@ -31,7 +30,10 @@ const plain: ListOutcome = {
   checksum: null,
 };
 
-function summaryOf(resources: readonly ListOutcome[], over: Partial<RunSummary> = {}): RunSummary {
+function summaryOf(
+  resources: readonly ListOutcome[],
+  over: Partial<SharedRunSummary> = {},
+): SharedRunSummary {
   return {
     runId: 7,
     status: 'completed',
@@ -42,6 +44,7 @@ function summaryOf(resources: readonly ListOutcome[], over: Partial<RunSummary> 
     durationMs: 1_200,
     error: null,
     resources,
+    share: null,
     ...over,
   };
 }

@@ -53,7 +53,7 @@ function checkRights(path: string, folder: string): Verdict {
 }
 
 /** Why this user may not use a file or a folder in that way, in the system's word; null if they may. */
-function denial(path: string, mode: number): string | null {
+export function denial(path: string, mode: number): string | null {
   try {
     accessSync(path, mode);
     return null;

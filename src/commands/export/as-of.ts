@@ -29,6 +29,11 @@ export function asOfRunId(
       `Run ${runId} is further back than the history goes: versions that ended before ${pruned.before} were deleted (DOCMIRROR_KEEP_HISTORY). The oldest run that can be asked for is ${pruned.throughRunId}.`,
     );
   }
+  if (reader.lacksHistorySince(runId)) {
+    throw new UsageError(
+      `Run ${runId} can't be asked for: the file has no history of what later runs changed, because it is a share that was made with --without-history.`,
+    );
+  }
   for (const { resource } of exportTables) {
     if (resource === 'connections' || flags.resource?.includes(resource) === false) continue;
     const note = noteOn(runId, endedRuns.list(runId, resource));

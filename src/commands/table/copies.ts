@@ -1,5 +1,12 @@
+import { lists } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
 import { fileFlag, mirrorFlags, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+
+/** The fields that a share can leave out: by their names, and by those of their lists, too. */
+const fields = lists.flatMap(list =>
+  list.fields.map(({ name }) => ({ name, ofList: `${list.resource}.${name}` })),
+);
+const fieldNames = [...new Set(fields.map(({ name }) => name)), ...fields.map(({ ofList }) => ofList)];
 
 /** The commands that audit the mirror, and those that bring it elsewhere. */
 export const copyCommands = [
@@ -34,6 +41,40 @@ export const copyCommands = [
     ],
     exitCodes:
       '0 sound, 4 a difference was found; with --live also 1 nothing could be compared, 3 not all could, 12 the service refused the token.',
+  },
+  {
+    name: 'share',
+    description:
+      'Make a copy of the mirror for everybody who may read it, and put it in its place in one step.',
+    arguments: [
+      { name: 'FILE', help: 'the file to write (default: what DOCMIRROR_SHARE names)', offers: 'files' },
+    ],
+    flags: [
+      {
+        flag: '--without',
+        valueName: 'FIELD',
+        help: 'leave this field empty, such as sourceDocumentTitle or webhooks.description; repeat it for more',
+        choices: fieldNames,
+        isRepeatable: true,
+      },
+      { flag: '--without-history', help: 'leave out the versions of records that ended' },
+      fileFlag('--sql', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
+      { flag: '--json', help: 'print what was made as one JSON object' },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror share /srv/share/mirror.sqlite', meaning: 'one file, which any SQLite reads' },
+      {
+        line: 'docmirror share public.sqlite --without sourceDocumentTitle --without-history',
+        meaning: 'with less in it',
+      },
+      { line: 'docmirror share public.sqlite --sql views.sql', meaning: 'with views of your own' },
+    ],
+    notes: [
+      'Read permission is enough to open it, also in a folder or on a mount that its reader can not write. It holds what runs that have ended left: the lists, connections, the history and the runs, with all views. Webhook endpoints are cut to scheme and host, and of rejected records only the reasons are told. Whoever has the old file open reads on in it.',
+      'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
+    ],
+    exitCodes: '0 done, 1 failed, 2 usage, or a file that may not be replaced.',
   },
   {
     name: 'backup',

@@ -29,7 +29,7 @@ export const runCommands = [
       { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
     ],
     exitCodes:
-      '0 done, 1 failed, 2 usage, 3 partial, 11 another run holds the mirror, 12 the service refused the token, 130 and 143 ended by a signal.',
+      '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run holds the mirror, 12 the service refused the token, 130 and 143 ended by a signal.',
   },
   {
     name: 'watch',

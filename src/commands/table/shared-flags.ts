@@ -69,4 +69,6 @@ export const runFlags: readonly SettingName[] = [
   'maxRemovals',
   'keepHistoryMs',
   'actor',
+  'share',
+  'shareSql',
 ];

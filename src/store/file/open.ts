@@ -79,6 +79,10 @@ function assertCurrent(sqlite: Database.Database, path: string): void {
   const shape = shapeOf(sqlite);
   if (shape === 'later') throw new RefusedFileError(laterShape(path));
   if (shape === 'older') {
+    if (kindOfOpen(sqlite) === 'share')
+      throw new RefusedFileError(
+        `${path} is a share that an older docmirror made. Make it again: docmirror share ${path}`,
+      );
     throw new RefusedFileError(
       `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
     );

@@ -2,6 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
+/** The way to the records for a user who may not write the mirror. */
+export const readersWay =
+  'A share needs read permission alone: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
+
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
   [
@@ -28,7 +32,7 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   [
     /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
     path =>
-      `${path} can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, even to read it. A share needs read permission alone: "docmirror share FILE" makes one.`,
+      `${path} can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, even to read it. ${readersWay}`,
   ],
   [/^SQLITE_IOERR/, path => `Reading or writing ${path} failed. Check the disk.`],
   [

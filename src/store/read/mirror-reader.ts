@@ -25,6 +25,10 @@ const changesOfRun = `
   FROM changes c
   WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
 
+const changedWithoutHistory = `
+  SELECT 1 FROM sync_run_resources
+  WHERE run_id > ? AND updated + removed > 0 AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`;
+
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
 export class MirrorReader implements Disposable {
   readonly endedRuns: EndedRuns;
@@ -48,6 +52,11 @@ export class MirrorReader implements Disposable {
   /** How far back the history goes. */
   pruned(): Pruned {
     return readPruned(this.#file.sqlite);
+  }
+
+  /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */
+  lacksHistorySince(runId: number): boolean {
+    return this.#file.sqlite.prepare<[number]>(changedWithoutHistory).get(runId) !== undefined;
   }
 
   [Symbol.dispose](): void {

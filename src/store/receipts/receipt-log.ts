@@ -19,6 +19,9 @@ export interface StoredReceipt {
   readonly leafHash: string;
 }
 
+const mirrorIdOfReceipts =
+  "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
+
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
   readonly #sqlite: Database.Database;
@@ -28,12 +31,16 @@ export class ReceiptLog {
   }
 
   /**
-   * The mirror's own id.
+   * The mirror's own id; in a share, which has no table for it, the one that its newest receipt names.
    *
    * @throws MirrorFileError where the file has lost it.
    */
   mirrorId(): string {
-    const ids = firstValues<string>(this.#sqlite, 'SELECT mirror_id FROM _mirror LIMIT 2');
+    const isMirror = firstValue(this.#sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_mirror'");
+    const ids = firstValues<string>(
+      this.#sqlite,
+      isMirror === undefined ? mirrorIdOfReceipts : 'SELECT mirror_id FROM _mirror LIMIT 2',
+    );
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" tells what else is wrong.',

@@ -25,22 +25,16 @@ export function versionFingerprint(version: EndedVersion & { readonly id: number
  * others changed, added or took away.
  */
 export class ContentSum {
-  readonly #load: Database.Statement<[string, string], { recordCount: number; digest: string }>;
-  readonly #save: Database.Statement;
+  readonly #sqlite: Database.Database;
   readonly #table: string;
   readonly #resource: string;
   #current: Sum | null = null;
 
   constructor(sqlite: Database.Database, table: string, resource: string) {
+    // Prepared when it is used: a share has no such table, and who reads one asks for no sum.
+    this.#sqlite = sqlite;
     this.#table = table;
     this.#resource = resource;
-    this.#load = sqlite.prepare(
-      'SELECT record_count AS recordCount, digest FROM _content_sums WHERE table_name = ? AND resource = ?',
-    );
-    this.#save = sqlite.prepare(
-      `INSERT INTO _content_sums (table_name, resource, record_count, digest) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET record_count = excluded.record_count, digest = excluded.digest`,
-    );
   }
 
   /** The sum as it is with all that was added and taken away, also before it is saved. */
@@ -65,7 +59,12 @@ export class ContentSum {
   /** Writes what was added and taken away; to be called before the transaction ends. */
   save(): void {
     if (this.#current === null) return;
-    this.#save.run(this.#table, this.#resource, this.#current.count, this.#current.toString());
+    this.#sqlite
+      .prepare(
+        `INSERT INTO _content_sums (table_name, resource, record_count, digest) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET record_count = excluded.record_count, digest = excluded.digest`,
+      )
+      .run(this.#table, this.#resource, this.#current.count, this.#current.toString());
     this.#current = null;
   }
 
@@ -77,7 +76,11 @@ export class ContentSum {
 
   /** The sum as it is stored: of no rows where none was ever written. */
   stored(): Sum {
-    const row = this.#load.get(this.#table, this.#resource);
+    const row = this.#sqlite
+      .prepare<[string, string], { recordCount: number; digest: string }>(
+        'SELECT record_count AS recordCount, digest FROM _content_sums WHERE table_name = ? AND resource = ?',
+      )
+      .get(this.#table, this.#resource);
     return row === undefined ? new Sum() : Sum.from(row.recordCount, row.digest);
   }
 }

@@ -1,0 +1,28 @@
+import { constants } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../../config/resolve.ts';
+import { DocmirrorError, exitCodes } from '../../errors.ts';
+import { assertShareFits } from '../share-after-run.ts';
+import { denial } from './file-checks.ts';
+import { failed, ok, skipped, type Verdict } from './verdict.ts';
+
+/** How the check is called. */
+export const shareCheck = 'share';
+
+/** Looks whether a run could make the share: whether its folder can be written, what lies in its place may go, and the SQL can be read. */
+export async function checkShare(config: Config): Promise<Verdict> {
+  const { share } = config;
+  if (share === null) return skipped(shareCheck, 'none is set (DOCMIRROR_SHARE)');
+  try {
+    await assertShareFits(config);
+  } catch (error) {
+    if (error instanceof DocmirrorError) return failed(shareCheck, error.message, null, error.exitCode);
+    throw error;
+  }
+  const folder = dirname(resolve(share));
+  const code = denial(folder, constants.W_OK | constants.X_OK);
+  if (code === null) return ok(shareCheck, `${share} can be made`);
+  const todo =
+    'Let the user who runs docmirror write there, or name another place. The mirror is synced all the same.';
+  return failed(shareCheck, `${folder} can't be written (${code})`, todo, exitCodes.partial);
+}

@@ -1,0 +1,150 @@
+import type Database from 'better-sqlite3';
+import { cutEndpoint } from '../../contract/endpoint.ts';
+import { arrayFields, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
+import type { Withheld } from './withheld.ts';
+
+/** What of a mirror goes into a share. */
+export interface Selection {
+  readonly withheld: Withheld;
+  readonly withHistory: boolean;
+}
+
+interface Table {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** SQL for the columns whose values are others in the share, by their names. */
+type Replacements = Readonly<Record<string, string>>;
+
+/** A content tells a guess of what is withheld from a wrong one, so rows that lack something have none. */
+const noContent = "x''";
+
+/**
+ * Names the tables that a share holds: docmirror's own but its internal ones, and those that others made in the mirror. A virtual table
+ * can't be copied row by row, and the tables in which it keeps its rows say nothing without it.
+ */
+export function tablesToCopy(sqlite: Database.Database): Table[] {
+  return sqlite
+    .prepare<[], Table>(
+      `SELECT s.name, s.sql FROM mirror.sqlite_schema s
+       JOIN pragma_table_list t ON t.schema = 'mirror' AND t.name = s.name AND t.type = 'table'
+       WHERE s.type = 'table' AND s.name NOT LIKE '\\_%' ESCAPE '\\'
+         AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND s.name <> 'docmirror_upgrades'
+       ORDER BY s.rowid`,
+    )
+    .all();
+}
+
+/**
+ * Makes a table of the mirror in the share, with its indexes, and fills it. What is withheld never gets into the file: it is replaced
+ * on the way, so no page holds it that is free later.
+ */
+export function copyTable(sqlite: Database.Database, { name, sql }: Table, selection: Selection): void {
+  const columns = columnsOf(sqlite, name);
+  const replacements = replacementsIn(name, selection);
+  const replaced = columns.filter(column => replacements !== null && column in replacements);
+  const indexes = indexesOf(sqlite, name, replaced.length > 0);
+  sqlite.exec(sql);
+  if (replacements !== null && replaced.length === 0 && !hasGenerated(sqlite, name)) {
+    // SQLite copies a whole table page by page only if this is all that is said, and the two have the same indexes.
+    for (const index of indexes) sqlite.exec(index);
+    sqlite.exec(`INSERT INTO main.${quoted(name)} SELECT * FROM mirror.${quoted(name)}`);
+    return;
+  }
+  if (replacements !== null) {
+    const values = columns.map(column => replacements[column] ?? quoted(column));
+    sqlite.exec(
+      `INSERT INTO main.${quoted(name)} (${columns.map(quoted).join(', ')})
+       SELECT ${values.join(', ')} FROM mirror.${quoted(name)}`,
+    );
+  }
+  for (const index of indexes) sqlite.exec(index);
+}
+
+/** A name as SQL takes it, whatever it is. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Gives a connection the functions by which what is withheld is replaced. */
+export function addFunctions(sqlite: Database.Database, withheld: Withheld): void {
+  const ofText =
+    (replace: (list: ListDefinition, text: string) => string | null) =>
+    (resource: unknown, text: unknown): string | null => {
+      const list = lists.find(each => each.resource === resource);
+      return list === undefined || typeof text !== 'string' ? null : replace(list, text);
+    };
+  const options = { deterministic: true };
+  sqlite.function(
+    'share_extra',
+    options,
+    ofText((list, text) => withheld.extra(list, text)),
+  );
+  sqlite.function(
+    'share_record',
+    options,
+    ofText((list, text) => withheld.record(list, text)),
+  );
+  sqlite.function('share_endpoint', options, (text: unknown) =>
+    typeof text === 'string' ? cutEndpoint(text) : null,
+  );
+}
+
+/** Null if the table is empty in the share. */
+function replacementsIn(table: string, { withheld, withHistory }: Selection): Replacements | null {
+  if (table === 'record_history') return withHistory ? historyReplacements(withheld) : null;
+  // TODO at the merge: NULL, as soon as the column takes it.
+  if (table === 'rejected_records') return { record: "''" };
+  const list = lists.find(each => each.table === table);
+  if (list !== undefined) return withheld.isOf(list) ? listReplacements(list, withheld) : {};
+  const isWithheld = lists.some(each =>
+    arrayFields(each).some(field => field.table === table && withheld.has(each, field.name)),
+  );
+  return isWithheld ? null : {};
+}
+
+function listReplacements(list: ListDefinition, withheld: Withheld): Replacements {
+  const columns = scalarFields(list).flatMap(({ name, column }) => {
+    if (withheld.has(list, name)) return [[column, 'NULL']];
+    return withheld.isCut(list, name) ? [[column, `share_endpoint(${column})`]] : [];
+  });
+  return {
+    ...Object.fromEntries(columns),
+    _extra: `share_extra('${list.resource}', _extra)`,
+    _content: noContent,
+  };
+}
+
+function historyReplacements(withheld: Withheld): Replacements {
+  const touched = lists.filter(list => withheld.isOf(list)).map(({ resource }) => `'${resource}'`);
+  const isTouched = `resource IN (${touched.join(', ')})`;
+  return {
+    record: `iif(${isTouched}, share_record(resource, record), record)`,
+    content: `iif(${isTouched}, ${noContent}, content)`,
+  };
+}
+
+/** The columns that take values: one that SQLite computes takes none. */
+function columnsOf(sqlite: Database.Database, table: string): string[] {
+  return sqlite
+    .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?, 'mirror') WHERE hidden = 0")
+    .pluck()
+    .all(table);
+}
+
+function hasGenerated(sqlite: Database.Database, table: string): boolean {
+  const hidden = "SELECT 1 FROM pragma_table_xinfo(?, 'mirror') WHERE hidden <> 0";
+  return sqlite.prepare(hidden).get(table) !== undefined;
+}
+
+/** What makes the indexes of a table; without unique ones, if values are replaced, which can then be alike. */
+function indexesOf(sqlite: Database.Database, table: string, isReplaced: boolean): string[] {
+  return sqlite
+    .prepare<[string, string, number], string>(
+      `SELECT s.sql FROM mirror.sqlite_schema s JOIN pragma_index_list(?, 'mirror') i ON i.name = s.name
+       WHERE s.type = 'index' AND s.tbl_name = ? AND s.sql IS NOT NULL AND NOT (i."unique" AND ?)`,
+    )
+    .pluck()
+    .all(table, table, isReplaced ? 1 : 0);
+}

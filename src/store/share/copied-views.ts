@@ -1,0 +1,47 @@
+import Database from 'better-sqlite3';
+import { viewNames } from '../tables/views.ts';
+import { quoted } from './copied-tables.ts';
+
+interface View {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Makes the mirror's views in the share; each is still to be tried. */
+export function copyViews(sqlite: Database.Database): void {
+  const views = sqlite.prepare<[], View>(
+    "SELECT name, sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid",
+  );
+  for (const { sql } of views.all()) sqlite.exec(sql);
+}
+
+/**
+ * Drops the views of others that can't be read in the share, such as those of tables that it does not hold.
+ *
+ * @returns their names.
+ */
+export function dropUnreadableViews(sqlite: Database.Database): string[] {
+  const own = viewNames();
+  const dropped: string[] = [];
+  // A view may be made of another one that is dropped.
+  for (let found = unreadableViews(sqlite); ; found = unreadableViews(sqlite)) {
+    const others = found.filter(({ name }) => !own.includes(name));
+    for (const { name } of others) sqlite.exec(`DROP VIEW ${quoted(name)}`);
+    dropped.push(...others.map(({ name }) => name));
+    if (others.length === 0) return dropped;
+  }
+}
+
+/** The views that can't be read, each with what SQLite says of it. */
+export function unreadableViews(sqlite: Database.Database): { name: string; why: string }[] {
+  const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
+  return names.all().flatMap(name => {
+    try {
+      sqlite.prepare(`SELECT * FROM ${quoted(name)}`);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Database.SqliteError)) throw error;
+      return [{ name, why: error.message }];
+    }
+  });
+}

@@ -1,0 +1,65 @@
+import Database from 'better-sqlite3';
+import { codeOf, DocmirrorError } from '../../errors.ts';
+import { makePrivateFile } from '../file/private-file.ts';
+import { unreadableViews } from './copied-views.ts';
+
+/** Statements that run on a share before it gets its place. */
+export interface ShareSql {
+  /** The file that they are from, for errors. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Runs statements of the user's own on a share that is being made.
+ *
+ * @throws DocmirrorError with the code `share_failed`, if they fail or leave something half done; it names their file.
+ */
+export function runStatements(share: string, { path, text }: ShareSql): void {
+  const sqlite = new Database(share);
+  try {
+    // They may roll back what they began, so there is a journal; in memory, because nothing is to lie beside the share.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.pragma('synchronous = OFF');
+    const [id, version] = headerOf(sqlite);
+    execute(sqlite, path, text);
+    if (sqlite.inTransaction) throw failed(path, 'a transaction is left open; end it with COMMIT');
+    const [view] = unreadableViews(sqlite);
+    if (view !== undefined) throw failed(path, `the view ${view.name} can't be read: ${view.why}`);
+    // By these the file is known as a share of this shape.
+    sqlite.pragma(`application_id = ${id}`);
+    sqlite.pragma(`user_version = ${version}`);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function headerOf(sqlite: Database.Database): unknown[] {
+  return ['application_id', 'user_version'].map(name => sqlite.pragma(name, { simple: true }));
+}
+
+function execute(sqlite: Database.Database, path: string, text: string): void {
+  try {
+    sqlite.exec(text);
+  } catch (error) {
+    // Of these the statements are not to blame.
+    if (/^SQLITE_(FULL|IOERR|NOMEM)/.test(codeOf(error) ?? '')) throw error;
+    throw failed(path, (error as Error).message, error);
+  }
+}
+
+function failed(path: string, why: string, cause?: unknown): DocmirrorError {
+  return new DocmirrorError('share_failed', `${path} failed: ${why}. The share was not made.`, { cause });
+}
+
+/** Writes a share into another new file without its free pages, in which what was deleted may still stand. */
+export function compact(share: string, target: string): void {
+  makePrivateFile(target);
+  const sqlite = new Database(share);
+  try {
+    sqlite.pragma('synchronous = OFF');
+    sqlite.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    sqlite.close();
+  }
+}

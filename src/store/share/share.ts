@@ -1,0 +1,101 @@
+import { chmodSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { codeOf } from '../../errors.ts';
+import { type MirrorFile, openForReading } from '../file/open.ts';
+import { shareOwner } from '../file/private-file.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
+import { buildShare } from './build-share.ts';
+import { compact, runStatements, type ShareSql } from './share-sql.ts';
+import { stateText } from './share-state.ts';
+import { type SharePlace, shareTarget } from './share-target.ts';
+import { Withheld } from './withheld.ts';
+
+/** How a share is made. */
+export interface ShareOptions extends SharePlace {
+  /** API names of the fields that it leaves out, such as `sourceDocumentTitle` or `webhooks.description`. */
+  readonly without: readonly string[];
+  readonly withHistory: boolean;
+  readonly sql: ShareSql | null;
+  readonly signal: AbortSignal;
+}
+
+/** A share as it lies in its place. */
+export interface Share {
+  readonly path: string;
+  /** The newest run that it tells of; null if it tells of none. */
+  readonly runId: number | null;
+  readonly bytes: number;
+  /** Views of others that can't be read without what a share leaves out. */
+  readonly leftOut: readonly string[];
+}
+
+/** Everybody may read a share whose owner has not said otherwise. */
+const shareMode = 0o644;
+
+/**
+ * Makes a copy of a mirror for everybody, and puts it in its place in one step: a reader who has the old one open reads on in that.
+ * It takes no lock, and writes nothing to the mirror.
+ *
+ * @throws UsageError, RefusedFileError if the target may not be replaced, or the mirror is none.
+ * @throws MirrorFileError if the mirror can't be read, or the share can't be written; what was there is left as it was.
+ * @throws DocmirrorError with the code `share_failed` if the statements fail; likewise.
+ */
+export async function makeShare(options: ShareOptions): Promise<Share> {
+  const path = shareTarget(options);
+  const [built, compacted] = [unfinishedPath(path), unfinishedPath(path)];
+  const { without, withHistory, sql, signal, database } = options;
+  try {
+    removeLeftovers(dirname(resolve(path)));
+    const selection = { withheld: new Withheld(without), withHistory };
+    const { leftOut, hasFreePages } = await buildShare(built, database, { selection, signal });
+    if (sql !== null) runStatements(built, sql);
+    const isCompact = sql === null && !hasFreePages;
+    if (!isCompact) compact(built, compacted);
+    const finished = isCompact ? built : compacted;
+    const runId = newestRunIn(finished);
+    const { size: bytes } = statSync(finished);
+    place(finished, path);
+    return { path, runId, bytes, leftOut };
+  } catch (error) {
+    throw explainSqliteError(error, isOfMirror(error) ? database : path);
+  } finally {
+    for (const unfinished of [built, compacted]) removeUnfinished(unfinished);
+  }
+}
+
+/** Whether SQLite speaks of the mirror that it read, and not of the share that it wrote. */
+function isOfMirror(error: unknown): boolean {
+  return /^SQLITE_(?!FULL|IOERR)/.test(codeOf(error) ?? '');
+}
+
+function newestRunIn(path: string): number | null {
+  using share = openForReading(path);
+  return new EndedRuns(share.sqlite).newest();
+}
+
+/** Gives a share its place, with the rights and the owner of what lay there. */
+function place(finished: string, path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  shareOwner(finished, path);
+  chmodSync(finished, mode === undefined ? shareMode : mode & 0o777);
+  putInPlace(finished, path);
+}
+
+/** Whether a share that is made now would tell what the one that lies there tells. */
+export function isCurrent(place: SharePlace): boolean {
+  const path = shareTarget(place);
+  using mirror = openForReading(place.database);
+  return stateText(mirror.sqlite) === stateOfShare(path);
+}
+
+/** Null if there is no share, or it can't be read. */
+function stateOfShare(path: string): string | null {
+  try {
+    using share: MirrorFile = openForReading(path);
+    return stateText(share.sqlite);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+import type { RecordValues } from '../../contract/content.ts';
+import { cutEndpoint } from '../../contract/endpoint.ts';
+import { memberTexts } from '../../contract/exact-json.ts';
+import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { MirrorFileError } from '../../errors.ts';
+
+/** The field of a list of which a share keeps scheme and host only. */
+const endpoint = { resource: 'webhooks', name: 'endpoint' } as const;
+
+/** What of the records a share leaves out: fields that its maker names, and all of a webhook's endpoint but scheme and host. */
+export class Withheld {
+  /** By list, the names of the fields that are left out whole. */
+  readonly #fields: ReadonlyMap<string, ReadonlySet<string>>;
+
+  /** @param fields API field names, such as `sourceDocumentTitle`, or one of a list, such as `webhooks.description`. */
+  constructor(fields: readonly string[]) {
+    const isNamed = (resource: string, name: string) =>
+      fields.some(field => field === name || field === `${resource}.${name}`);
+    this.#fields = new Map(
+      lists.map(({ resource, fields: all }) => [
+        resource,
+        new Set(all.map(({ name }) => name).filter(name => isNamed(resource, name))),
+      ]),
+    );
+  }
+
+  /** True if a field is left out whole. */
+  has({ resource }: ListDefinition, name: string): boolean {
+    return this.#fields.get(resource)?.has(name) === true;
+  }
+
+  /** True if something of a list's records is left out or cut. */
+  isOf({ resource }: ListDefinition): boolean {
+    return resource === endpoint.resource || (this.#fields.get(resource)?.size ?? 0) > 0;
+  }
+
+  /** True if a field of a list is cut. */
+  isCut({ resource }: ListDefinition, name: string): boolean {
+    return resource === endpoint.resource && name === endpoint.name;
+  }
+
+  /** A record's columns as the share has them. */
+  values(list: ListDefinition, { id, scalars, arrays, extra }: RecordValues): RecordValues {
+    return {
+      id,
+      scalars: scalarFields(list).map(({ name }, at) => this.#scalar(list, name, scalars[at] ?? null)),
+      arrays: arrayFields(list).map(({ name }, at) => (this.has(list, name) ? [] : (arrays[at] ?? []))),
+      extra: this.extra(list, extra),
+    };
+  }
+
+  #scalar(list: ListDefinition, name: string, value: Scalar): Scalar {
+    if (this.has(list, name)) return null;
+    return this.isCut(list, name) && typeof value === 'string' ? cutEndpoint(value) : value;
+  }
+
+  /**
+   * A record's further fields as the share has them. A field that its column could not hold stands among them.
+   *
+   * @throws MirrorFileError if they are no JSON object.
+   */
+  extra(list: ListDefinition, extra: string | null): string | null {
+    if (extra === null) return null;
+    const kept = membersOf(list, extra).filter(([name]) => !this.has(list, name) && !this.isCut(list, name));
+    return kept.length === 0 ? null : objectOf(kept);
+  }
+
+  /**
+   * An ended version, as JSON in the service's shape, as the share has it. What is not left out keeps its text.
+   *
+   * @throws MirrorFileError if it is no JSON object.
+   */
+  record(list: ListDefinition, json: string): string {
+    const isArray = (name: string) => arrayFields(list).some(field => field.name === name);
+    return objectOf(
+      membersOf(list, json).map(([name, text]) => {
+        if (this.has(list, name)) return [name, isArray(name) ? '[]' : 'null'];
+        return [name, this.isCut(list, name) ? cutText(text) : text];
+      }),
+    );
+  }
+}
+
+type Member = readonly [name: string, text: string];
+
+function membersOf({ resource }: ListDefinition, json: string): Member[] {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return [...memberTexts(json)];
+  } catch {
+    // What it holds is said to nobody: it may be a secret.
+  }
+  throw new MirrorFileError(
+    `The mirror holds a record of ${resource} that docmirror did not write. "docmirror verify" tells where.`,
+  );
+}
+
+function objectOf(members: readonly Member[]): string {
+  return `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+}
+
+function cutText(text: string): string {
+  const value: unknown = JSON.parse(text);
+  return JSON.stringify(typeof value === 'string' ? cutEndpoint(value) : null);
+}

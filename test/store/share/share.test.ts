@@ -1,0 +1,389 @@
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { syncScene } from '../../support/in-process.ts';
+import { sqlite } from '../../support/run-cli.ts';
+import { make, type Scene, setScene } from '../../support/scene.ts';
+import { copyWithLog, namesOf, readable, type ShareOrder, shareOf, textsIn } from '../../support/share.ts';
+import { collection, connection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
+import { fullMirror } from '../verify/full-mirror.ts';
+
+describe('a share of a mirror in which there is everything', () => {
+  let scene: Scene;
+  let shared: string;
+  beforeAll(async () => {
+    scene = await fullMirror();
+    shared = await shareOf(scene);
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  test("is one file in rollback journal mode, of the mirror's shape, that everybody may read", () => {
+    const [header, ofMirror] = [shared, scene.database].map(path => readFileSync(path).subarray(0, 100));
+    expect(header?.subarray(18, 20)).toEqual(Buffer.from([1, 1]));
+    expect(header?.toString('latin1', 68, 72)).toBe('doch');
+    expect(header?.readUInt32BE(60)).toBe(ofMirror?.readUInt32BE(60));
+    expect(statSync(shared).mode & 0o777).toBe(0o644);
+    expect(readdirSync(scene.folder).filter(name => name.includes('share'))).toEqual(['share.sqlite']);
+    expect(sqlite(shared, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(sqlite(shared, 'PRAGMA foreign_key_check')).toEqual([]);
+  });
+
+  test('holds all tables of the mirror but the internal ones, its views and its indexes', () => {
+    const tables = namesOf(scene.database, 'table').filter(
+      name => !name.startsWith('_') && name !== 'docmirror_upgrades',
+    );
+    expect(tables).toContain('sync_receipts');
+    expect(namesOf(shared, 'table')).toEqual(tables);
+    expect(namesOf(shared, 'view')).toEqual(namesOf(scene.database, 'view'));
+    expect(namesOf(shared, 'index')).toEqual(namesOf(scene.database, 'index'));
+  });
+
+  test('holds their rows, but for endpoints and the text of rejected records', () => {
+    const [mirror, copy] = [readable(scene.database), readable(shared)];
+    /** Endpoints cut by a rule of this test, and no contents where there is one. */
+    const cut = (rows: readonly string[]) =>
+      rows
+        .map(row => row.replace(/https:\/\/hooks\.example\.com[^"\\]*/g, 'https://hooks.example.com'))
+        .map(row => (row.includes('https') ? row.replace(/(\["_content",")\w+/, '$1') : row))
+        .sort();
+    const { rejected_records: rejected, ...others } = copy;
+    for (const [table, rows] of Object.entries(others))
+      expect(rows, table).toEqual(cut(mirror[table] as string[]));
+    expect(rejected).toHaveLength(mirror.rejected_records?.length ?? 0);
+    expect(sqlite(shared, 'SELECT DISTINCT record FROM rejected_records')).toEqual([{ record: '' }]);
+    expect(copy.changes?.length).toBeGreaterThan(50);
+  });
+});
+
+/** Secrets at every place of an address, and where no address is. */
+const secrets = {
+  path: 's3cretpath',
+  query: 's3cretquery',
+  fragment: 's3cretfragment',
+  user: 's3cretuser',
+  password: 's3cretpassword',
+  text: 's3crettext',
+  surrogate: 's3cretsurrogate',
+  old: 's3cretold',
+  gone: 's3cretgone',
+  rejected: 's3cretrejected',
+  renewed: 's3cretrenewed',
+};
+
+describe.concurrent('of an endpoint no byte but scheme and host', () => {
+  /** Three runs, in which endpoints came, changed and went. */
+  async function setSecretScene(): Promise<Scene> {
+    const scene = await setScene({}, { exports: 5, webhooks: 0 });
+    const sync = () => syncScene(scene, { allowMassRemoval: true });
+    const { path, query, fragment, user, password, text, surrogate, old, gone, rejected } = secrets;
+    scene.service.lists.webhooks = [
+      webhook(1, {
+        endpoint: `https://${user}:${password}@hooks.example.com:8443/${path}?k=${query}#${fragment}`,
+      }),
+      webhook(2, { endpoint: text }),
+      `{"id":3,"endpoint":"https://hooks.example.com/${surrogate}\\ud800","events":null,"connections":[]}`,
+      webhook(4, { endpoint: `https://hooks.example.com/${old}` }),
+      webhook(5, { endpoint: `https://hooks.example.com/${gone}` }),
+      webhook(6, { endpoint: null, description: null }),
+      `{"endpoint":"https://hooks.example.com/${rejected}"}`,
+    ];
+    await sync();
+    const { webhooks } = scene.service.lists;
+    (webhooks[3] as SampleItem).endpoint = `https://hooks.example.com/${secrets.renewed}`;
+    webhooks[2] = webhook(3, { endpoint: 'https://other.example' });
+    webhooks.splice(4, 1);
+    await sync();
+    webhooks.pop();
+    await sync();
+    expect(textsIn(scene.database, Object.values(secrets))).toEqual(Object.values(secrets));
+    return scene;
+  }
+
+  test('is in a share: in rows, in history, or in free pages', async () => {
+    await using scene = await setSecretScene();
+    const shared = await shareOf(scene);
+    expect(textsIn(shared, Object.values(secrets))).toEqual([]);
+    expect(sqlite(shared, 'SELECT id, endpoint, _extra FROM webhooks ORDER BY id')).toEqual([
+      { id: 1, endpoint: 'https://hooks.example.com:8443', _extra: null },
+      { id: 2, endpoint: null, _extra: null },
+      { id: 3, endpoint: 'https://other.example', _extra: null },
+      { id: 4, endpoint: 'https://hooks.example.com', _extra: null },
+      { id: 6, endpoint: null, _extra: null },
+    ]);
+    const versions = `SELECT record_id AS id, record ->> 'endpoint' AS endpoint FROM record_history
+      WHERE resource = 'webhooks' ORDER BY record_id`;
+    expect(sqlite(shared, versions)).toEqual([
+      { id: 3, endpoint: null },
+      { id: 4, endpoint: 'https://hooks.example.com' },
+      { id: 5, endpoint: 'https://hooks.example.com' },
+    ]);
+  });
+
+  test('is in one on which statements ran, or which was made while a run was under way', async () => {
+    await using scene = await setSecretScene();
+    const sql = "DELETE FROM webhooks WHERE id < 3; UPDATE webhooks SET description = 'x'";
+    expect(textsIn(await shareOf(scene, { sql }), Object.values(secrets))).toEqual([]);
+    const database = new Database(scene.database);
+    database.exec("UPDATE sync_runs SET status = 'running' WHERE id = 2");
+    database.close();
+    const shared = await shareOf(scene);
+    expect(textsIn(shared, Object.values(secrets))).toEqual([]);
+    expect(sqlite(shared, 'SELECT endpoint, _extra FROM webhooks WHERE id = 3')).toEqual([
+      { endpoint: null, _extra: '{"events":null}' },
+    ]);
+  });
+
+  test('is in one of a mirror in which another program has spoilt a record: none is made', async () => {
+    await using scene = await setSecretScene();
+    for (const [sql, words] of [
+      [`UPDATE webhooks SET _extra = 'https://x.example/${secrets.text}'`, 'a record of webhooks'],
+      [`UPDATE record_history SET record = '[1]' WHERE record_id = 4`, 'a record of webhooks'],
+    ] as const) {
+      const database = new Database(scene.database);
+      database.exec(sql);
+      database.close();
+      await expect(shareOf(scene)).rejects.toThrow(`${words} that docmirror did not write`);
+      expect(readdirSync(scene.folder).filter(name => name.includes('share'))).toEqual([]);
+    }
+  });
+});
+
+describe.concurrent('a share', () => {
+  test('leaves named fields out of rows and of history, and its views go on working', async () => {
+    await using scene = await setScene({}, { exports: 4, collections: 2, webhooks: 2 });
+    const { lists } = scene.service;
+    (lists.webhooks[0] as SampleItem).description = 'private words';
+    lists.webhooks.push(webhook(3, { events: null }));
+    await syncScene(scene);
+    (lists.webhooks[0] as SampleItem).description = 'other words';
+    lists['document-exports'].splice(0, 1);
+    await syncScene(scene);
+    const without = ['sourceDocumentTitle', 'webhooks.description', 'events', 'collections.sourceConnection'];
+    const shared = await shareOf(scene, { without });
+    expect(textsIn(shared, ['private words', 'other words', 'Document 1', 'document.exported'])).toEqual([]);
+    const views = readable(shared);
+    expect(views.document_exports_named?.[0]).toContain('["source_document_title",null]');
+    expect(views.webhooks_named?.join()).toContain('["events","[]"],');
+    const records = sqlite(shared, "SELECT record FROM changes WHERE resource = 'webhooks'");
+    expect(records).toHaveLength(4);
+    for (const { record } of records)
+      expect(JSON.parse(String(record))).toMatchObject({ description: null, events: [] });
+    const count = (table: string) =>
+      sqlite(shared, `SELECT count(source_connection_id) AS n FROM ${table}`)[0]?.n;
+    // The field of that name in another list stays.
+    expect([count('document_exports'), count('collections')]).toEqual([3, 0]);
+    // A content would tell a guess of what is left out from a wrong one.
+    const contents = sqlite(shared, 'SELECT DISTINCT length(_content) AS n FROM document_exports');
+    expect(contents).toEqual([{ n: 0 }]);
+  });
+
+  test('keeps numbers to their last digit in what it leaves a field out of', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    const item =
+      '{"id":70,"endpoint":"https://a.example/x","size":1.50000000000000000001,"of":{"endpoint":1}}';
+    scene.service.lists.webhooks.push(item);
+    await syncScene(scene);
+    scene.service.lists.webhooks.pop();
+    await syncScene(scene);
+    const shared = await shareOf(scene);
+    const record = sqlite(shared, 'SELECT record FROM record_history WHERE record_id = 70')[0]?.record;
+    expect(record).toContain('"size":1.50000000000000000001,"of":{"endpoint":1}');
+    expect(record).toContain('"endpoint":"https://a.example",');
+  });
+
+  test('copies tables, views and indexes of others, and leaves out views of what no share holds', async () => {
+    await using scene = await setScene({}, { exports: 4 });
+    await syncScene(scene);
+    const database = new Database(scene.database);
+    database.exec(`
+      CREATE TABLE "my ""notes""" (id INTEGER PRIMARY KEY, text TEXT, upper TEXT AS (upper(text)) STORED);
+      INSERT INTO "my ""notes""" (text) VALUES ('one'), ('two');
+      CREATE UNIQUE INDEX my_index ON "my ""notes""" (text);
+      CREATE INDEX my_titles ON document_exports (source_document_title);
+      CREATE UNIQUE INDEX my_endpoints ON webhooks (endpoint);
+      CREATE TABLE plain (a, b, PRIMARY KEY (a)) WITHOUT ROWID;
+      INSERT INTO plain VALUES (1, x'00ff');
+      CREATE TABLE _hidden (a);
+      CREATE VIRTUAL TABLE words USING fts5 (text);
+      CREATE VIEW mine AS SELECT count(*) AS n FROM document_exports_named;
+      CREATE VIEW inner_pages AS SELECT * FROM _known_pages;
+      CREATE VIEW outer_pages AS SELECT * FROM inner_pages`);
+    database.close();
+    const shared = await shareOf(scene);
+    expect(sqlite(shared, 'SELECT * FROM "my ""notes"""')).toEqual([
+      { id: 1, text: 'one', upper: 'ONE' },
+      { id: 2, text: 'two', upper: 'TWO' },
+    ]);
+    expect(sqlite(shared, 'SELECT hex(b) AS b FROM plain')).toEqual([{ b: '00FF' }]);
+    expect(sqlite(shared, 'SELECT n FROM mine')).toEqual([{ n: 4 }]);
+    expect(namesOf(shared, 'index')).toEqual(expect.arrayContaining(['my_index', 'my_titles']));
+    expect(namesOf(shared, 'index')).not.toContain('my_endpoints');
+    expect(namesOf(shared, 'table').filter(name => /^(_|words)/.test(name))).toEqual([]);
+    expect(namesOf(shared, 'view').filter(name => name.endsWith('_pages'))).toEqual([]);
+  });
+
+  test('takes the place of another file, whose mode and owner stay', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    const path = join(scene.folder, 'share.sqlite');
+    writeFileSync(path, 'a note');
+    chmodSync(path, 0o640);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(path, 4_242, 4_343);
+    for (const _ of [1, 2]) {
+      await shareOf(scene);
+      expect(statSync(path).mode & 0o777).toBe(0o640);
+      if (isRoot) expect(statSync(path)).toMatchObject({ uid: 4_242, gid: 4_343 });
+    }
+    expect(sqlite(path, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
+  });
+
+  test('takes the place of what a symbolic link leads to, and the link stays', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    mkdirSync(join(scene.folder, 'elsewhere'));
+    const [real, link] = [join(scene.folder, 'elsewhere', 'real.sqlite'), join(scene.folder, 'share.sqlite')];
+    symlinkSync(real, link);
+    await expect(shareOf(scene)).rejects.toThrow('a symbolic link that leads to no file');
+    writeFileSync(real, '');
+    await shareOf(scene);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(sqlite(real, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
+  });
+
+  test('is not made beside a journal, which SQLite would roll back into it', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    const path = await shareOf(scene);
+    const before = readFileSync(path);
+    writeFileSync(`${path}-journal`, 'a journal');
+    await expect(shareOf(scene)).rejects.toThrow(`${path}-journal lies there`);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+});
+
+describe.concurrent("statements of one's own", () => {
+  async function setSyncedScene(): Promise<Scene> {
+    const scene = await setScene({}, { exports: 30 });
+    await syncScene(scene);
+    return scene;
+  }
+
+  test('drop a column, and no free page holds its values; the header stays that of a share', async () => {
+    await using scene = await setSyncedScene();
+    const sql = `
+      DROP VIEW document_exports_named;
+      DROP VIEW changes;
+      ALTER TABLE document_exports DROP COLUMN source_document_reference;
+      CREATE TABLE totals AS SELECT count(*) AS n FROM document_exports;
+      CREATE INDEX kinds ON document_exports (source_document_kind);
+      PRAGMA application_id = 0;
+      PRAGMA user_version = 99`;
+    const plain = readFileSync(await shareOf(scene));
+    const shared = await shareOf(scene, { sql });
+    expect(textsIn(shared, ['DOC-1', 'DOC-17', 'DOC-30'])).toEqual([]);
+    expect(textsIn(shared, ['Document 1'])).toEqual(['Document 1']);
+    expect(sqlite(shared, 'SELECT n FROM totals')).toEqual([{ n: 30 }]);
+    expect(sqlite(shared, 'PRAGMA freelist_count')).toEqual([{ freelist_count: 0 }]);
+    expect(readFileSync(shared).subarray(60, 72)).toEqual(plain.subarray(60, 72));
+  });
+
+  test('may set a journal mode of their own and roll back, and leave one file', async () => {
+    await using scene = await setSyncedScene();
+    const sql = `
+      BEGIN; DELETE FROM webhooks; ROLLBACK;
+      SAVEPOINT a; DELETE FROM collections; ROLLBACK TO a; RELEASE a;
+      PRAGMA journal_mode = WAL;
+      CREATE VIEW mine AS SELECT 1 AS one;`;
+    const shared = await shareOf(scene, { sql });
+    expect(readFileSync(shared).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
+    expect(readdirSync(scene.folder).filter(name => /share|unfinished/.test(name))).toEqual(['share.sqlite']);
+    const counts = 'SELECT (SELECT count(*) FROM webhooks) AS w, (SELECT count(*) FROM collections) AS c';
+    expect(sqlite(shared, counts)).toEqual([{ w: 3, c: 7 }]);
+    expect(sqlite(shared, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+
+  test.each([
+    ['a mistake', 'SELECT 1; SELEC 1', 'near "SELEC": syntax error'],
+    ['a transaction that is left open', 'BEGIN; DELETE FROM webhooks', 'a transaction is left open'],
+    [
+      'a view that can not be read',
+      'CREATE VIEW mine AS SELECT x FROM y',
+      "the view mine can't be read: no such table: main.y",
+    ],
+    ['a constraint', 'INSERT INTO collections (id) VALUES (1)', 'constraint failed'],
+  ])('with %s leave the old share byte for byte as it was', async (_, sql, words) => {
+    await using scene = await setSyncedScene();
+    const shared = await shareOf(scene);
+    const before = readFileSync(shared);
+    await expect(shareOf(scene, { sql })).rejects.toThrow(/^own\.sql failed: /);
+    await expect(shareOf(scene, { sql })).rejects.toMatchObject({
+      code: 'share_failed',
+      message: expect.stringContaining(words),
+    });
+    expect(readFileSync(shared).equals(before)).toBe(true);
+    expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
+  });
+});
+
+describe('a run that has not ended', () => {
+  /** Changes something of every kind in every list that a run writes before the document exports. */
+  function change({ lists }: Scene['service']): void {
+    (lists.collections[0] as SampleItem).name = 'changed';
+    (lists.collections[1] as SampleItem).sourceConnection = { id: 3, name: 'renamed', kind: 'x' };
+    (lists.collections[2] as SampleItem).destinationConnection = connection(900);
+    lists.collections.splice(4, 2);
+    lists.collections.push(collection(90, { colour: { name: 'red' } }));
+    lists.webhooks[0] = webhook(1, { events: ['other'], connections: [connection(901)] });
+    lists.webhooks.splice(2, 1);
+    lists.webhooks.push(webhook(80), '{"endpoint":"https://no.example/new"}');
+    lists['document-exports'].push(...make(20, n => documentExport(500 + n)));
+  }
+
+  test('is told of in no share: neither while it goes on, nor after it died', async () => {
+    await using scene = await setScene({ maxPageSize: 20 }, { exports: 60, collections: 8, webhooks: 6 });
+    scene.service.lists.webhooks.push('{"endpoint":"https://no.example/id"}');
+    await syncScene(scene);
+    await syncScene(scene, { resources: ['collections'] });
+    const orders: ShareOrder[] = [{}, { without: ['description', 'events'] }, { withHistory: false }];
+    const sharesOf = async (database: string) => {
+      const contents: Record<string, string[]>[] = [];
+      for (const order of orders) contents.push(readable(await shareOf(scene, { ...order, database })));
+      return contents;
+    };
+    const before = await sharesOf(scene.database);
+    change(scene.service);
+    const died = join(scene.folder, 'died.sqlite');
+    let during: Promise<unknown> | undefined;
+    let opened = 0;
+    const synced = await syncScene(scene, {
+      allowMassRemoval: true,
+      onList: () => {
+        if (++opened < 3) return;
+        copyWithLog(scene.database, died);
+        // What it reads is fixed here: it copies its first table before the run goes on.
+        during = shareOf(scene).then(readable);
+      },
+    });
+    expect(synced.status).toBe('partial');
+    expect(await during).toEqual(before[0]);
+    const ended = 'SELECT count(*) AS n FROM record_history WHERE valid_to_run_id = 3';
+    expect(Number(sqlite(died, ended)[0]?.n)).toBeGreaterThan(5);
+    expect(sqlite(died, 'SELECT status FROM sync_runs WHERE id = 3')).toEqual([{ status: 'running' }]);
+    expect(await sharesOf(died)).toEqual(before);
+    expect(sqlite(join(scene.folder, 'share.sqlite'), 'PRAGMA freelist_count')).toEqual([
+      { freelist_count: 0 },
+    ]);
+  });
+});

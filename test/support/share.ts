@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeShare } from '../../src/store/share/share.ts';
+import { sqlite } from './run-cli.ts';
+import type { Scene } from './scene.ts';
+
+/** Columns in which docmirror notes for itself what no reader is told, and the one that the clock changes. */
+const unread = new Set(['_name_rank', '_name_time', '_extra_rank', '_fingerprint', 'age_seconds']);
+
+/** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */
+export function readable(path: string): Record<string, string[]> {
+  const names = sqlite(
+    path,
+    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name",
+  );
+  return Object.fromEntries(names.map(({ name }) => [name, rowsOf(path, String(name))]));
+}
+
+function rowsOf(path: string, table: string): string[] {
+  return sqlite(path, `SELECT * FROM "${table}"`)
+    .map(row =>
+      JSON.stringify(
+        Object.entries(row)
+          .filter(([column]) => !unread.has(column))
+          .map(([column, value]) => [column, Buffer.isBuffer(value) ? value.toString('hex') : value]),
+      ),
+    )
+    .sort();
+}
+
+/** The names of tables, views, or both, as they were made. */
+export function namesOf(path: string, type: 'table' | 'view' | 'index'): string[] {
+  const where = `type = '${type}' AND name NOT LIKE 'sqlite%'`;
+  return sqlite(path, `SELECT name FROM sqlite_schema WHERE ${where} ORDER BY name`).map(({ name }) =>
+    String(name),
+  );
+}
+
+/** Which of some texts a file's bytes hold, in UTF-8 or UTF-16. */
+export function textsIn(path: string, texts: readonly string[]): string[] {
+  const bytes = readFileSync(path);
+  const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+  return texts.filter(
+    text => bytes.includes(text) || bytes.includes(utf16(text)) || bytes.includes(utf16(text).swap16()),
+  );
+}
+
+/** Somebody else on this machine, who owns nothing. */
+const stranger = { uid: 65_534, gid: 65_534 };
+
+/** Why tests can't be another user here; null if they can. */
+export const whyNoStranger: string | null =
+  process.platform !== 'linux' || process.getuid?.() !== 0
+    ? 'only root on Linux can be another user'
+    : asStranger('true', []).status === 0
+      ? null
+      : 'another user can not start programs here';
+
+/** Runs a program as another user, who may not write what others own. */
+export function asStranger(program: string, args: readonly string[], env: Record<string, string> = {}) {
+  return spawnSync(program, args, {
+    ...stranger,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+    timeout: 60_000,
+    cwd: '/',
+  });
+}
+
+/** How another user starts a program of their own, with `spawn`. */
+export const strangerOptions = { ...stranger, cwd: '/' };
+
+/** Copies a mirror as it lies there, with what a run that goes on has written to its log. */
+export function copyWithLog(from: string, to: string): void {
+  for (const beside of ['', '-wal']) copyFileSync(`${from}${beside}`, `${to}${beside}`);
+}
+
+/** What a test asks of a share, besides what is usual. */
+export interface ShareOrder {
+  readonly database?: string;
+  readonly target?: string;
+  readonly without?: readonly string[];
+  readonly withHistory?: boolean;
+  readonly sql?: string;
+}
+
+/** Makes the share of a scene's mirror in this process, and returns where it lies. */
+export async function shareOf(
+  scene: Pick<Scene, 'folder' | 'database'>,
+  order: ShareOrder = {},
+): Promise<string> {
+  const { path } = await makeShare({
+    database: order.database ?? scene.database,
+    target: order.target ?? join(scene.folder, 'share.sqlite'),
+    name: 'FILE',
+    without: order.without ?? [],
+    withHistory: order.withHistory ?? true,
+    sql: order.sql === undefined ? null : { path: 'own.sql', text: order.sql },
+    signal: new AbortController().signal,
+  });
+  return path;
+}
