@@ -261,16 +261,6 @@ describe.concurrent('a share', () => {
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(sqlite(real, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
   });
-
-  test('is not made beside a journal, which SQLite would roll back into it', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    await syncScene(scene);
-    const path = await shareOf(scene);
-    const before = readFileSync(path);
-    writeFileSync(`${path}-journal`, 'a journal');
-    await expect(shareOf(scene)).rejects.toThrow(`${path}-journal lies there`);
-    expect(readFileSync(path).equals(before)).toBe(true);
-  });
 });
 
 describe.concurrent("statements of one's own", () => {
