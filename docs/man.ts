@@ -43,7 +43,7 @@ export function manText(): string {
     '.SH COMMANDS',
     ...commandTable.flatMap(commandLines),
     '.SH ENVIRONMENT',
-    'Flags go before variables, variables before an env file, and that before defaults.',
+    'A flag wins over the file that \\-\\-env\\-file names, which wins over a variable, which wins over the default.',
     ...Object.values(settings).flatMap(({ variable, flag, default: fallback, help }) =>
       item(variable, `${help} (${flag}${fallback === null ? '' : `, default ${fallback}`}).`),
     ),

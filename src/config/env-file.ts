@@ -8,39 +8,41 @@ import { readSmallFile } from './small-file.ts';
 const bytesMax = 256 * 1024;
 
 /**
- * The environment with the lines `NAME=value` of a file below it: what the environment says goes before what the file says, and
- * an empty variable says nothing. Quotes are understood as Node's own `--env-file` does.
+ * The environment with the lines `NAME=value` of a file above it: what the file says counts, and an empty variable says nothing, in
+ * the file as well as in the environment. Quotes are understood as Node's own `--env-file` does.
  *
- * @throws UsageError that names the file where it can't be read.
+ * @throws UsageError that names the file if it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<Environment> {
-  if (isPipe(path)) {
+  const file = await readSmallFile('--env-file: ', path, bytesMax);
+  // The settings of the environment would count instead, which may be those of another tenant.
+  if (file === '' && isPipe(path)) {
     throw new UsageError(
-      `--env-file: ${path} is a pipe, which Node itself has emptied by now. Name a file that can be read twice.`,
+      `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`,
     );
   }
-  const file = await readSmallFile('--env-file: ', path, bytesMax);
   const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
-  const inFile = parseEnv(text);
-  const said = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
-  // Node has read the file, too: what it says stands in the environment by now.
-  const others = new Set(said.flatMap(([name, value]) => (inFile[name] === value ? [] : [name])));
+  const lines = Object.entries(parseEnv(text));
+  const said = lines.filter(([, value]) => value?.trim() !== '');
+  const inFile = new Set(said.map(([name]) => name));
   const isSettled = (name: string) =>
-    alternatives.some(names => names.includes(name) && names.some(each => others.has(each)));
-  const all = Object.entries({ ...inFile, ...Object.fromEntries(said) });
-  return Object.fromEntries(all.filter(([name]) => others.has(name) || !isSettled(name)));
+    alternatives.some(names => names.includes(name) && names.some(each => inFile.has(each)));
+  const others = Object.entries(environment).filter(([name]) => !isSettled(name));
+  return Object.fromEntries([...lines, ...others, ...said]);
 }
 
 function isPipe(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFIFO() === true || stat?.isSocket() === true;
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-/** Variables that say one thing in several ways: where the environment says one of them, the file's other ones count for nothing. */
+/** Variables that say one thing in several ways: if the file says one of them, the environment's other ones count for nothing. */
 const alternatives = [
   ['DOCMIRROR_TOKEN', 'DOCMIRROR_TOKEN_FILE', 'DOCMIRROR_TOKEN_COMMAND'],
   ['DOCMIRROR_CLICKHOUSE_PASSWORD', 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE'],
+  ['https_proxy', 'HTTPS_PROXY'],
+  ['http_proxy', 'HTTP_PROXY'],
+  ['no_proxy', 'NO_PROXY'],
 ];
 
 /**

@@ -1,11 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { registerCommands } from '../../src/commands/register.ts';
 import { Secrets } from '../../src/service/secrets.ts';
+import { programPath } from '../support/program.ts';
 import { runCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -63,7 +67,7 @@ describe.concurrent('the flag', () => {
 });
 
 describe.concurrent('--env-file', () => {
-  test('brings settings, below the environment and the flags', async () => {
+  test('brings settings, below the flags and above the environment', async () => {
     await using scene = await setScene();
     const file = join(scene.folder, 'one.env');
     const lines = [
@@ -71,7 +75,7 @@ describe.concurrent('--env-file', () => {
       `DOCMIRROR_BASE_URL="${scene.service.url}" # where it is`,
       `export DOCMIRROR_TOKEN='${scene.service.options.token}'`,
       'DOCMIRROR_PAGE_SIZE=10',
-      'DOCMIRROR_CONCURRENCY=2',
+      'DOCMIRROR_DATABASE=',
     ];
     writeFileSync(file, `\uFEFF${lines.join('\r\n')}\r\n`);
     const env = { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_PAGE_SIZE: '20', DOCMIRROR_TOKEN: '' };
@@ -80,30 +84,70 @@ describe.concurrent('--env-file', () => {
       expect(code, stderr).toBe(0);
       return JSON.parse(stdout).resources[0].pageSize;
     };
-    expect(await sync()).toBe(20);
+    expect(await sync()).toBe(10);
     expect(await sync('--page-size', '30')).toBe(30);
     expect(await runCli(['status', '--env-file', file], { env })).toMatchObject({ code: 0 });
   });
 
-  test('gives no token where the environment gives one, in whatever way', async () => {
+  test('gives the token in whatever way: no token of the environment is used', async () => {
     await using scene = await setScene();
     const file = join(scene.folder, 'one.env');
     const [right, wrong] = [join(scene.folder, 'right'), join(scene.folder, 'wrong')];
     writeFileSync(right, scene.service.options.token);
     writeFileSync(wrong, 'another-token');
-    const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
-    const sync = (line: string, own: Record<string, string>) => {
+    const { DOCMIRROR_TOKEN: token = '', ...env } = scene.env;
+    const sync = async (line: string, own: Record<string, string>) => {
       writeFileSync(file, `${line}\n`);
-      return runCli(['sync', '--env-file', file], { env: { ...env, ...own } });
+      return (await runCli(['sync', '--env-file', file], { env: { ...env, ...own } })).code;
     };
-    const { code, stderr } = await sync(`DOCMIRROR_TOKEN_FILE=${wrong}`, { DOCMIRROR_TOKEN: String(token) });
-    expect(code, stderr).toBe(0);
-    expect(await sync(`DOCMIRROR_TOKEN_COMMAND=cat ${wrong}`, { DOCMIRROR_TOKEN_FILE: right })).toMatchObject(
-      {
-        code: 0,
-      },
-    );
-    expect(await sync(`DOCMIRROR_TOKEN_FILE=${right}`, {})).toMatchObject({ code: 0 });
+    const others = {
+      DOCMIRROR_TOKEN: 'another-token',
+      DOCMIRROR_TOKEN_FILE: wrong,
+      DOCMIRROR_TOKEN_COMMAND: `cat ${wrong}`,
+    };
+    expect(await sync(`DOCMIRROR_TOKEN=${token}`, others)).toBe(0);
+    expect(await sync(`DOCMIRROR_TOKEN_FILE=${right}`, others)).toBe(0);
+    expect(await sync(`DOCMIRROR_TOKEN_COMMAND=cat ${right}`, others)).toBe(0);
+    expect(await sync(`DOCMIRROR_TOKEN_FILE=${wrong}`, { DOCMIRROR_TOKEN: token })).toBe(12);
+    expect(await sync('DOCMIRROR_TOKEN_FILE=', { DOCMIRROR_TOKEN: token })).toBe(0);
+    const tokens = new Set(scene.service.requests.map(({ authorization }) => authorization));
+    expect([...tokens].sort()).toEqual(['Bearer another-token', `Bearer ${token}`]);
+  });
+
+  test('gives the password of ClickHouse in either way: none of the environment is used', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const passwords: string[] = [];
+    const server = createServer((request, response) => {
+      const [, credentials = ''] = (request.headers.authorization ?? '').split(' ');
+      passwords.push(Buffer.from(credentials, 'base64').toString());
+      response.writeHead(403).end('no ClickHouse');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const file = join(scene.folder, 'one.env');
+    const password = join(scene.folder, 'password');
+    writeFileSync(password, 'of the environment');
+    const lines = [
+      `DOCMIRROR_CLICKHOUSE_URL=http://127.0.0.1:${port}`,
+      'DOCMIRROR_CLICKHOUSE_PASSWORD=of-the-file',
+    ];
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    scene.env.DOCMIRROR_CLICKHOUSE_PASSWORD_FILE = password;
+    await scene.run('publish', 'clickhouse', '--tenant', 'acme', '--env-file', file);
+    server.closeAllConnections();
+    server.close();
+    expect(passwords[0]).toBe('default:of-the-file');
+  });
+
+  test('names the proxy, in lower or upper case', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    const file = join(scene.folder, 'one.env');
+    writeFileSync(file, 'HTTP_PROXY=http://127.0.0.1:9\n');
+    scene.env.http_proxy = 'http://127.0.0.1:10';
+    const { stdout } = await scene.run('doctor', '--env-file', file);
+    expect(stdout).toContain('http://127.0.0.1:9 ');
+    expect(stdout).not.toContain('127.0.0.1:10');
   });
 
   test('is taken once: of two, the first one would be passed over', async () => {
@@ -116,16 +160,26 @@ describe.concurrent('--env-file', () => {
     expect(scene.service.requests).toEqual([]);
   });
 
-  test('that is a pipe is refused: it was emptied before anybody could ask it for a setting', async () => {
+  test('may be a pipe, but not one that was empty', async () => {
     await using scene = await setScene();
-    const pipe = join(scene.folder, 'settings');
-    execFileSync('mkfifo', [pipe]);
-    const writer = spawn('sh', ['-c', `echo DOCMIRROR_PAGE_SIZE=7 > '${pipe}'`]);
-    const { code, stdout, stderr } = await scene.run('sync', '--env-file', pipe);
-    writer.kill();
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^docmirror: --env-file: \S+ is a pipe, .*\n$/);
-    expect(scene.service.requests).toEqual([]);
+    const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
+    const sync = async (text: string) => {
+      const program = `exec "$0" -- "$1" sync --env-file <(printf %s '${text}')`;
+      const child = spawn('bash', ['--norc', '-c', program, process.execPath, programPath], {
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const [said, [code]] = await Promise.all([readText(child.stderr), once(child, 'close')]);
+      return { code, said };
+    };
+    expect((await sync(`DOCMIRROR_TOKEN=${token}`)).code).toBe(0);
+    const requests = scene.service.requests.length;
+    // What writes to it may have failed, and the environment may have the token of another tenant.
+    env.DOCMIRROR_TOKEN = 'another-token';
+    const empty = await sync('');
+    expect(empty.code).toBe(2);
+    expect(empty.said).toMatch(/^docmirror: --env-file: \S+ is a pipe that was empty\. .*\n$/);
+    expect(scene.service.requests).toHaveLength(requests);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -120,7 +121,7 @@ describe("a tenant's turn", () => {
     const cases = Object.entries(codes).map(([command, code]) => `${command}) exit ${code};;`);
     writeFileSync(
       join(at.path, 'bin', 'docmirror'),
-      `#!/bin/sh\necho "$DOCMIRROR_TENANT $DOCMIRROR_DATABASE $*"\ncase $1 in ${cases.join(' ')} esac\n`,
+      `#!/bin/sh\necho "$*"\ncase $1 in ${cases.join(' ')} esac\n`,
     );
     envFile(at, 'acme', lines);
     const { code, output } = await at.shell('docmirror-tenant tenants/acme.env mirrors', env);
@@ -128,8 +129,9 @@ describe("a tenant's turn", () => {
   }
 
   const url = { DOCMIRROR_CLICKHOUSE_URL: 'https://clickhouse.example' };
-  const sync = 'acme mirrors/acme.sqlite sync --env-file tenants/acme.env';
-  const publish = 'acme mirrors/acme.sqlite publish clickhouse --env-file tenants/acme.env';
+  const sync = 'sync --env-file tenants/acme.env --database mirrors/acme.sqlite';
+  const publish =
+    'publish clickhouse --env-file tenants/acme.env --database mirrors/acme.sqlite --tenant acme';
 
   test('syncs alone where there is no ClickHouse', async () => {
     expect(await turnWith({}, { DOCMIRROR_TENANT: 'other' })).toEqual({ code: 0, said: [sync] });
@@ -157,6 +159,51 @@ describe("a tenant's turn", () => {
   test('ends with the first code that is not 0', async () => {
     expect(await turnWith({ publish: 4 }, url)).toMatchObject({ code: 4 });
     expect(await turnWith({ sync: 3, publish: 4 }, url)).toMatchObject({ code: 3 });
+  });
+
+  test("sends the tenant's own token alone, whatever is left in the environment or written in the file", async () => {
+    await using at = fleet();
+    const [acme, globex] = [
+      await startStandIn({ token: 'of-acme' }),
+      await startStandIn({ token: 'of-globex' }),
+    ];
+    const clickhouse: string[] = [];
+    const server = createServer((request, response) => {
+      clickhouse.push(String(request.headers.authorization));
+      request.resume().on('end', () => response.writeHead(403).end('no ClickHouse'));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    envFile(at, 'globex', {
+      DOCMIRROR_BASE_URL: globex.url,
+      DOCMIRROR_TOKEN: globex.options.token,
+      DOCMIRROR_DATABASE: 'mirrors/acme.sqlite',
+      DOCMIRROR_TENANT: 'acme',
+      DOCMIRROR_CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
+      DOCMIRROR_CLICKHOUSE_PASSWORD: 'globex-password',
+    });
+    writeFileSync(join(at.path, 'acme-password'), 'acme-password');
+    const left = {
+      DOCMIRROR_BASE_URL: acme.url,
+      DOCMIRROR_TOKEN: acme.options.token,
+      DOCMIRROR_TOKEN_COMMAND: 'echo of-acme',
+      DOCMIRROR_DATABASE: 'mirrors/acme.sqlite',
+      DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: 'acme-password',
+    };
+    await at.shell('docmirror-tenant tenants/globex.env mirrors', left);
+    expect(new Set(globex.requests.map(({ authorization }) => authorization))).toEqual(
+      new Set(['Bearer of-globex']),
+    );
+    expect(acme.requests).toEqual([]);
+    expect(readdirSync(join(at.path, 'mirrors')).filter(name => !name.startsWith('globex.sqlite'))).toEqual(
+      [],
+    );
+    const basic = Buffer.from('default:globex-password').toString('base64');
+    expect([...new Set(clickhouse)]).toEqual([`Basic ${basic}`]);
+    server.closeAllConnections();
+    server.close();
+    await acme.close();
+    await globex.close();
   });
 
   test('says how it is used where a name is missing', () => {
@@ -210,7 +257,10 @@ describe("the fleet's job in Kubernetes", () => {
     await using at = fleet();
     for (const name of ['acme', 'globex', 'initech']) envFile(at, name, {});
     expect(container.command).toEqual(['sh', '-euc']);
-    expect(await pod(at, 1)).toEqual({ code: 0, output: 'sync --env-file tenants/globex.env\n' });
+    expect(await pod(at, 1)).toEqual({
+      code: 0,
+      output: 'sync --env-file tenants/globex.env --database mirrors/globex/globex.sqlite\n',
+    });
     expect(readdirSync(join(at.path, 'mirrors'))).toEqual(['globex']);
     expect((await pod(at, 0)).output).toContain('acme.env');
     expect((await pod(at, 2)).output).toContain('initech.env');

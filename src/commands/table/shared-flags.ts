@@ -12,9 +12,9 @@ export function maxAgeFlag(help: string): FlagEntry {
   return { flag: '--max-age', valueName: 'TIME', help };
 }
 
-/** The flag that every command has: a file of settings, which lies below the environment. */
+/** The flag that every command has: a file of settings, which wins over the environment. */
 export const envFileFlag: FlagEntry = {
-  ...fileFlag('--env-file', 'settings as lines NAME=value; the environment goes before it'),
+  ...fileFlag('--env-file', 'settings as lines NAME=value; they count more than the environment'),
   isOnce: true,
 };
 
