@@ -37,7 +37,7 @@ async function runIds(given: readonly string[], { environment }: CommandContext)
     const words = splitWords(given);
     const valueAfter = (flag: string) => words[words.lastIndexOf(flag) + 1 || words.length];
     const envFile = valueAfter('--env-file');
-    const known = envFile === undefined ? environment : await withEnvFile(envFile, environment);
+    const known = envFile === undefined ? environment : (await withEnvFile(envFile, environment)).environment;
     const { database } = resolveConfig({ database: valueAfter('--database') }, known);
     if (!existsSync(database)) return [];
     const { RunReader } = await import('../store/read/run-reader.ts');

@@ -4,7 +4,10 @@ import type { Secrets } from '../service/secrets.ts';
 
 /** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
 export interface CommandContext {
+  /** The variables of the process, and above them those of the file that `--env-file` names. */
   readonly environment: Environment;
+  /** The variables that came from that file. */
+  readonly inEnvFile: ReadonlySet<string>;
   /** What must never be shown: whoever learns a token adds it, and all that is logged or said as an error is checked for it. */
   readonly secrets: Secrets;
   /** Where data goes. */

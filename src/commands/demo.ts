@@ -91,7 +91,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   return runOnce({
     config,
-    service: { baseUrl: url, token: { text: demoToken }, proxy: null, extraCaFile: null },
+    service: { baseUrl: url, token: { text: demoToken, from: 'the demo' }, proxy: null, extraCaFile: null },
     lists,
     trigger: 'manual',
     logger,

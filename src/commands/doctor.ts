@@ -41,7 +41,7 @@ function exitCodeOf(verdicts: readonly Verdict[]): number {
 
 async function* examine(command: Command, context: CommandContext): AsyncGenerator<Verdict> {
   const config = await attempt(() => resolveConfig(command.opts(), context.environment));
-  const service = await attempt(() => resolveService(command.opts(), context.environment));
+  const service = await attempt(() => resolveService(command.opts(), context.environment, context.inEnvFile));
   const extraCa = await attempt(async () => service instanceof UsageError || (await readExtraCa(service)));
   const bound = await attempt(() => assertMirrorFits(config, service));
   const wrong = [config, service, extraCa, bound].flatMap(each =>
@@ -54,10 +54,9 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
       : '"docmirror sync --help" explains each.';
   yield wrong.length === 0 ? await checkKey(config) : failed('settings', words, todo, exitCodes.usage);
   const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
-  const isFlag = command.opts<{ token?: string }>().token !== undefined;
   const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
   if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
-  else yield* checkService(service, config, isFlag, context);
+  else yield* checkService(service, config, context);
   if (config instanceof UsageError) yield* skippedChecks(fileChecks, incomplete);
   else yield* checkFiles(config.database, context.signal);
 }
@@ -86,11 +85,9 @@ function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | 
   }
 }
 
-/** @param isFlag whether `--token` was given. */
 async function* checkService(
   service: ServiceConfig,
   config: Config,
-  isFlag: boolean,
   context: CommandContext,
 ): AsyncGenerator<Verdict> {
   const token = await attempt(() => readToken(service.token, context.signal));
@@ -100,9 +97,13 @@ async function* checkService(
     return;
   }
   context.secrets.add(token);
-  yield ok('token', `there is one, from ${originOf(service.token, isFlag)}`);
+  const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
+  yield ok('token', `there is one, from ${service.token.from}${file}`);
   const logger = await createLogger('silent', false, context.secrets);
-  yield* checkNetwork({ ...service, token: { text: token } }, config, { ...context, logger });
+  yield* checkNetwork({ ...service, token: { text: token, from: service.token.from } }, config, {
+    ...context,
+    logger,
+  });
 }
 
 const incomplete = 'the settings are not complete';
@@ -110,13 +111,6 @@ const otherService = 'the mirror is of another service';
 
 function skippedChecks(checks: readonly string[], why: string): Verdict[] {
   return checks.map(check => skipped(check, why));
-}
-
-/** Where the token comes from; the command is not shown, for it may hold a secret. A file or a command goes before the flag that is the token. */
-function originOf(token: ServiceConfig['token'], isFlag: boolean): string {
-  if ('file' in token) return `the file ${token.file}`;
-  if ('text' in token) return isFlag ? '--token' : 'DOCMIRROR_TOKEN';
-  return 'DOCMIRROR_TOKEN_COMMAND';
 }
 
 /** What some work gives, or the usage error that it ends with. */

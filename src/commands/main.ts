@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { withEnvFile } from '../config/env-file.ts';
+import { type SettingsWithFile, withEnvFile } from '../config/env-file.ts';
 import type { Environment, Flags } from '../config/resolve.ts';
 import { DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
@@ -13,11 +13,14 @@ import { purpose } from './table/table.ts';
 
 /** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
-  let environment: Environment = process.env;
+  let settings: SettingsWithFile = { environment: process.env, inFile: new Set() };
   let flags: Flags = {};
   const context: CommandContext = {
     get environment() {
-      return environment;
+      return settings.environment;
+    },
+    get inEnvFile() {
+      return settings.inFile;
     },
     secrets: new Secrets(),
     stdout: process.stdout,
@@ -31,13 +34,13 @@ export async function main(words: readonly string[]): Promise<void> {
     const program = makeProgram(async given => {
       flags = given;
       const { envFile } = given;
-      if (typeof envFile === 'string') environment = await withEnvFile(envFile, process.env);
+      if (typeof envFile === 'string') settings = await withEnvFile(envFile, process.env);
     });
     if (isAlone(words)) registerAlone(program, context);
     else registerCommands(program, context, words);
     await program.parseAsync(named(words), { from: 'user' });
   } catch (error) {
-    process.exitCode = report(await traced(error, flags, environment), context.secrets);
+    process.exitCode = report(await traced(error, flags, settings.environment), context.secrets);
   }
 }
 

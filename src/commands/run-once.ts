@@ -120,6 +120,7 @@ export async function openService(
     proxy,
     extraCa: await readExtraCa(service),
     token: await readToken(token, signal),
+    tokenFrom: token.from,
     secrets,
     ...(!('text' in token) && {
       renewToken: () => {

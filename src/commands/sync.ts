@@ -35,7 +35,7 @@ const shownChangesMax = 200;
 export async function sync(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
-  const service = resolveService(command.opts(), context.environment);
+  const service = resolveService(command.opts(), context.environment, context.inEnvFile);
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);

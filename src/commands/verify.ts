@@ -25,7 +25,7 @@ const limitMax = 1_000_000;
 
 /** `docmirror verify`; its flags stand in the table of commands. */
 export async function verify(command: Command, context: CommandContext): Promise<void> {
-  const { environment, stdout, stderr, signal, setExitCode } = context;
+  const { environment, inEnvFile, stdout, stderr, signal, setExitCode } = context;
   const flags = command.opts<VerifyFlags>();
   const config = resolveConfig(command.opts(), environment);
   const limit = wholeNumber('--limit', flags.limit, 1, limitMax);
@@ -33,7 +33,7 @@ export async function verify(command: Command, context: CommandContext): Promise
     throw new UsageError('--public-key goes with --checkpoint.');
   if (flags.signingKeyFile !== undefined && flags.checkpoint === undefined)
     throw new UsageError('--signing-key-file goes with --checkpoint.');
-  const service = flags.live ? resolveService(command.opts(), environment) : null;
+  const service = flags.live ? resolveService(command.opts(), environment, inEnvFile) : null;
   const { checkpoint, publicKey } = flags;
   const { signingKeyFile } = config;
   const database = fileBehind(config.database);

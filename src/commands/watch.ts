@@ -59,7 +59,7 @@ export async function watch(command: Command, context: CommandContext): Promise<
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
 }
 
-function planOf(command: Command, { environment }: CommandContext): WatchPlan {
+function planOf(command: Command, { environment, inEnvFile }: CommandContext): WatchPlan {
   const flags = command.opts<WatchFlags>();
   const config = resolveConfig(command.opts(), environment);
   if (flags.maxAge !== undefined && flags.http === undefined)
@@ -68,7 +68,7 @@ function planOf(command: Command, { environment }: CommandContext): WatchPlan {
   checkSchedule(schedule);
   return {
     config,
-    service: resolveService(command.opts(), environment),
+    service: resolveService(command.opts(), environment, inEnvFile),
     schedule,
     runNow: flags.runNow ?? false,
     jitterMs: Math.min(durationMs('--jitter', flags.jitter), dayMs),

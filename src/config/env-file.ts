@@ -7,13 +7,20 @@ import { readSmallFile } from './small-file.ts';
 /** Far more than settings take, in bytes. */
 const bytesMax = 256 * 1024;
 
+/** The environment together with a file of settings, and what came from the file. */
+export interface SettingsWithFile {
+  readonly environment: Environment;
+  /** The variables that the file sets. */
+  readonly inFile: ReadonlySet<string>;
+}
+
 /**
  * The environment with the lines `NAME=value` of a file above it: what the file says counts, and an empty variable says nothing, in
  * the file as well as in the environment. Quotes are understood as Node's own `--env-file` does.
  *
  * @throws UsageError that names the file if it can't be read.
  */
-export async function withEnvFile(path: string, environment: Environment): Promise<Environment> {
+export async function withEnvFile(path: string, environment: Environment): Promise<SettingsWithFile> {
   const file = await readSmallFile('--env-file: ', path, bytesMax);
   // The settings of the environment would count instead, which may be those of another tenant.
   if (file === '' && isPipe(path)) {
@@ -29,7 +36,7 @@ export async function withEnvFile(path: string, environment: Environment): Promi
   const isSettled = (name: string) =>
     alternatives.some(names => names.includes(name) && names.some(each => inFile.has(each)));
   const others = Object.entries(environment).filter(([name]) => !isSettled(name));
-  return Object.fromEntries([...lines, ...others, ...said]);
+  return { inFile, environment: Object.fromEntries([...lines, ...others, ...said]) };
 }
 
 function isPipe(path: string): boolean {

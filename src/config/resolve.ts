@@ -15,11 +15,12 @@ type ServiceSetting = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCo
 /** What every command may ask for, complete and checked. */
 export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { actor: string }>;
 
-/** Where the bearer token comes from. */
-type TokenSetting =
+/** Where the bearer token comes from; `from` says it in words that complete "the token came from". */
+type TokenSetting = { readonly from: string } & (
   | { readonly text: string }
   | { readonly file: string }
-  | { readonly command: string; readonly environment: Environment };
+  | { readonly command: string; readonly environment: Environment }
+);
 
 /** Where the service is and how to get in; asked for by the commands that need it. */
 export interface ServiceConfig {
@@ -45,9 +46,14 @@ export function resolveConfig(flags: Flags, environment: Environment): Config {
 /**
  * Resolves where the service is.
  *
+ * @param inEnvFile the variables that came from the file that `--env-file` names.
  * @throws UsageError that names the setting.
  */
-export function resolveService(flags: Flags, environment: Environment): ServiceConfig {
+export function resolveService(
+  flags: Flags,
+  environment: Environment,
+  inEnvFile: ReadonlySet<string> = new Set(),
+): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   if (baseUrl.protocol === 'http:' && !allowHttp && !isLoopback(baseUrl.hostname)) {
@@ -59,21 +65,26 @@ export function resolveService(flags: Flags, environment: Environment): ServiceC
   const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
     baseUrl: `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`,
-    token: tokenSetting(flags, environment),
+    token: tokenSetting(flags, environment, inEnvFile),
     proxy,
     extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
   });
 }
 
 /** A flag goes before every variable; of several alike, the one that gives the freshest token counts. */
-function tokenSetting(flags: Flags, environment: Environment): TokenSetting {
+function tokenSetting(flags: Flags, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
   for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const]) {
+    const fromOf = (name: SettingName): string => {
+      const { flag, variable } = settings[name];
+      if (given === flags) return `the flag ${flag}`;
+      return `${variable} in ${inEnvFile.has(variable) ? flags.envFile : 'the environment'}`;
+    };
     const command = resolve('tokenCommand', given, variables);
-    if (command !== null) return { command, environment };
+    if (command !== null) return { command, environment, from: fromOf('tokenCommand') };
     const file = resolve('tokenFile', given, variables);
-    if (file !== null) return { file };
+    if (file !== null) return { file, from: fromOf('tokenFile') };
     const text = resolve('token', given, variables);
-    if (text !== null) return { text };
+    if (text !== null) return { text, from: fromOf('token') };
   }
   throw new UsageError(
     'DOCMIRROR_TOKEN is not set. Set it, or DOCMIRROR_TOKEN_FILE, or DOCMIRROR_TOKEN_COMMAND.',

@@ -23,6 +23,8 @@ const dumpMsMax = 1_000;
 /** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
 interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
+  /** Where the token comes from: errors about a refused token say it. Without it they don't say it. */
+  readonly tokenFrom?: string;
   /** What no error may show. */
   readonly secrets: Secrets;
 }
@@ -131,7 +133,10 @@ export class HttpClient {
 
   #refusal(status: number, retryAfter: string | undefined, address: string): ServiceError {
     const { code, meaning, retryable } = meaningOf(status);
-    return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}`), {
+    const { tokenFrom } = this.#options;
+    const isOfToken = code === 'unauthorized' || code === 'forbidden';
+    const from = isOfToken && tokenFrom !== undefined ? `; the token came from ${tokenFrom}` : '';
+    return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}${from}`), {
       retryable,
       retryAfterMs: retryAfterMs(retryAfter, Date.now()),
       isBare: status === 204,

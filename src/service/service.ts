@@ -12,6 +12,8 @@ import { Secrets } from './secrets.ts';
 /** How the service is reached, and how patiently. */
 export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
   readonly token: string;
+  /** Where it comes from, in words that complete "the token came from". */
+  readonly tokenFrom?: string;
   /** Asks for the token anew where it comes from, when it has expired; left out where it can't change. */
   readonly renewToken?: () => Promise<string>;
   /** What must never be stored or shown; the token is added to it. */

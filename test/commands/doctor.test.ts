@@ -108,12 +108,16 @@ describe.concurrent('doctor', () => {
 
   test('says where the token is from', async () => {
     await using scene = await setScene();
-    expect((await doctor(scene)).of('token').found).toBe('there is one, from DOCMIRROR_TOKEN');
-    expect((await doctor(scene, '--token', 'wrong')).of('token').found).toBe('there is one, from --token');
+    expect((await doctor(scene)).of('token').found).toBe(
+      'there is one, from DOCMIRROR_TOKEN in the environment',
+    );
+    expect((await doctor(scene, '--token', 'wrong')).of('token').found).toBe(
+      'there is one, from the flag --token',
+    );
     const file = join(scene.folder, 'token');
     writeFileSync(file, 'secret-token');
     const both = await doctor(scene, '--token', 'wrong', '--token-file', file);
-    expect(both.of('token').found).toBe(`there is one, from the file ${file}`);
+    expect(both.of('token').found).toBe(`there is one, from the flag --token-file: the file ${file}`);
   });
 
   test('asks no other service than that of the mirror, and says so', async () => {

@@ -253,6 +253,7 @@ async function allFlags(): Promise<string[]> {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: {},
+    inEnvFile: new Set<string>(),
     secrets: new Secrets(),
     signal: new AbortController().signal,
     setExitCode: () => undefined,

@@ -36,7 +36,12 @@ test('is closed by a run, however it ends', async () => {
   const close = vi.spyOn(observer, 'close');
   const request = {
     config: resolveConfig({ database: `${scene.folder}/none/mirror.sqlite` }, {}),
-    service: { baseUrl: scene.service.url, token: { text: 'token' }, proxy: null, extraCaFile: null },
+    service: {
+      baseUrl: scene.service.url,
+      token: { text: 'token', from: 'the test' },
+      proxy: null,
+      extraCaFile: null,
+    },
     lists: [list],
     trigger: 'schedule' as const,
     logger,

@@ -18,6 +18,7 @@ import { setScene } from '../support/scene.ts';
 const program = new Command();
 registerCommands(program, {
   environment: {},
+  inEnvFile: new Set(),
   secrets: new Secrets(),
   stdout: process.stdout,
   stderr: process.stderr,

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -196,6 +197,67 @@ describe.concurrent('a token that expires during a run', () => {
     expect(await scene.sync()).toMatchObject({ code: 12 });
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^1 /);
   });
+});
+
+describe.concurrent('a refused token', () => {
+  const wrong = 'a-wrong-token';
+
+  /** A scene that gives a wrong token: by flags, by a file of settings and by variables. */
+  async function refusedScene(variables: Record<string, string>, lines: readonly string[] = []) {
+    const scene = await setScene({}, { exports: 1 });
+    delete scene.env.DOCMIRROR_TOKEN;
+    Object.assign(scene.env, variables);
+    writeFileSync(join(scene.folder, 'token'), wrong);
+    writeFileSync(join(scene.folder, 'globex.env'), lines.map(line => `${line}\n`).join(''));
+    return scene;
+  }
+
+  test.each([
+    ['DOCMIRROR_TOKEN in the environment', { DOCMIRROR_TOKEN: wrong }, [], []],
+    ['DOCMIRROR_TOKEN_FILE in the environment', { DOCMIRROR_TOKEN_FILE: 'token' }, [], []],
+    ['DOCMIRROR_TOKEN_COMMAND in the environment', { DOCMIRROR_TOKEN_COMMAND: 'cat token' }, [], []],
+    ['DOCMIRROR_TOKEN in globex.env', { DOCMIRROR_TOKEN_FILE: 'other' }, [`DOCMIRROR_TOKEN=${wrong}`], []],
+    ['DOCMIRROR_TOKEN_FILE in globex.env', { DOCMIRROR_TOKEN: 'other' }, ['DOCMIRROR_TOKEN_FILE=token'], []],
+    ['DOCMIRROR_TOKEN in the environment', { DOCMIRROR_TOKEN: wrong }, ['DOCMIRROR_TOKEN_FILE='], []],
+    ['the flag --token', { DOCMIRROR_TOKEN: 'other' }, ['DOCMIRROR_TOKEN=other'], ['--token', wrong]],
+    ['the flag --token-file', {}, [], ['--token-file', 'token']],
+    ['the flag --token-command', {}, [], ['--token-command', 'cat token']],
+  ])('is said to come from %s', async (from, variables, lines, flags) => {
+    await using scene = await refusedScene(variables, lines);
+    const { code, stdout } = await scene.run('sync', '--env-file', 'globex.env', ...flags);
+    expect(code).toBe(12);
+    const said = `answered 401: the token was refused; the token came from ${from}`;
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`${said}\n`.trim());
+    const { stdout: json } = await scene.run('doctor', '--json', '--env-file', 'globex.env', ...flags);
+    expect(json).toContain(said);
+    expect(json).toContain(`there is one, from ${from}`);
+    expect(stdout + json).not.toContain(wrong);
+    expect(scene.service.requests.filter(({ authorization }) => authorization !== `Bearer ${wrong}`)).toEqual(
+      [],
+    );
+  });
+
+  test.each([401, 403])(
+    'with %i is said to come from there by runs, verify --live and the log of a watch',
+    async status => {
+      await using scene = await refusedScene({}, [`DOCMIRROR_TOKEN_FILE=token`]);
+      const { service } = scene;
+      const all = { 'document-exports': status, collections: status, webhooks: status };
+      service.options.token = wrong;
+      expect(await scene.run('sync', '--env-file', 'globex.env')).toMatchObject({ code: 0 });
+      Object.assign(service.options, { status: all });
+      const said = 'the token came from DOCMIRROR_TOKEN_FILE in globex.env';
+      const live = await scene.run('verify', '--live', '--env-file', 'globex.env');
+      expect(live).toMatchObject({ code: 12, stdout: expect.stringContaining(said) });
+      const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--env-file', 'globex.env'];
+      await using cli = spawnCli(args, { env: scene.env, cwd: scene.folder });
+      const [log] = await once(cli.child.stderr ?? cli.child, 'data');
+      cli.child.kill('SIGTERM');
+      const { stderr } = await cli.done;
+      expect(`${log}${stderr}`).toContain(said);
+      expect((await scene.run('runs', '--json')).stdout).toContain(said);
+    },
+  );
 });
 
 describe.concurrent('a token file', () => {

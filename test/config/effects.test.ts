@@ -246,6 +246,7 @@ describe.concurrent('--env-file', () => {
     const context = {
       ...streams,
       environment: {},
+      inEnvFile: new Set<string>(),
       secrets: new Secrets(),
       signal,
       setExitCode: () => undefined,

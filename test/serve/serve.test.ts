@@ -433,6 +433,7 @@ describe('docmirror serve', () => {
     const program = new Command().exitOverride();
     registerCommands(program, {
       environment,
+      inEnvFile: new Set(),
       secrets: new Secrets(),
       stdout: asTerminalStream(stdout),
       stderr: asTerminalStream(stderr),
