@@ -15,7 +15,7 @@ import {
   assertCanSign,
   removeCheckpoint,
   signedCheckpointOf,
-  verifyWithCheckpoint,
+  verifyWithCheckpoints,
   writeCheckpoint,
 } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -143,6 +143,11 @@ function audit(
 ): Promise<Verification> {
   const checkpoint = checkpointBeside(backup);
   return existsSync(checkpoint)
-    ? verifyWithCheckpoint(path, { ...options, checkpoint, publicKey: undefined, signingKeyFile })
+    ? verifyWithCheckpoints(path, {
+        ...options,
+        checkpoints: [checkpoint],
+        publicKey: undefined,
+        signingKeyFile,
+      })
     : verifyMirror(path, options);
 }

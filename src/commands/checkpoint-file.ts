@@ -7,42 +7,68 @@ import { signatureVerdict } from '../audit/note.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
-import type { ShownCheckpoint } from '../render/verification.ts';
+import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
 import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
-import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
+import {
+  type PinnedCheckpoint,
+  type Verification,
+  type VerifyOptions,
+  verifyMirror,
+} from '../store/verify/verify.ts';
 import { writeNamed } from './named-file.ts';
 
 /**
- * Audits a mirror and holds it against a checkpoint: the receipts against its root, its signature against the public key that is
- * named or, where none is, that of the key that signs here. What is no checkpoint at all is a difference, too.
+ * Audits a mirror and holds it against checkpoints: the receipts against each root, each signature against the public key that is
+ * named or, if none is, that of the key that signs here. A file that is no checkpoint at all is a difference, too.
  *
  * @throws UsageError where a file can't be read.
  */
-export async function verifyWithCheckpoint(
+export async function verifyWithCheckpoints(
   database: string,
-  { checkpoint: path, publicKey, signingKeyFile, ...options }: CheckpointOptions,
-): Promise<Verification & { readonly checkpoint: ShownCheckpoint }> {
+  { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
+): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
   const publicKeyObject = await publicKeyFrom(publicKey, signingKeyFile);
-  const bytes = await reading(path, each => each);
-  try {
-    const checkpoint = readCheckpoint(bytes);
-    const signature = checkSignature(checkpoint, publicKeyObject);
-    return withSignature(await verifyMirror(database, { ...options, checkpoint }), signature);
-  } catch (error) {
-    if (!(error instanceof MalformedError)) throw error;
-    const broken = { size: 0, signature: 'forged', notes: [`${path}: ${error.message}`] } as const;
-    return withSignature(await verifyMirror(database, options), broken);
-  }
+  const files: CheckpointFile[] = [];
+  for (const path of paths) files.push(readFile(path, await reading(path, each => each), publicKeyObject));
+  const checkpoints = files.flatMap(({ pinned }) => pinned ?? []);
+  const found = await verifyMirror(database, { ...options, checkpoints });
+  const shown = files.map(file => file.shown);
+  const differences = shown.filter(isRefused).map(({ notes }) => {
+    return { table: null, id: null, what: notes.join(' '), severity: 'record of runs' } as const;
+  });
+  return {
+    ...found,
+    checkpoints: shown,
+    differenceCount: found.differenceCount + differences.length,
+    differences: [...differences, ...found.differences],
+  };
 }
 
-/** Which checkpoint to hold the mirror against, and whose signature counts. */
-interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoint'> {
-  /** The checkpoint's file. */
-  readonly checkpoint: string;
+/** Which checkpoints to hold the mirror against, and whose signature counts. */
+interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
+  /** The files of the checkpoints. */
+  readonly checkpoints: readonly string[];
   /** The file of the public key; undefined where none is named. */
   readonly publicKey: string | undefined;
   readonly signingKeyFile: string | null;
+}
+
+/** A file that was named as a checkpoint: what it pins, null if it is none, and what is said of it. */
+interface CheckpointFile {
+  readonly pinned: PinnedCheckpoint | null;
+  readonly shown: ShownCheckpoint;
+}
+
+function readFile(file: string, bytes: Buffer, publicKey: KeyObject | null): CheckpointFile {
+  try {
+    const read = readCheckpoint(bytes);
+    return { pinned: { file, ...read.checkpoint }, shown: checkSignature(file, read, publicKey) };
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    const notes = [`${file}: ${error.message}`];
+    return { pinned: null, shown: { file, size: 0, signature: 'forged', notes } };
+  }
 }
 
 /**
@@ -95,7 +121,11 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
 }
 
 /** What the signature on a checkpoint is worth; `publicKey` is null where no key is known. */
-function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObject | null): ShownCheckpoint {
+function checkSignature(
+  file: string,
+  { checkpoint, note }: ReadCheckpoint,
+  publicKey: KeyObject | null,
+): ShownCheckpoint {
   const { size, origin } = checkpoint;
   const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name: origin, publicKey });
   const isUnsigned = note.signatures.length === 0;
@@ -107,24 +137,8 @@ function checkSignature({ checkpoint, note }: ReadCheckpoint, publicKey: KeyObje
       ? 'has no signature: nothing says who made it'
       : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
   };
-  return { size, signature, notes: [`The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`] };
-}
-
-/** The audit with what the signature adds to it: one that is not the key's is a difference. */
-function withSignature(
-  found: Verification,
-  checkpoint: ShownCheckpoint,
-): Verification & { readonly checkpoint: ShownCheckpoint } {
-  if (checkpoint.signature === 'verified' || checkpoint.signature === 'unchecked')
-    return { ...found, checkpoint };
-  const what = checkpoint.notes.join(' ');
-  const difference = { table: null, id: null, what, severity: 'record of runs' } as const;
-  return {
-    ...found,
-    checkpoint,
-    differenceCount: found.differenceCount + 1,
-    differences: [difference, ...found.differences],
-  };
+  const said = `${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`;
+  return { file, size, signature, notes: [said] };
 }
 
 async function publicKeyFrom(

@@ -79,10 +79,10 @@ function optionOf(entry: FlagEntry): Option {
   if (entry.default !== undefined) option.default(entry.default);
   if (isRequired) option.makeOptionMandatory();
   option.conflicts((conflicts ?? []).map(other => new Option(other).attributeName()));
-  if (isOnce) option.argParser(once);
-  if (choices === undefined) return option;
+  if (isOnce) return option.argParser(once);
+  if (choices === undefined && !isRepeatable) return option;
   return option.argParser((value: string, before: unknown) => {
-    assertChosen(value, choices);
+    if (choices !== undefined) assertChosen(value, choices);
     return isRepeatable ? [...(Array.isArray(before) ? before : []), value] : value;
   });
 }

@@ -5,7 +5,7 @@ import { printableJson } from '../printable.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
-import { verifyWithCheckpoint } from './checkpoint-file.ts';
+import { verifyWithCheckpoints } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { terminalWidth } from './terminal-width.ts';
@@ -15,7 +15,7 @@ interface VerifyFlags {
   readonly live?: boolean;
   readonly json?: boolean;
   readonly limit: string;
-  readonly checkpoint?: string;
+  readonly checkpoint?: readonly string[];
   readonly publicKey?: string;
   /** The setting's flag; its variable may stand there for other commands. */
   readonly signingKeyFile?: string;
@@ -34,13 +34,13 @@ export async function verify(command: Command, context: CommandContext): Promise
   if (flags.signingKeyFile !== undefined && flags.checkpoint === undefined)
     throw new UsageError('--signing-key-file goes with --checkpoint.');
   const service = flags.live ? resolveService(command.opts(), environment, inEnvFile) : null;
-  const { checkpoint, publicKey } = flags;
+  const { checkpoint: checkpoints, publicKey } = flags;
   const { signingKeyFile } = config;
   const database = fileBehind(config.database);
   const verification =
-    checkpoint === undefined
+    checkpoints === undefined
       ? await verifyMirror(database, { limit, signal })
-      : await verifyWithCheckpoint(database, { limit, signal, checkpoint, publicKey, signingKeyFile });
+      : await verifyWithCheckpoints(database, { limit, signal, checkpoints, publicKey, signingKeyFile });
   if (!flags.json) stdout.write(verificationText(verification, terminalWidth(stdout)));
   let live: (LiveResult & { exitCode: number }) | null = null;
   // A file that is damaged can't be held against anything.

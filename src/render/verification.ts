@@ -18,18 +18,24 @@ export interface LiveResult {
 
 /** What is said of a checkpoint that the mirror was held against. */
 export interface ShownCheckpoint {
+  readonly file: string;
   readonly size: number;
   /** `verified`, `forged` or `absent` of the key that is known; `unchecked` where none is. */
   readonly signature: 'verified' | 'forged' | 'absent' | 'unchecked';
   readonly notes: readonly string[];
 }
 
-type Shown = Verification & { readonly checkpoint?: ShownCheckpoint };
+type Shown = Verification & { readonly checkpoints?: readonly ShownCheckpoint[] };
+
+/** Whether a checkpoint is no evidence: its signature is false or another key's, or it is none at all. That is a difference. */
+export function isRefused({ signature }: ShownCheckpoint): boolean {
+  return signature === 'forged' || signature === 'absent';
+}
 
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
-  const { differences, differenceCount, checkpoint } = verification;
+  const { differences, differenceCount, checkpoints = [] } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
@@ -40,14 +46,13 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const pruned = `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`;
-  const notes = [...(prunedBefore === null ? [] : [pruned]), ...(checkpoint?.notes ?? [])];
-  // A signature that is false or another key's, or a checkpoint that is none at all, is one of the differences.
-  const isRefused = checkpoint?.signature === 'forged' || checkpoint?.signature === 'absent';
+  const notes = [...(prunedBefore === null ? [] : [pruned]), ...checkpoints.flatMap(each => each.notes)];
+  const refusedCount = checkpoints.filter(isRefused).length;
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
-      : isRefused && differenceCount === 1
-        ? `The checkpoint can't be relied on. It says nothing against ${path}, in which no difference was found: ${rest}.`
+      : differenceCount === refusedCount
+        ? `${unreliable(refusedCount)} nothing against ${path}, in which no difference was found: ${rest}.`
         : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
   const lines = [
     ...[verdict, ...notes].map(printable),
@@ -55,6 +60,12 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
     ...more(differenceCount, differences.length),
   ];
   return `${table}${lines.join('\n')}\n`;
+}
+
+function unreliable(count: number): string {
+  return count === 1
+    ? "The checkpoint can't be relied on. It says"
+    : `${count} checkpoints can't be relied on. They say`;
 }
 
 /** A comparison with the service for people. */
@@ -78,7 +89,9 @@ export function liveText({ isProven, isCompared, notes, differences, differenceC
 
 /** An audit as one JSON object on one line. */
 export function verificationJson(verification: Shown, live: LiveResult | null): string {
-  const { path, differences, differenceCount, ...checked } = verification;
+  const { path, differences, differenceCount, checkpoints, ...checked } = verification;
+  // Of several, `checkpoint` is the last one, as it was when only that one counted.
+  const held = checkpoints && { checkpoint: checkpoints.at(-1), checkpoints };
   const shown = live && {
     isProven: live.isProven,
     notes: live.notes,
@@ -86,7 +99,7 @@ export function verificationJson(verification: Shown, live: LiveResult | null): 
     differences: live.differences.map(withoutSecretsIn),
   };
   const ok = differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
-  return `${JSON.stringify({ ok, path, ...checked, differenceCount, differences, live: shown })}\n`;
+  return `${JSON.stringify({ ok, path, ...checked, ...held, differenceCount, differences, live: shown })}\n`;
 }
 
 const severityText = {

@@ -185,6 +185,91 @@ describe('verify --checkpoint', () => {
     expect((await scene.run('verify', '--checkpoint', file('none'))).code).toBe(2);
   });
 
+  test('of several files each is checked, and each difference names its file', async () => {
+    await using folder = temporaryFolder();
+    const [first, second, forged, noise] = ['first', 'second', 'forged', 'noise'].map(name =>
+      join(folder.path, name),
+    ) as [string, string, string, string];
+    const text = readFileSync(file('checkpoint'), 'utf8');
+    writeFileSync(first, text);
+    writeFileSync(
+      forged,
+      text.replace(/^(— .{70})(.)/m, (_, start, letter) => start + (letter === 'A' ? 'B' : 'A')),
+    );
+    writeFileSync(noise, 'noise');
+    await scene.run('audit', 'checkpoint', '--signing-key-file', file('key.pem'), '--out', second);
+    const against = (...files: string[]) =>
+      scene.run(
+        'verify',
+        ...['--public-key', file('key.pub')],
+        ...files.flatMap(path => ['--checkpoint', path]),
+      );
+    const sound = await against(first, second);
+    expect(sound.code).toBe(0);
+    expect(sound.stdout).toContain(`${first}: The checkpoint of 1 receipt was signed by the key.`);
+    expect(sound.stdout).toContain(`${second}: The checkpoint of 2 receipts was signed by the key.`);
+    for (const bad of [forged, noise]) {
+      for (const files of [
+        [bad, second],
+        [second, bad],
+      ]) {
+        const { code, stdout } = await against(...files);
+        const [difference = '', ...others] = stdout.split('\n').filter(line => line.startsWith('  file: '));
+        expect({ code, others }).toEqual({ code: 4, others: [] });
+        expect(difference).toContain(bad);
+        expect(stdout).toContain("The checkpoint can't be relied on. It says nothing against");
+      }
+    }
+    const none = await against(join(folder.path, 'none'), second);
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringMatching(/none can't be read/) });
+    const both = await against(forged, noise, second);
+    expect(both.stdout).toContain("2 checkpoints can't be relied on. They say nothing against");
+    const json = JSON.parse(
+      (await scene.run('verify', '--json', ...['--checkpoint', noise, '--checkpoint', first])).stdout,
+    );
+    expect(json).toMatchObject({
+      ok: false,
+      checkpoints: [
+        { file: noise, signature: 'forged' },
+        { file: first, size: 1, signature: 'unchecked' },
+      ],
+    });
+  });
+
+  test('of several files each is held against the receipts', async () => {
+    await using folder = temporaryFolder();
+    const [older, newer, path] = ['older', 'newer', 'copy.sqlite'].map(name => join(folder.path, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const { stdout } = await scene.run('audit', 'checkpoint', '--unsigned');
+    writeFileSync(newer, stdout);
+    writeFileSync(
+      older,
+      readFileSync(file('checkpoint'), 'utf8').split('\n').slice(0, 3).join('\n').concat('\n'),
+    );
+    copyFileSync(scene.database, path);
+    tamper(
+      path,
+      'UPDATE sync_receipts SET leaf_hash = (SELECT leaf_hash FROM sync_receipts WHERE leaf_index = 0), receipt = (SELECT receipt FROM sync_receipts WHERE leaf_index = 0) WHERE leaf_index = 1',
+    );
+    const pinned = async (...files: string[]) => {
+      const args = files.flatMap(each => ['--checkpoint', each]);
+      const result = await scene.run('verify', ...args, '--database', path);
+      expect(result.code).toBe(4);
+      return result.stdout.split('\n').filter(line => line.includes('is not what the checkpoint pins'));
+    };
+    for (const files of [
+      [older, newer],
+      [newer, older],
+    ]) {
+      expect(await pinned(...files)).toEqual([
+        expect.stringContaining(`${newer}: one of the first 2 receipts`),
+      ]);
+    }
+  });
+
   test('another mirror is a difference', async () => {
     await using other = await setScene({}, { exports: 30, collections: 5, webhooks: 2 });
     await other.sync();

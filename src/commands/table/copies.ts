@@ -13,8 +13,14 @@ export const copyCommands = [
         help: 'walk the service, and name what the mirror lacks, has too much or has otherwise',
       },
       { flag: '--limit', valueName: 'N', help: 'how many differences to show', default: '100' },
-      fileFlag('--checkpoint', 'the history up to that checkpoint must be unaltered'),
-      fileFlag('--public-key', 'the key that must have signed the checkpoint'),
+      {
+        ...fileFlag(
+          '--checkpoint',
+          'the history up to that checkpoint must be unaltered; repeat it for more',
+        ),
+        isRepeatable: true,
+      },
+      fileFlag('--public-key', 'the key that must have signed each checkpoint'),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
     settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],

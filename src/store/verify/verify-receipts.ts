@@ -56,6 +56,11 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
   return { count: tree.size, upgrades: upgrades.map(upgrade => placed(audit, upgrade)) };
 }
 
+/** What a checkpoint pins, and its file. */
+export interface PinnedCheckpoint extends Checkpoint {
+  readonly file: string;
+}
+
 /**
  * Holds the receipts as they stand against what a checkpoint pins.
  *
@@ -63,12 +68,12 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
  */
 export function verifyCheckpoint(
   { sqlite, differences }: Audit,
-  { origin, size, root }: Checkpoint,
+  { file, origin, size, root }: PinnedCheckpoint,
   found: { readonly count: number; readonly root: Buffer | null },
 ): void {
   const mirrorId = firstValue<string>(sqlite, 'SELECT mirror_id FROM _mirror');
   const here = mirrorId === undefined ? 'a mirror that has lost its id' : originOf(mirrorId);
-  const add = (what: string) => differences.add('sync_receipts', null, what);
+  const add = (what: string) => differences.add('sync_receipts', null, `${file}: ${what}`);
   if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
   else if (found.root === null) add(`the checkpoint counts ${size} receipts, and there are ${found.count}`);
   else if (!found.root.equals(root)) add(`one of the first ${size} receipts is not what the checkpoint pins`);

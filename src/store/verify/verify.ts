@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import type { Checkpoint, ReadCheckpoint } from '../../audit/checkpoint.ts';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
@@ -14,12 +13,12 @@ import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
 import { GroundworkThread } from './groundwork-thread.ts';
 import { verifyBooks } from './verify-books.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
-import { verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
+import { type PinnedCheckpoint, verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { verifyShape } from './verify-shape.ts';
 import { verifyTypes } from './verify-types.ts';
 
-export type { Difference, VerifiedList };
+export type { Difference, PinnedCheckpoint, VerifiedList };
 
 /** A smaller file is read before a thread of its own has begun. */
 const threadBytesMin = 16 * 1024 * 1024;
@@ -44,8 +43,8 @@ export interface Verification {
 export interface VerifyOptions {
   /** The most differences that are listed. */
   readonly limit: number;
-  /** A checkpoint that the receipts must still agree with. */
-  readonly checkpoint?: ReadCheckpoint;
+  /** Checkpoints that the receipts must still agree with. */
+  readonly checkpoints?: readonly PinnedCheckpoint[];
   readonly signal: AbortSignal;
 }
 
@@ -91,7 +90,7 @@ type AuditState = {
 async function openAndAudit(
   path: string,
   differences: Differences,
-  { signal, checkpoint }: VerifyOptions,
+  { signal, checkpoints = [] }: VerifyOptions,
   state: AuditState,
 ): Promise<void> {
   const slice = new TimeSlice(signal);
@@ -109,8 +108,7 @@ async function openAndAudit(
       checkFile(file, differences);
       verifyShape(sqlite, differences);
       await slice.next();
-      const against = { checkpoint: checkpoint?.checkpoint ?? null, late };
-      await checkContent(sqlite, differences, slice, state, against);
+      await checkContent(sqlite, differences, slice, state, { checkpoints, late });
     } catch (error) {
       signal.throwIfAborted();
       failure = error;
@@ -164,7 +162,7 @@ async function checkContent(
   differences: Differences,
   slice: TimeSlice,
   state: AuditState,
-  { checkpoint, late }: { checkpoint: Checkpoint | null; late: () => Promise<Groundwork> },
+  { checkpoints, late }: { checkpoints: readonly PinnedCheckpoint[]; late: () => Promise<Groundwork> },
 ): Promise<void> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
@@ -182,11 +180,15 @@ async function checkContent(
     state.versionCount += verified.versionCount;
   }
   verifyBooks(audit);
-  let root: Buffer | null = null;
+  const sizes = new Set(checkpoints.map(({ size }) => size));
+  const roots = new Map<number, Buffer>();
   const receipts = verifyReceipts(audit, tree => {
-    if (tree.size === checkpoint?.size) root = tree.root();
+    if (sizes.has(tree.size)) roots.set(tree.size, tree.root());
   });
-  if (checkpoint !== null) verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
+  for (const checkpoint of checkpoints) {
+    const root = roots.get(checkpoint.size) ?? null;
+    verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
+  }
   state.receiptCount = receipts.count;
   await verifyRuns(audit, sums, receipts, (await late()).work);
 }
