@@ -54,8 +54,9 @@ function complete(command: Command, entry: NamedCommand, context: CommandContext
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument));
   for (const flag of entry.flags) command.addOption(optionOf(flag));
   for (const name of entry.settings) {
-    const { flag, valueName } = settings[name];
-    command.addOption(new Option(withValue(flag, valueName), settingHelp(name)));
+    const { flag, valueName, isOnce } = settings[name];
+    const option = new Option(withValue(flag, valueName), settingHelp(name));
+    command.addOption(isOnce ? option.argParser(once) : option);
   }
   command
     .addOption(optionOf(envFileFlag))

@@ -22,6 +22,8 @@ interface Setting<T, D extends string | null> {
   readonly valueName: string | null;
   readonly default: D;
   readonly help: string;
+  /** Its flag names what a command works on, so it is refused if it is given again; of other flags the last one counts. */
+  readonly isOnce?: true;
   /** @throws Error whose message completes "NAME: …". */
   readonly parse: (text: string) => T;
 }
@@ -36,6 +38,7 @@ export const settings = {
     valueName: 'URL',
     default: null,
     help: "the service's base address; https, or http for a loopback address only",
+    isOnce: true,
     parse: parseBaseUrl,
   }),
   allowHttp: setting({
@@ -76,6 +79,7 @@ export const settings = {
     valueName: 'FILE',
     default: 'docmirror.sqlite',
     help: "the mirror's file",
+    isOnce: true,
     parse: parseText,
   }),
   pageSize: setting({
@@ -204,6 +208,7 @@ export const settings = {
     valueName: 'URL',
     default: null,
     help: "publish: the ClickHouse server's HTTP address; https, or http for a loopback address only",
+    isOnce: true,
     parse: parseBaseUrl,
   }),
   clickhouseUser: setting({
@@ -244,6 +249,7 @@ export const settings = {
     valueName: 'NAME',
     default: null,
     help: 'publish: whose mirror this is',
+    isOnce: true,
     parse: parseTenant,
   }),
 };

@@ -23,7 +23,7 @@ const dumpMsMax = 1_000;
 /** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
 interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
-  /** Where the token comes from, for the errors that say that it was refused; left out where nobody is to know. */
+  /** Where the token comes from: errors about a refused token say it. Without it they don't say it. */
   readonly tokenFrom?: string;
   /** What no error may show. */
   readonly secrets: Secrets;

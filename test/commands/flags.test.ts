@@ -200,6 +200,27 @@ describe.concurrent('publish clickhouse', () => {
   });
 });
 
+describe.concurrent('a flag that names what a command works on is taken once', () => {
+  test.each([
+    ['--database', ['sync']],
+    ['--database', ['verify']],
+    ['--database', []],
+    ['--base-url', ['sync']],
+    ['--public-key', ['verify', '--checkpoint', 'checkpoint']],
+    ['--check', ['backup']],
+    ['--restore', ['backup']],
+    ['--tenant', ['publish', 'clickhouse', '--url', 'http://127.0.0.1:9']],
+    ['--url', ['publish', 'clickhouse', '--tenant', 'acme']],
+  ])('%s of %j', async (flag, words) => {
+    await using scene = await setScene({}, { exports: 1 });
+    const { code, stdout, stderr } = await scene.run(...words, flag, 'one', flag, 'two');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^docmirror: .*${flag} .*It can be given once.*\\n$`));
+    expect(readdirSync(scene.folder)).toEqual([]);
+    expect(scene.service.requests).toEqual([]);
+  });
+});
+
 interface RecordedQuery {
   /** Name and password, with a colon between. */
   readonly as: string;

@@ -1,6 +1,6 @@
 import { lists } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, mirrorFlags, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+import { fileFlag, mirrorFlags, once, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
 
 /** The fields that a share can leave out: by their names, and by those of their lists, too. */
 const fields = lists.flatMap(list =>
@@ -27,7 +27,7 @@ export const copyCommands = [
         ),
         isRepeatable: true,
       },
-      fileFlag('--public-key', 'the key that must have signed each checkpoint'),
+      once(fileFlag('--public-key', 'the key that must have signed each checkpoint')),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
     settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],
@@ -86,8 +86,8 @@ export const copyCommands = [
         valueName: 'N',
         help: 'write into the folder DEST under the time of now, and keep the newest N',
       },
-      fileFlag('--check', 'make no backup, but verify an old one'),
-      fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror'),
+      once(fileFlag('--check', 'make no backup, but verify an old one')),
+      once(fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror')),
     ],
     settings: ['signingKeyFile', ...mirrorFlags],
     examples: [

@@ -7,19 +7,23 @@ export function fileFlag(flag: FlagEntry['flag'], help: string): FlagEntry {
   return { flag, valueName: 'FILE', help, offers: 'files' };
 }
 
+/** A flag that is refused if it is given again, because what the first one names would be passed over. */
+export function once(flag: FlagEntry): FlagEntry {
+  return { ...flag, isOnce: true };
+}
+
 /** The flag that says how old a list may be; what comes of an older one is each command's own. */
 export function maxAgeFlag(help: string): FlagEntry {
   return { flag: '--max-age', valueName: 'TIME', help };
 }
 
 /** The flag that every command has: a file of settings, which wins over the environment. */
-export const envFileFlag: FlagEntry = {
-  ...fileFlag('--env-file', 'settings as lines NAME=value; they count more than the environment'),
-  isOnce: true,
-};
+export const envFileFlag = once(
+  fileFlag('--env-file', 'settings as lines NAME=value; they count more than the environment'),
+);
 
 /** The flags that docmirror has without a command. */
-export const aloneFlags = [fileFlag(settings.database.flag, settings.database.help), envFileFlag];
+export const aloneFlags = [once(fileFlag(settings.database.flag, settings.database.help)), envFileFlag];
 
 /** One or, repeated, several of the lists. */
 export const listFlag: FlagEntry = {

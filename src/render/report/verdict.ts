@@ -95,7 +95,7 @@ function failure({ title, resource, last }: ReportList): Concern | null {
     title: `${title}: run ${last.runId} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`,
     detail: what,
     advice: refused
-      ? 'The service refused the token. Put a valid one where that one came from; what the mirror holds is untouched.'
+      ? 'The service refused the token. Replace it in the place that it came from; what the mirror holds is untouched.'
       : 'What the mirror holds is untouched, and the next run tries again. To try now:',
     commands: [`docmirror sync --resource ${resource}`],
   };

@@ -61,6 +61,11 @@ export interface PinnedCheckpoint extends Checkpoint {
   readonly file: string;
 }
 
+/** What a checkpoint pins, and its file. */
+export interface PinnedCheckpoint extends Checkpoint {
+  readonly file: string;
+}
+
 /**
  * Holds the receipts as they stand against what a checkpoint pins.
  *
