@@ -301,12 +301,6 @@ describe('what others changed is found and named', () => {
       [new RegExp(`^${name} null: docmirror makes no such trigger`)],
     ]),
     [
-      'a comment in a view that swallows the line after it',
-      `PRAGMA writable_schema = ON;
-       UPDATE sqlite_schema SET sql = replace(sql, 'further fields.' || char(10), 'further fields. ') WHERE name = '_connection_refs'`,
-      [/^_connection_refs null: the view is not as docmirror makes it/],
-    ],
-    [
       'a space in what a view says',
       `PRAGMA writable_schema = ON;
        UPDATE sqlite_schema SET sql = replace(sql, '''never synced''', '''never  synced''') WHERE name = 'sync_status'`,
