@@ -6,6 +6,17 @@ export interface TableMeaning {
 
 type Columns = TableMeaning['columns'];
 
+const times: Columns = {
+  first_seen_at: [
+    'when the run that first saw the record was done with the list, in UTC',
+    '2026-11-20T22:15:07.118Z',
+  ],
+  changed_at: [
+    'when the run that wrote this version of it was done with the list, in UTC',
+    '2026-11-20T23:15:07.502Z',
+  ],
+};
+
 const provenance: Columns = {
   _first_seen_run_id: ['the run that first saw the record, in this life of it', '1'],
   _changed_run_id: ['the run that wrote this version of it', '7'],
@@ -236,11 +247,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   document_exports_named: {
     about:
       'Document exports with the names of their connections beside the ids: what most questions begin with.',
-    columns: { ...documentExport, ...names, ...provenance },
+    columns: { ...documentExport, ...names, ...times, ...provenance },
   },
   collections_named: {
     about: 'Collections with the names of their connections beside the ids.',
-    columns: { ...collection, ...names, ...provenance },
+    columns: { ...collection, ...names, ...times, ...provenance },
   },
   webhooks_named: {
     about: 'Webhooks with their events and connections in one row.',
@@ -255,11 +266,18 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '[12,103]',
       ],
       connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
+      ...times,
       ...provenance,
     },
   },
+  latest_versions: {
+    about:
+      'The newest export of each document. A document is what has the same source connection and the same reference; without a reference each export is a document of its own. The newest is the one with the greatest `exported_at` as a text, then with the greatest `id`.',
+    columns: { ...documentExport, ...names, ...times, ...provenance },
+  },
   changes: {
-    about: 'What was inserted, updated and removed, by run: the rows and the history as one list.',
+    about:
+      'What was inserted, updated and removed, by run: the rows and the history as one list. It has the changes of runs that have ended, so a reader who keeps the greatest `run_id` and asks for later ones misses nothing.',
     columns: {
       run_id: ['the run that made the change', '7'],
       changed_at: ['when that run was done with the list, in UTC', '2026-11-20T23:15:07.502Z'],
@@ -267,8 +285,16 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
       record: [
-        "the record after the change, or before its removal, as JSON in the service's own shape; in a version that still stands, connections have the names of today, whatever they were called at that run",
+        "the record after the change, or before its removal, as JSON in the service's own shape; connections have the names of that run, or of the oldest version of them that is kept",
         '{"id":31,"name":"Invoices 2026"}',
+      ],
+      before: [
+        'the record before an update, as JSON; null for inserts and removals, and if the version before was deleted by `--keep-history`',
+        '{"id":31,"name":"Invoices"}',
+      ],
+      changed_fields: [
+        'JSON array of the names of the fields in which `record` and `before` differ; null if `before` is',
+        '["name"]',
       ],
     },
   },
@@ -281,10 +307,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       last_completed_at: ['when that was, in UTC', '2026-11-20T23:15:07.502Z'],
       age_seconds: ['how long ago that is', '312'],
       last_full_at: ['when a full sweep last completed', '2026-11-20T22:15:07.118Z'],
-      last_run_id: ['the last run that worked on the list, however it ended', '8'],
+      last_run_id: ['the last run that worked on the list and has ended, however it ended', '8'],
       last_run_status: ['how it ended', 'partial'],
       completeness: ['what that run could say of the completeness, as in `sync_run_resources`', 'unproven'],
       verdict: ['all of this in words', 'complete: proven'],
+      is_running: [
+        '1 while a run is under way, or after its process has died, until the next run; 0 otherwise',
+        '0',
+      ],
     },
   },
   _mirror: {
@@ -328,13 +358,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
       record_count: ['rows of it; of `sqlite_sequence` the number that was given last', '412'],
       digest: ['32 hexadecimal digits: the sum of their contents or fingerprints', '03ad…'],
-    },
-  },
-  _connection_refs: {
-    about: 'A connection as the service writes it where it refers to one; other views are built on it.',
-    columns: {
-      id: ["the service's number of the connection", '12'],
-      ref: ['JSON', '{"id":12,"name":"SAP S/4HANA"}'],
     },
   },
 };

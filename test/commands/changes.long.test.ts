@@ -208,9 +208,9 @@ describe('many changes', () => {
       const plan = sqlite(path, `EXPLAIN QUERY PLAN SELECT * FROM changes WHERE ${query}`).map(row =>
         String(row.detail),
       );
-      const tables =
-        '(document_exports|collections|webhooks|connections|record_history|sync_runs|sync_run_resources|e|c|w|n|h|s|r|wc)';
-      expect(plan.filter(line => new RegExp(`^SCAN ${tables}\\b`).test(line))).toEqual([]);
+      // Of the runs it takes the newest; the arrays are those of one record.
+      const scans = plan.filter(line => /^SCAN (?!sync_runs$|\(subquery|\w+ VIRTUAL TABLE)/.test(line));
+      expect(scans).toEqual([]);
       for (const table of ['document_exports', 'collections', 'webhooks', 'connections']) {
         expect(plan.join('\n')).toContain(`USING INDEX ${table}_changed_run_id (_changed_run_id=?)`);
       }

@@ -41,6 +41,8 @@ function verdictInView({ status, completeness, rejected, removalsWithheld }: Las
       removals_withheld: removalsWithheld,
       reason: 'why',
     };
+    sqlite.exec(`INSERT INTO sync_runs (id, status, "trigger", started_at, docmirror_version, base_url)
+      VALUES (1, '${status}', 'manual', '', '', '')`);
     const needed = sqlite
       .prepare<[], { name: string; type: string }>(
         `SELECT name, type FROM pragma_table_info('sync_run_resources') WHERE "notnull" AND dflt_value IS NULL`,

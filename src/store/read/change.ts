@@ -8,12 +8,10 @@ export interface Change {
   readonly operation: 'insert' | 'update' | 'removal';
   /** JSON text: the record after the change or, where it was removed, before it. */
   readonly record: string;
-  /** JSON text: the record before an update; null otherwise. */
+  /** JSON text: the record before an update; null otherwise, and if the version before was pruned. */
   readonly before: string | null;
 }
 
 /** Selects what a `Change` says, from the view `changes` under the name `c`; conditions and order are to follow. */
-export const selectChange = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId, c.operation, c.record,
-    iif(c.operation = 'update',
-      (SELECT h.record FROM record_history h
-       WHERE h.resource = c.resource AND h.record_id = c.record_id AND h.valid_to_run_id = c.run_id), NULL) AS before`;
+export const selectChange = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId,
+  c.operation, c.record, c.before`;

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { RecordPage } from '../../serve/record-source.ts';
@@ -34,6 +35,8 @@ export class MirrorReader implements Disposable {
   readonly endedRuns: EndedRuns;
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
+  /** Prepared once: the view is long, and there may be thousands of runs. */
+  #changesOfRun: Database.Statement<{ runId: number; resource: string | null }, Change> | null = null;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string) {
@@ -99,9 +102,8 @@ export class MirrorReader implements Disposable {
 
   /** The changes of one run, of one resource or, for null, of all. */
   *changesOfRun(runId: number, resource: string | null): Generator<Change> {
-    yield* this.#file.sqlite
-      .prepare<{ runId: number; resource: string | null }, Change>(changesOfRun)
-      .iterate({ runId, resource });
+    this.#changesOfRun ??= this.#file.sqlite.prepare(changesOfRun);
+    yield* this.#changesOfRun.iterate({ runId, resource });
   }
 
   /** The mirror as it stood after a run or, for null, as it stands. */

@@ -31,6 +31,8 @@ const mirrorIdOfReceipts = "SELECT receipt ->> '$.mirrorId' FROM sync_receipts O
 export class PublishRows implements PublishSource {
   readonly mirrorId: string;
   readonly #file: MirrorFile;
+  /** Prepared once: the view is long, and there may be thousands of runs. */
+  #changesOfRun: Database.Statement<[number], SourceChange> | null = null;
 
   /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
   static open(path: string): PublishRows {
@@ -85,7 +87,8 @@ export class PublishRows implements PublishSource {
   }
 
   *changes(runId: number): Generator<SourceChange> {
-    yield* this.#sqlite.prepare<[number], SourceChange>(changesOfRun).iterate(runId);
+    this.#changesOfRun ??= this.#sqlite.prepare(changesOfRun);
+    yield* this.#changesOfRun.iterate(runId);
   }
 
   /** As the run recorded it; added up from the rows where none has: for connections, and for runs of docmirror 0.1. */

@@ -292,6 +292,12 @@ describe('what others changed is found and named', () => {
       [/^odd null: docmirror makes no such trigger/],
     ],
     [
+      'a space in what a view says',
+      `PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET sql = replace(sql, '''never synced''', '''never  synced''') WHERE name = 'sync_status'`,
+      [/^sync_status null: the view is not as docmirror makes it/],
+    ],
+    [
       'a trigger that is gone',
       'DROP TRIGGER sync_receipts_stay',
       [/^sync_receipts_stay null: the trigger is missing/],

@@ -1,0 +1,147 @@
+import { arrayFields, type Field, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
+import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
+
+/**
+ * What ended runs inserted, updated and removed. It has three layers, so that SQLite 3.40 merges all of them with a query: a filter
+ * then finds its index in each list and in the history, and what is not asked for is not computed. An aggregate, which old SQLite
+ * does not merge, reads only the keys.
+ */
+export function changesView(): string {
+  return `SELECT
+    c.run_id, c.changed_at, c.resource, c.record_id, c.operation, c.record, c.before, ${text(changedFields)} AS changed_fields
+  FROM (SELECT
+      k.run_id, k.changed_at, k.resource, k.record_id, k.operation,
+      ${text(`iif(k.extra IS NULL, k.known, ${withExtra})`)} AS record, k.before
+    FROM (SELECT
+        v.run_id, ${timeOfRun('v.run_id', 'v.resource')} AS changed_at, v.resource, v.record_id, v.operation,
+        ${knownFields()} AS known, v.extra, ${text(before)} AS before
+      FROM (${keys()}) v) k) c`;
+}
+
+/** Each change by its run and record; `version_id` is its row in the history if the version has ended. */
+function keys(): string {
+  const insertOrUpdate = (firstSeen: string, changed: string) =>
+    text(`iif(${firstSeen} = ${changed}, 'insert', 'update')`);
+  // With the plus, SQLite does not take the bound for a reason to read by run.
+  const isEnded = (runId: string) => `+${runId} <= ${newestEndedRun}`;
+  const removals = `SELECT h.valid_to_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
+      ${text("'removal'")} AS operation, ${text('NULL')} AS extra, h.id AS version_id
+    FROM record_history h WHERE h.ended_by = 'removal' AND ${isEnded('h.valid_to_run_id')}`;
+  const rows = [...lists, { resource: 'connections', table: 'connections' }].map(
+    ({ resource, table }) => `SELECT t._changed_run_id, ${text(`'${resource}'`)}, t.id,
+        ${insertOrUpdate('t._first_seen_run_id', 't._changed_run_id')}, t._extra, ${integer('NULL')}
+      FROM ${table} t WHERE ${isEnded('t._changed_run_id')}`,
+  );
+  const begun = `SELECT h.valid_from_run_id, h.resource, h.record_id,
+      ${insertOrUpdate('h.first_seen_run_id', 'h.valid_from_run_id')}, ${text('NULL')}, h.id
+    FROM record_history h WHERE ${isEnded('h.valid_from_run_id')}`;
+  return [removals, ...rows, begun].join(' UNION ALL ');
+}
+
+/** JSON of a record in the service's own shape; of a row without what `_extra` says. */
+function knownFields(): string {
+  const connection = "json_object('id', t.id, 'name', t.name)";
+  return `CASE
+    WHEN v.operation = 'removal' THEN (SELECT h.record FROM record_history h WHERE h.id = v.version_id)
+    WHEN v.version_id IS NOT NULL THEN CASE v.resource
+      ${lists.map(list => `WHEN '${list.resource}' THEN ${endedRecord(list)}`).join(' ')}
+      ELSE (SELECT h.record FROM record_history h WHERE h.id = v.version_id) END
+    ${lists.map(list => `WHEN v.resource = '${list.resource}' THEN (SELECT ${rowRecord(list)} FROM ${list.table} t WHERE t.id = v.record_id)`).join(' ')}
+    ELSE (SELECT ${connection} FROM connections t WHERE t.id = v.record_id)
+  END`;
+}
+
+function rowRecord(list: ListDefinition): string {
+  const id = list.identity.by === 'id' ? ["'id', t.id"] : [];
+  const fields = list.fields.map(field => `'${field.name}', ${rowValue(list, field)}`);
+  return `json_object(${[...id, ...fields].join(', ')})`;
+}
+
+function rowValue(list: ListDefinition, field: Field): string {
+  switch (field.kind) {
+    case 'text':
+    case 'integer':
+      return `t.${field.column}`;
+    case 'connection':
+      return `json(${reference(`t.${field.column}`)})`;
+    case 'texts':
+      return `json(${arrayOf(list, field, 'value', field.column)})`;
+    case 'connections': {
+      const element = `coalesce(${reference(`a.${field.column}`)}, 'null')`;
+      return `json(${arrayOf(list, field, 'json(value)', element)})`;
+    }
+  }
+}
+
+/** A connection as the service writes it where it refers to one, with the name that it had after the change's run. */
+function reference(id: string): string {
+  const then = versionOf('c.id', 'n.valid_to_run_id > v.run_id');
+  // A name that its column could not hold is among the further fields.
+  const name = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
+  const now = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
+    '{"id":' || c.id || ${name} || ',' || substr(c._extra, 2))`;
+  return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${now}) FROM connections c WHERE c.id = ${id})`;
+}
+
+/** The JSON of the first version of a connection that ended in some runs; null if none did. */
+function versionOf(id: string, condition: string): string {
+  return `(SELECT n.record FROM record_history n
+    WHERE n.resource = 'connections' AND n.record_id = ${id} AND ${condition} ORDER BY n.valid_from_run_id LIMIT 1)`;
+}
+
+/**
+ * The record of a version that ended. It was written with the names of just before its end, so connections that were renamed in
+ * between get the names of its beginning. Most versions began after the last renaming, and are taken as they are.
+ */
+function endedRecord(list: ListDefinition): string {
+  const parts = [
+    ...scalarFields(list).flatMap(({ kind, name }) => (kind === 'connection' ? [renamedIn(name)] : [])),
+    ...arrayFields(list).flatMap(({ kind, name }) => (kind === 'connections' ? [renamedInArray(name)] : [])),
+  ];
+  const isAsWritten = parts.map((_, at) => `n${at} IS NULL`).join(' AND ');
+  // A path that leads nowhere replaces nothing.
+  const replaced = parts.map(({ path }, at) => `iif(n${at} IS NULL, '$[0]', '${path}'), json(n${at})`);
+  const names = parts.map(({ renamed }, at) => `${renamed} AS n${at}`);
+  const withNames = `(SELECT iif(${isAsWritten}, h.record, json_replace(h.record, ${replaced.join(', ')}))
+    FROM (SELECT ${names.join(', ')}))`;
+  return `(SELECT iif(h.valid_from_run_id >= ${lastRenaming}, h.record, ${withNames})
+    FROM record_history h WHERE h.id = v.version_id)`;
+}
+
+const lastRenaming = `(SELECT coalesce(max(n.valid_to_run_id), 0) FROM record_history n WHERE n.resource = 'connections')`;
+
+/** What a version's reference says if its connection was renamed while the version lasted; null if not. */
+function renamedIn(name: string): { path: string; renamed: string } {
+  return { path: `$.${name}`, renamed: renamedSince(`json_extract(h.record, '$.${name}.id')`) };
+}
+
+function renamedInArray(name: string): { path: string; renamed: string } {
+  const id = `json_extract(iif(e.type = 'object', e.value, '{}'), '$.id')`;
+  const elements = `SELECT ${renamedSince(id)} AS renamed, iif(e.type = 'object', e.value, json_quote(e.value)) AS value
+    FROM json_each(h.record, '$.${name}') e`;
+  const renamed = `(SELECT iif(count(renamed) = 0, NULL, json_group_array(json(coalesce(renamed, value)))) FROM (${elements}))`;
+  return { path: `$.${name}`, renamed };
+}
+
+function renamedSince(id: string): string {
+  return versionOf(id, 'n.valid_to_run_id > h.valid_from_run_id AND n.valid_to_run_id < h.valid_to_run_id');
+}
+
+/** A field that its columns could not hold is among the further fields, so it is left out of the others. */
+const withExtra = `(SELECT substr(j, 1, length(j) - 1) || ',' || substr(k.extra, 2) FROM (
+  SELECT json_group_object(f.key, json(iif(f.type IN ('object', 'array'), f.value, json_quote(f.value)))) AS j
+  FROM json_each(k.known) f WHERE f.key NOT IN (SELECT key FROM json_each(k.extra))))`;
+
+// With the plus, SQLite 3.40 does not read all that the run has ended.
+const before = `iif(v.operation = 'update',
+  (SELECT b.record FROM record_history b
+   WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id), NULL)`;
+
+/** The names of the fields in which a record differs from the one before it, in their order. */
+const changedFields = `iif(c.before IS NULL, NULL, (SELECT json_group_array(key) FROM (
+  SELECT key FROM (
+    SELECT key, min(id) AS place FROM (
+      SELECT key, type, value, id FROM json_each(c.record)
+      UNION ALL SELECT key, type, value, id FROM json_each(c.before))
+    GROUP BY key, type, value HAVING count(*) = 1)
+  GROUP BY key ORDER BY min(place))))`;

@@ -1,0 +1,199 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeBigMirror } from '../../support/big-mirror.ts';
+import { holdRun } from '../../support/held-run.ts';
+import { syncScene } from '../../support/in-process.ts';
+import { sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { collection, documentExport, webhook } from '../../support/stand-in.ts';
+
+const views = [
+  ...['changes', 'collections_named', 'document_exports_named', 'latest_versions', 'sync_status'],
+  'webhooks_named',
+];
+
+describe('the views', () => {
+  let scene: Scene;
+
+  beforeAll(async () => {
+    scene = await setScene({}, { exports: 5, collections: 3, webhooks: 2 });
+    await syncScene(scene);
+    scene.service.lists.collections = [collection(1, { name: 'Other' }), collection(2)];
+    await syncScene(scene, { allowMassRemoval: true });
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  test('are each on one line, and none is book-keeping', () => {
+    const rows = sqlite(
+      scene.database,
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY name",
+    );
+    expect(rows.map(({ name }) => name)).toEqual(views);
+    for (const { name, sql } of rows)
+      expect(sql).toMatch(new RegExp(`^CREATE VIEW ${name} AS SELECT [^\\n]+$`));
+  });
+
+  test('tell the type of each column', () => {
+    const types = sqlite(
+      scene.database,
+      `SELECT v.name || '.' || c.name AS name, c.type FROM sqlite_schema v JOIN pragma_table_xinfo(v.name) c
+       WHERE v.type = 'view'`,
+    );
+    expect(types.filter(({ type }) => !/^(TEXT|INT|INTEGER)$/.test(`${type}`))).toEqual([]);
+    const isNumber = (name: unknown) => /(\.|_)(id|seconds|count)$|\.is_/.test(`${name}`);
+    expect(types.filter(({ type }) => type !== 'TEXT').map(({ name }) => name)).toEqual(
+      types.filter(({ name }) => isNumber(name)).map(({ name }) => name),
+    );
+  });
+
+  test('need no table of book-keeping', async () => {
+    await using folder = temporaryFolder();
+    const path = join(folder.path, 'copy.sqlite');
+    const mirror = new Database(scene.database, { readonly: true });
+    mirror.prepare('VACUUM INTO ?').run(path);
+    mirror.close();
+    const copy = new Database(path);
+    const internal = copy
+      .prepare<[], string>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '_*' AND name NOT GLOB '[a-z]*'",
+      )
+      .pluck()
+      .all();
+    expect(internal).toContain('__drizzle_migrations');
+    copy.exec(internal.map(name => `DROP TABLE ${name};`).join(' '));
+    copy.close();
+    for (const view of views) {
+      const all = `SELECT * FROM ${view}`;
+      expect(sqlite(path, all).length).toBeGreaterThan(0);
+      if (view !== 'sync_status') expect(sqlite(path, all)).toEqual(sqlite(scene.database, all));
+    }
+  });
+
+  test('have the times of the runs that first saw and last changed a record', () => {
+    const [at1, at2] = ['1', '2'].map(
+      runId =>
+        sqlite(
+          scene.database,
+          `SELECT completed_at AS at FROM sync_run_resources WHERE run_id = ${runId} AND resource = 'collections'`,
+        )[0]?.at,
+    );
+    expect(at1).not.toBe(at2);
+    expect(
+      sqlite(scene.database, 'SELECT id, first_seen_at, changed_at FROM collections_named ORDER BY id'),
+    ).toEqual([
+      { id: 1, first_seen_at: at1, changed_at: at2 },
+      { id: 2, first_seen_at: at1, changed_at: at1 },
+    ]);
+  });
+});
+
+test('`latest_versions` has the newest export of each document', async () => {
+  await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+  const source = (id: number) => ({ sourceConnection: { id, name: `Source ${id}` } });
+  const exported = (title: string, reference: string | null, sourceId: number, exportedAt: string | null) =>
+    documentExport(1, {
+      ...source(sourceId),
+      sourceDocumentTitle: title,
+      sourceDocumentReference: reference,
+      exportedAt,
+    });
+  const [monday, tuesday] = ['2026-01-05T08:00:00Z', '2026-01-06T08:00:00Z'];
+  scene.service.lists['document-exports'] = [
+    exported('old', 'A', 1, monday),
+    exported('new', 'A', 1, tuesday),
+    exported('of another source', 'A', 2, monday),
+    exported('without a time', 'B', 1, null),
+    exported('with a time', 'B', 1, monday),
+    exported('without a reference', null, 1, monday),
+    exported('also without one', null, 1, tuesday),
+    exported('first of two at once', 'C', 1, monday),
+    exported('second of two at once', 'C', 1, monday),
+  ];
+  await syncScene(scene);
+  const latest = sqlite(
+    scene.database,
+    'SELECT source_document_title AS title, source_connection_name AS source FROM latest_versions ORDER BY id',
+  );
+  const newest = sqlite(
+    scene.database,
+    "SELECT source_document_title AS title FROM document_exports WHERE source_document_reference = 'C' ORDER BY id DESC LIMIT 1",
+  );
+  expect(latest.map(({ title, source: name }) => `${title}: ${name}`).sort()).toEqual(
+    [
+      'new: Source 1',
+      'of another source: Source 2',
+      'with a time: Source 1',
+      'without a reference: Source 1',
+      'also without one: Source 1',
+      `${newest[0]?.title}: Source 1`,
+    ].sort(),
+  );
+  const columns = (view: string) => sqlite(scene.database, `SELECT name FROM pragma_table_info('${view}')`);
+  expect(columns('latest_versions')).toEqual(columns('document_exports_named'));
+});
+
+test('`sync_status` keeps the verdict of the last run that ended while another one is under way', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  const status = () =>
+    sqlite(
+      scene.database,
+      'SELECT last_run_id, last_run_status, completeness, verdict, is_running FROM sync_status',
+    );
+  {
+    await using first = await holdRun(scene, 'webhooks');
+    const none = { last_run_id: null, last_run_status: null, completeness: null, verdict: 'never synced' };
+    expect(status()).toEqual(Array(3).fill({ ...none, is_running: 1 }));
+    await first.release();
+  }
+  const ended = {
+    last_run_id: 1,
+    last_run_status: 'completed',
+    completeness: 'proven',
+    verdict: 'complete: proven',
+  };
+  expect(status()).toEqual(Array(3).fill({ ...ended, is_running: 0 }));
+  scene.service.lists.webhooks = [webhook(1, { description: 'Other' })];
+  await using second = await holdRun(scene, 'webhooks');
+  expect(status()).toEqual(Array(3).fill({ ...ended, is_running: 1 }));
+  await second.release();
+  expect(status()).toEqual(Array(3).fill({ ...ended, last_run_id: 2, is_running: 0 }));
+});
+
+describe('a question to `changes` is answered by indexes', () => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'big.sqlite');
+  beforeAll(() => makeBigMirror(path, 1_000));
+  afterAll(() => folder[Symbol.asyncDispose]());
+
+  const questions = [
+    'SELECT * FROM changes WHERE run_id = 50',
+    'SELECT * FROM changes WHERE run_id = (SELECT max(id) FROM sync_runs)',
+    'SELECT * FROM changes WHERE run_id > 95 ORDER BY run_id',
+    "SELECT * FROM changes WHERE resource = 'document-exports' AND record_id = 500",
+    'SELECT resource, operation, count(*) FROM changes WHERE run_id = 50 GROUP BY 1, 2',
+    'SELECT s.started_at, c.record FROM changes c JOIN sync_runs s ON s.id = c.run_id WHERE c.run_id = 50',
+    'SELECT * FROM changes ORDER BY run_id DESC LIMIT 5',
+  ];
+  /** What is read from one end to the other, by the names that the view gives it, or all that a run has ended for each record. */
+  const slowIn = (plan: readonly string[]) =>
+    plan.filter(
+      line =>
+        /^\W*SCAN [abchlnt](?! VIRTUAL TABLE)(?!.*USING INDEX \w+_run_id$)\b/.test(line) ||
+        line.includes('SEARCH b USING INDEX record_history_valid_to_run_id'),
+    );
+
+  test.each(questions)('by the SQLite that is built in: %s', question => {
+    const plan = sqlite(path, `EXPLAIN QUERY PLAN ${question}`).map(({ detail }) => `${detail}`);
+    expect(slowIn(plan)).toEqual([]);
+  });
+
+  const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
+  test.skipIf(!hasSqliteCli).each(questions)('by the sqlite3 of this machine: %s', question => {
+    const plan = execFileSync('sqlite3', ['-readonly', path, `EXPLAIN QUERY PLAN ${question}`], {
+      encoding: 'utf8',
+    });
+    expect(slowIn(plan.split('\n'))).toEqual([]);
+  });
+});
