@@ -44,9 +44,7 @@ function textOf({ path, runId, bytes, leftOut }: Share): string {
   const state = runId === null ? 'no run has ended yet' : `the mirror as of run ${runId}`;
   const lines = [
     `${path}: ${state}, ${bytesText(bytes)}.`,
-    ...leftOut.map(
-      view => `The view ${view} was left out: it can't be read without what a share leaves out.`,
-    ),
+    ...leftOut.map(view => `The view ${view} was left out: it can't be read without what the share lacks.`),
   ];
   return lines.map(line => `${printable(line)}\n`).join('');
 }

@@ -6,7 +6,7 @@ export interface SchemaPart {
   readonly name: string;
   /** The table that it belongs to, or itself, in lower case: SQLite takes either. */
   readonly table: string;
-  /** The statement that makes it, with one space for any white space. */
+  /** The statement that makes it. */
   readonly sql: string;
 }
 
@@ -17,6 +17,5 @@ export function schemaParts(sqlite: Database.Database): SchemaPart[] {
       `SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema
        WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
     )
-    .all()
-    .map(part => ({ ...part, sql: part.sql.replaceAll(/\s+/g, ' ').trim() }));
+    .all();
 }

@@ -53,7 +53,7 @@ export async function buildShare(
     copyViews(sqlite);
     sqlite.exec('COMMIT');
     sqlite.exec('DETACH mirror');
-    return { leftOut: dropUnreadableViews(sqlite), hasFreePages: underWay.length > 0 };
+    return { leftOut: dropUnreadableViews(sqlite, 'others'), hasFreePages: underWay.length > 0 };
   } finally {
     sqlite.close();
   }

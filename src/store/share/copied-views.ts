@@ -16,19 +16,20 @@ export function copyViews(sqlite: Database.Database): void {
 }
 
 /**
- * Drops the views of others that can't be read in the share, such as those of tables that it does not hold.
+ * Drops views that can't be read in the share, such as those of tables that it does not hold.
  *
+ * @param whose docmirror's own views, or those of others.
  * @returns their names.
  */
-export function dropUnreadableViews(sqlite: Database.Database): string[] {
+export function dropUnreadableViews(sqlite: Database.Database, whose: 'own' | 'others'): string[] {
   const own = viewNames();
   const dropped: string[] = [];
   // A view may be made of another one that is dropped.
   for (let found = unreadableViews(sqlite); ; found = unreadableViews(sqlite)) {
-    const others = found.filter(({ name }) => !own.includes(name));
-    for (const { name } of others) sqlite.exec(`DROP VIEW ${quoted(name)}`);
-    dropped.push(...others.map(({ name }) => name));
-    if (others.length === 0) return dropped;
+    const unreadable = found.filter(({ name }) => own.includes(name) === (whose === 'own'));
+    for (const { name } of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
+    dropped.push(...unreadable.map(({ name }) => name));
+    if (unreadable.length === 0) return dropped;
   }
 }
 

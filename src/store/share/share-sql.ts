@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { codeOf, DocmirrorError } from '../../errors.ts';
 import { makePrivateFile } from '../file/private-file.ts';
-import { unreadableViews } from './copied-views.ts';
+import { dropUnreadableViews, unreadableViews } from './copied-views.ts';
 
 /** Statements that run on a share before it gets its place. */
 export interface ShareSql {
@@ -13,22 +13,27 @@ export interface ShareSql {
 /**
  * Runs statements of the user's own on a share that is being made.
  *
+ * @returns docmirror's views that can't be read any more, such as those of a dropped column: the share lacks them.
  * @throws DocmirrorError with the code `share_failed`, if they fail or leave something half done; it names their file.
  */
-export function runStatements(share: string, { path, text }: ShareSql): void {
+export function runStatements(share: string, { path, text }: ShareSql): string[] {
   const sqlite = new Database(share);
   try {
     // They may roll back what they began, so there is a journal; in memory, because nothing is to lie beside the share.
     sqlite.pragma('journal_mode = MEMORY');
     sqlite.pragma('synchronous = OFF');
+    // Else no column could be dropped that a view names.
+    sqlite.pragma('legacy_alter_table = ON');
     const [id, version] = headerOf(sqlite);
     execute(sqlite, path, text);
     if (sqlite.inTransaction) throw failed(path, 'a transaction is left open; end it with COMMIT');
+    const leftOut = dropUnreadableViews(sqlite, 'own');
     const [view] = unreadableViews(sqlite);
     if (view !== undefined) throw failed(path, `the view ${view.name} can't be read: ${view.why}`);
     // By these the file is known as a share of this shape.
     sqlite.pragma(`application_id = ${id}`);
     sqlite.pragma(`user_version = ${version}`);
+    return leftOut;
   } finally {
     sqlite.close();
   }

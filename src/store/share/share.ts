@@ -27,7 +27,7 @@ export interface Share {
   /** The newest run that it tells of; null if it tells of none. */
   readonly runId: number | null;
   readonly bytes: number;
-  /** Views of others that can't be read without what a share leaves out. */
+  /** Views that can't be read without what the share leaves out, or what its statements dropped. */
   readonly leftOut: readonly string[];
 }
 
@@ -49,8 +49,9 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
   try {
     removeLeftovers(dirname(resolve(path)));
     const selection = { withheld: new Withheld(without), withHistory };
-    const { leftOut, hasFreePages } = await buildShare(built, database, { selection, signal });
-    if (sql !== null) runStatements(built, sql);
+    const { leftOut: others, hasFreePages } = await buildShare(built, database, { selection, signal });
+    const leftOut = [...others];
+    if (sql !== null) leftOut.push(...runStatements(built, sql));
     const isCompact = sql === null && !hasFreePages;
     if (!isCompact) compact(built, compacted);
     const finished = isCompact ? built : compacted;

@@ -29,7 +29,7 @@ test.skipIf(whyNotBound !== null)(
       const { status, stderr } = runBound([command, '--database', path]);
       expect({ status, stderr }).toEqual({
         status: 1,
-        stderr: expect.stringMatching(/^docmirror: .*"docmirror share FILE" makes one\..*\n$/),
+        stderr: expect.stringMatching(/^docmirror: .*"docmirror share FILE" makes one, .*\n$/),
       });
     }
     chmodSync(folder, 0o750);

@@ -273,8 +273,6 @@ describe.concurrent("statements of one's own", () => {
   test('drop a column, and no free page holds its values; the header stays that of a share', async () => {
     await using scene = await setSyncedScene();
     const sql = `
-      DROP VIEW document_exports_named;
-      DROP VIEW changes;
       ALTER TABLE document_exports DROP COLUMN source_document_reference;
       CREATE TABLE totals AS SELECT count(*) AS n FROM document_exports;
       CREATE INDEX kinds ON document_exports (source_document_kind);
