@@ -1,5 +1,6 @@
 import {
   existsSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,10 +13,11 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fullMirror } from '../store/verify/full-mirror.ts';
 import { syncScene } from '../support/in-process.ts';
+import { onMount } from '../support/mount.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
-import { type Scene, setScene } from '../support/scene.ts';
+import { make, type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
-import { collection } from '../support/stand-in.ts';
+import { collection, documentExport } from '../support/stand-in.ts';
 
 async function setSharedScene(...options: Parameters<typeof setScene>): Promise<Scene & { path: string }> {
   const scene = await setScene(...options);
@@ -95,6 +97,11 @@ describe('a share as --database', () => {
     expect(new Set(items.map(({ endpoint }) => endpoint))).toEqual(new Set(['https://hooks.example.com']));
     for (const path of ['/', '/records/webhooks/2', '/search?q=Webhook', '/metrics'])
       expect((await fetch(url + path, { headers })).status, path).toBe(200);
+    // What takes the place of the share is served from then on.
+    await shareOf(scene, { sql: 'DELETE FROM collections' });
+    const answer = await fetch(`${url}/v2/collections`, { headers });
+    expect(await answer.json()).toMatchObject({ items: [] });
+    await shareOf(scene);
   });
 
   test.each([
@@ -196,6 +203,24 @@ describe.concurrent('a share that follows runs', () => {
     expect(existsSync(scene.path)).toBe(false);
     expect(await scene.sync()).toMatchObject({ code: 0 });
     expect(sqlite(scene.path, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
+  });
+
+  test('stays as it is if the disk that holds it is full, and the run is done all the same: exit 3', async ({
+    skip,
+  }) => {
+    await using scene = await setScene({}, { exports: 10 });
+    await onMount(scene, 'size=600k', skip, async folder => {
+      const path = join(folder, 'share.sqlite');
+      expect(await scene.sync('--share', path)).toMatchObject({ code: 0 });
+      const before = readFileSync(path);
+      scene.service.lists['document-exports'].push(...make(2_000, n => documentExport(100 + n)));
+      const { code, summary } = await scene.sync('--share', path);
+      expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
+      const message = expect.stringContaining(`The disk that holds ${path} is full`);
+      expect(summary.share).toEqual({ path, error: { code: 'disk_full', message } });
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(readdirSync(folder)).toEqual(['share.sqlite']);
+    });
   });
 
   test('fails with a journal beside it, and the run is done all the same: exit 3', async () => {

@@ -24,3 +24,25 @@ export async function onMount(
     execFileSync('umount', [folder]);
   }
 }
+
+/** Mounts a folder a second time, so that nobody can write it there, where that is allowed. */
+export async function onReadOnlyMount(
+  source: string,
+  mounted: string,
+  skip: (note: string) => void,
+  work: (folder: string) => Promise<void>,
+) {
+  mkdirSync(mounted);
+  try {
+    execFileSync('mount', ['--bind', source, mounted], { stdio: 'ignore' });
+  } catch {
+    skip('only who may mount file systems can try this');
+    return;
+  }
+  try {
+    execFileSync('mount', ['-o', 'remount,ro,bind', mounted], { stdio: 'ignore' });
+    await work(mounted);
+  } finally {
+    execFileSync('umount', [mounted]);
+  }
+}

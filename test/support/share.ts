@@ -83,6 +83,7 @@ export interface ShareOrder {
   readonly without?: readonly string[];
   readonly withHistory?: boolean;
   readonly sql?: string;
+  readonly signal?: AbortSignal;
 }
 
 /** Makes the share of a scene's mirror in this process, and returns where it lies. */
@@ -97,7 +98,7 @@ export async function shareOf(
     without: order.without ?? [],
     withHistory: order.withHistory ?? true,
     sql: order.sql === undefined ? null : { path: 'own.sql', text: order.sql },
-    signal: new AbortController().signal,
+    signal: order.signal ?? new AbortController().signal,
   });
   return path;
 }

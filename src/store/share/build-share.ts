@@ -19,8 +19,8 @@ export interface BuiltShare {
 const cacheKib = 16 * 1024;
 
 /**
- * Builds the share of a mirror in a new file, from one state of the mirror. Nothing lies beside that file, for it needs no journal: a
- * share that is not finished is thrown away.
+ * Builds the share of a mirror in a new file, from one state of the mirror. Nothing lies beside that file: its journal is in memory,
+ * and stays small, because there was nothing in the file before.
  *
  * @throws MirrorFileError, RefusedFileError if the mirror can't be read.
  */
@@ -34,7 +34,7 @@ export async function buildShare(
   makePrivateFile(path);
   const sqlite = new Database(path, { timeout: busyTimeoutMs * 10 });
   try {
-    for (const pragma of ['main.journal_mode = OFF', 'main.synchronous = OFF', 'foreign_keys = OFF'])
+    for (const pragma of ['main.journal_mode = MEMORY', 'main.synchronous = OFF', 'foreign_keys = OFF'])
       sqlite.pragma(pragma);
     sqlite.pragma(`main.cache_size = -${cacheKib}`);
     addFunctions(sqlite, selection.withheld);

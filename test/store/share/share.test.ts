@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CancelledError } from '../../../src/errors.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
@@ -261,6 +262,14 @@ describe.concurrent('a share', () => {
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(sqlite(real, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
   });
+
+  test('is not made if its maker is told to stop', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    const signal = AbortSignal.abort(new CancelledError('SIGTERM'));
+    await expect(shareOf(scene, { signal })).rejects.toThrow('Stopped by SIGTERM');
+    expect(readdirSync(scene.folder).filter(name => name.includes('share'))).toEqual([]);
+  });
 });
 
 describe.concurrent("statements of one's own", () => {
@@ -369,7 +378,11 @@ describe('a run that has not ended', () => {
     const ended = 'SELECT count(*) AS n FROM record_history WHERE valid_to_run_id = 3';
     expect(Number(sqlite(died, ended)[0]?.n)).toBeGreaterThan(5);
     expect(sqlite(died, 'SELECT status FROM sync_runs WHERE id = 3')).toEqual([{ status: 'running' }]);
+    const files = () => ['', '-wal'].map(beside => readFileSync(`${died}${beside}`, 'hex'));
+    const asItDied = files();
     expect(await sharesOf(died)).toEqual(before);
+    // What the run left in its log is the next run's to fold back.
+    expect(files()).toEqual(asItDied);
     expect(sqlite(join(scene.folder, 'share.sqlite'), 'PRAGMA freelist_count')).toEqual([
       { freelist_count: 0 },
     ]);

@@ -1,0 +1,155 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Random } from '../../../src/sample/random.ts';
+import { syncScene } from '../../support/in-process.ts';
+import { programPath } from '../../support/program.ts';
+import { spawnCli, sqlite } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { readable, shareOf } from '../../support/share.ts';
+import type { SampleItem } from '../../support/stand-in.ts';
+
+/** A share of the first run, and a mirror with a second one. */
+async function setOldScene(): Promise<Scene & { path: string; old: Buffer; sql: string }> {
+  const scene = await setScene({}, { exports: 12, collections: 3, webhooks: 2 });
+  await syncScene(scene);
+  const path = await shareOf(scene);
+  const old = readFileSync(path);
+  (scene.service.lists.collections[0] as SampleItem).name = 'new';
+  await syncScene(scene);
+  const sql = join(scene.folder, 'own.sql');
+  writeFileSync(sql, 'CREATE VIEW mine AS SELECT 1 AS one; CREATE INDEX mine_too ON collections (name)');
+  return { ...scene, path, old, sql };
+}
+
+const unfinishedIn = (folder: string) => readdirSync(folder).filter(name => name.includes('unfinished'));
+
+/** True if the new share is there; the old one is put back for the next try. */
+function isNew({ path, old }: { path: string; old: Buffer }, expected: Record<string, string[]>): boolean {
+  if (readFileSync(path).equals(old)) return false;
+  expect(sqlite(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  expect(readable(path)).toEqual(expected);
+  writeFileSync(path, old);
+  return true;
+}
+
+/** What was left behind goes with the first share that is made a day later. */
+async function expectLeftoversGo(scene: Scene & { path: string }): Promise<void> {
+  const left = unfinishedIn(scene.folder);
+  expect(left.length, 'the kills came too late to show anything').toBeGreaterThan(0);
+  const twoDaysAgo = Date.now() / 1_000 - 2 * 24 * 3_600;
+  for (const name of left) utimesSync(join(scene.folder, name), twoDaysAgo, twoDaysAgo);
+  await shareOf(scene);
+  expect(unfinishedIn(scene.folder)).toEqual([]);
+}
+
+/** All by which something is written, given another name or other rights, or removed. */
+const calls = ['pwrite64', 'ftruncate', 'chmod', 'fsync', 'rename', 'unlink'];
+
+/** Runs docmirror under strace, to its end or to its death. */
+async function strace(scene: Scene, options: string[], args: string[]) {
+  const command = ['-f', '-qq', ...options, process.execPath, '--', programPath, ...args];
+  const env = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1', ...scene.env };
+  const child = spawn('strace', command, { env, cwd: scene.folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [stderr, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { stderr, wasKilled: signal === 'SIGKILL' || code === 137, code };
+}
+
+/** Has docmirror killed as it makes a system call for the nth time. */
+function killedAt(scene: Scene, call: string, at: number, args: string[]) {
+  const kill = `inject=${call}:signal=KILL:when=${at}`;
+  return strace(scene, ['-e', `trace=${call}`, '-e', kill, '-o', '/dev/null'], args);
+}
+
+/** How often docmirror makes each of these calls. */
+async function countCalls(scene: Scene, args: string[]): Promise<Map<string, number>> {
+  const log = join(scene.folder, 'strace.log');
+  const { code, stderr } = await strace(scene, ['-e', `trace=${calls}`, '-o', log], args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const names = readFileSync(log, 'utf8')
+    .split('\n')
+    .flatMap(line => /^\d+ (\w+)\(/.exec(line)?.[1] ?? []);
+  return new Map(calls.map(call => [call, names.filter(name => name === call).length]));
+}
+
+const hasStrace = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true']).status === 0;
+const skipped = hasStrace ? '' : ' (skipped: strace is needed, and the right to use it)';
+
+describe.concurrent('a share that is killed while it is made', { timeout: 900_000 }, () => {
+  test.skipIf(!hasStrace).each([
+    ['plainly', (_scene: { sql: string }) => [] as string[]],
+    ['with statements', ({ sql }: { sql: string }) => ['--sql', sql]],
+  ])(`at any of its writes, %s, is the old one or the new one${skipped}`, async (_, flags) => {
+    await using scene = await setOldScene();
+    const args = ['share', scene.path, ...flags(scene)];
+    const counts = await countCalls(scene, args);
+    const expected = readable(scene.path);
+    writeFileSync(scene.path, scene.old);
+    const seen = { old: 0, new: 0 };
+    for (const [call, count] of counts) {
+      for (let at = 1; at <= count; at++) {
+        const { wasKilled } = await killedAt(scene, call, at, args);
+        expect({ call, at, wasKilled }).toEqual({ call, at, wasKilled: true });
+        seen[isNew(scene, expected) ? 'new' : 'old']++;
+      }
+    }
+    expect(seen.old).toBeGreaterThan(50);
+    expect(seen.new).toBeGreaterThan(0);
+    await expectLeftoversGo(scene);
+  });
+
+  test.skipIf(!hasStrace)(
+    `at any step of its place, after a run, is the old one or the new one, and the run is done${skipped}`,
+    async () => {
+      await using scene = await setOldScene();
+      scene.env.DOCMIRROR_SHARE = scene.path;
+      const counts = await countCalls(scene, ['sync', '--full']);
+      const expected = readable(scene.path);
+      writeFileSync(scene.path, scene.old);
+      const without = (contents: Record<string, string[]>) => {
+        const {
+          sync_runs: _runs,
+          sync_run_resources: _lists,
+          sync_receipts: _r,
+          sync_status: _s,
+          ...rest
+        } = contents;
+        return rest;
+      };
+      for (const call of ['chmod', 'rename', 'unlink']) {
+        for (let at = 1; at <= (counts.get(call) ?? 0); at++) {
+          await killedAt(scene, call, at, ['sync', '--full']);
+          const isOld = readFileSync(scene.path).equals(scene.old);
+          if (!isOld) expect(without(readable(scene.path))).toEqual(without(expected));
+          writeFileSync(scene.path, scene.old);
+        }
+      }
+      expect(await scene.sync()).toMatchObject({ code: 0, summary: { share: { error: null } } });
+      expect(without(readable(scene.path))).toEqual(without(expected));
+    },
+  );
+
+  test('at any time is the old one or the new one', async () => {
+    await using scene = await setOldScene();
+    const startedAtMs = performance.now();
+    expect(await scene.run('share', scene.path)).toMatchObject({ code: 0 });
+    const tookMs = performance.now() - startedAtMs;
+    const expected = readable(scene.path);
+    writeFileSync(scene.path, scene.old);
+    const chance = new Random(1);
+    const seen = { old: 0, new: 0 };
+    for (let round = 0; round < 40; round++) {
+      await using cli = spawnCli(['share', scene.path], { env: scene.env });
+      await wait(tookMs * 1.2 * chance.fraction());
+      cli.child.kill('SIGKILL');
+      await cli.done;
+      seen[isNew(scene, expected) ? 'new' : 'old']++;
+    }
+    expect(seen.old).toBeGreaterThan(0);
+    expect(existsSync(scene.path)).toBe(true);
+  });
+});

@@ -1,0 +1,243 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { createLogger } from '../../../src/commands/logging.ts';
+import { runOnce } from '../../../src/commands/run-once.ts';
+import { resolveConfig, resolveService } from '../../../src/config/resolve.ts';
+import { lists } from '../../../src/contract/lists.ts';
+import { Secrets } from '../../../src/service/secrets.ts';
+import { syncScene } from '../../support/in-process.ts';
+import { onReadOnlyMount } from '../../support/mount.ts';
+import { programPath } from '../../support/program.ts';
+import { sqlite } from '../../support/run-cli.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
+import { asStranger, shareOf, strangerOptions, whyNoStranger } from '../../support/share.ts';
+import type { SampleItem } from '../../support/stand-in.ts';
+
+const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
+const module = join(import.meta.dirname, 'readers.long.test.ts');
+
+const query = `SELECT count(*) AS n FROM document_exports_named WHERE source_connection_name IS NOT NULL
+  UNION ALL SELECT count(*) FROM changes UNION ALL SELECT count(*) FROM sync_status`;
+
+const python = (address: string, isUri: boolean) => `
+import sqlite3, sys
+for row in sqlite3.connect(${address}, uri=${isUri ? 'True' : 'False'}).execute(sys.argv[2]): print(row[0])`;
+
+const node = (open: string) => `
+const Database = require('node:module').createRequire(${JSON.stringify(module)})('better-sqlite3');
+const { DatabaseSync } = require('node:sqlite');
+for (const { n } of (${open}).prepare(process.argv[2]).all()) console.log(n);`;
+
+/** What somebody may have at hand; each prints the first column of the query's rows. */
+const drivers: [name: string, program: string, args: string[]][] = [
+  ['sqlite3', 'sqlite3', []],
+  ['sqlite3 -readonly', 'sqlite3', ['-readonly']],
+  ['Python', 'python3', ['-c', python('sys.argv[1]', false)]],
+  ['Python, mode=ro', 'python3', ['-c', python("'file:' + sys.argv[1] + '?mode=ro'", true)]],
+  ['better-sqlite3', process.execPath, ['-e', node('new Database(process.argv[1])')]],
+  [
+    'better-sqlite3, readonly',
+    process.execPath,
+    ['-e', node('new Database(process.argv[1], { readonly: true })')],
+  ],
+  ['node:sqlite', process.execPath, ['-e', node('new DatabaseSync(process.argv[1])')]],
+  [
+    'node:sqlite, readOnly',
+    process.execPath,
+    ['-e', node('new DatabaseSync(process.argv[1], { readOnly: true })')],
+  ],
+];
+
+/** Where Debian puts it; one below somebody's home is closed to others. */
+const programOf = (name: string) => (existsSync(`/usr/bin/${name}`) ? `/usr/bin/${name}` : name);
+
+function expectRead(path: string): void {
+  const expected = sqlite(path, query).map(({ n }) => String(n));
+  expect(Number(expected[1])).toBeGreaterThan(100);
+  for (const [name, program, args] of drivers) {
+    const { status, stdout, stderr } = asStranger(programOf(program), [...args, path, query]);
+    expect({ name, status, stderr, lines: stdout.trim().split(/\s+/) }).toEqual({
+      name,
+      status: 0,
+      stderr: '',
+      lines: expected,
+    });
+  }
+  const { status, stdout, stderr } = asStranger(process.execPath, [
+    programPath,
+    'status',
+    '--database',
+    path,
+  ]);
+  expect({ status, stderr, stdout }).toEqual({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringContaining('proven'),
+  });
+}
+
+async function setOpenScene(...options: Parameters<typeof setScene>): Promise<Scene & { open: string }> {
+  const scene = await setScene(...options);
+  chmodSync(scene.folder, 0o755);
+  const open = join(scene.folder, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o755);
+  return { ...scene, open };
+}
+
+describe.skipIf(whyNoStranger !== null)(`another user, with read permission alone,${skipped}`, () => {
+  test('reads a share with any SQLite, in a folder that they can not write', async () => {
+    await using scene = await setOpenScene();
+    await syncScene(scene);
+    const path = await shareOf(scene, { target: join(scene.open, 'share.sqlite') });
+    expect(asStranger('touch', [join(scene.open, 'x')]).status).not.toBe(0);
+    expectRead(path);
+    expect(readdirSync(scene.open)).toEqual(['share.sqlite']);
+  });
+
+  test('reads it on a mount that nobody can write', async ({ skip }) => {
+    await using scene = await setOpenScene();
+    await syncScene(scene);
+    const path = await shareOf(scene, { target: join(scene.open, 'share.sqlite') });
+    const mounted = join(scene.folder, 'mounted');
+    await onReadOnlyMount(scene.open, mounted, skip, async folder => {
+      expect(() => copyFileSync(path, join(folder, 'x'))).toThrow('EROFS');
+      expectRead(join(folder, 'share.sqlite'));
+    });
+  });
+
+  test('reads it during runs, whichever they use', async () => {
+    await using scene = await setOpenScene({ latencyMs: 3 });
+    scene.env.DOCMIRROR_SHARE = join(scene.open, 'share.sqlite');
+    await scene.sync();
+    let isOver = false;
+    let runs = 0;
+    const running = (async () => {
+      for (; !isOver; runs++) {
+        (scene.service.lists.collections[0] as SampleItem).name = `round ${runs}`;
+        expect(await scene.sync('--full')).toMatchObject({ code: 0, summary: { share: { error: null } } });
+      }
+    })();
+    while (runs < 4) {
+      for (const [name, program, args] of drivers) {
+        const child = spawn(
+          programOf(program),
+          [...args, join(scene.open, 'share.sqlite'), query],
+          strangerOptions,
+        );
+        const [stdout, stderr, [code]] = await Promise.all([
+          text(child.stdout),
+          text(child.stderr),
+          once(child, 'close'),
+        ]);
+        expect({ name, code, stderr }).toEqual({ name, code: 0, stderr: '' });
+        expect(stdout.split('\n')[0]).toBe('130');
+      }
+    }
+    isOver = true;
+    await running;
+  });
+
+  test('is told of shares, if it is the mirror that they name', async () => {
+    await using scene = await setOpenScene();
+    await syncScene(scene);
+    const env = { DOCMIRROR_SHARE: '/srv/share.sqlite' };
+    const status = (mode: number, variables = {}) => {
+      chmodSync(scene.database, mode);
+      return asStranger(process.execPath, [programPath, 'status', '--database', scene.database], variables);
+    };
+    const closed = status(0o600);
+    expect(closed.status).toBe(1);
+    expect(closed.stderr).toMatch(
+      /can't be opened\. .*Read permission is enough for a share only: "docmirror share FILE" makes one/,
+    );
+    expect(status(0o600, env).stderr).toContain('It is /srv/share.sqlite; name it with --database.');
+    chmodSync(scene.folder, 0o700);
+    expect(status(0o644, env).stderr).toContain('It is /srv/share.sqlite; name it with --database.');
+  });
+});
+
+const replacements = 200;
+
+/** Somebody else's program that reads a share in loops, or holds it open. */
+class Reader {
+  readonly #child: ChildProcess;
+  readonly #said: Promise<string>;
+
+  constructor(driver: string, path: string, ...hold: string[]) {
+    const script = join(import.meta.dirname, '..', '..', 'support', 'share-reader.mjs');
+    const options = whyNoStranger === null ? strangerOptions : {};
+    this.#child = spawn(process.execPath, [script, module, driver, path, ...hold], options);
+    if (this.#child.stdout === null) throw new Error('The reader has no standard output.');
+    this.#said = text(this.#child.stdout);
+  }
+
+  get isOver(): boolean {
+    return this.#child.exitCode !== null;
+  }
+
+  async end(): Promise<{ seen: number; newest: number }> {
+    this.#child.stdin?.end();
+    const [begun, last = ''] = (await this.#said).trim().split('\n');
+    expect(begun).toBe('begun');
+    return JSON.parse(last);
+  }
+}
+
+test(`no reader sees an error, half a run, or a row that no ended run left, over ${replacements} replacements`, async () => {
+  await using scene = await setOpenScene({}, { exports: 40, collections: 5, webhooks: 4 });
+  const path = join(scene.open, 'share.sqlite');
+  const sync = (round: number) => {
+    const { lists: served } = scene.service;
+    for (const item of served.collections as SampleItem[]) item.name = `round ${round}`;
+    for (const item of served.webhooks as SampleItem[]) item.description = `round ${round}`;
+    (served['document-exports'][0] as SampleItem).sourceDocumentTitle = `round ${round}`;
+    return syncAndShare(scene, path);
+  };
+  await sync(0);
+  const names = ['better-sqlite3', 'better-sqlite3, readonly', 'node:sqlite', 'node:sqlite, readOnly'];
+  const readers = Array.from({ length: 10 }, (_, at) => new Reader(names[at % names.length] as string, path));
+  const cursor = new Reader('better-sqlite3', path, 'hold');
+  for (let round = 1; round <= replacements; round++) {
+    expect(await sync(round)).toEqual({ path, error: null });
+    if (readers.some(reader => reader.isOver)) break;
+  }
+  for (const reader of readers) {
+    const { seen, ...rest } = await reader.end();
+    expect(rest).toEqual({ newest: replacements + 1 });
+    expect(seen).toBeGreaterThan(5);
+  }
+  expect(await cursor.end()).toEqual({ seen: 1, newest: 0 });
+  expect(readdirSync(scene.open)).toEqual(['share.sqlite']);
+}, 900_000);
+
+/** One run with its share, as `sync` makes them, without a process of its own. */
+async function syncAndShare(scene: Scene, path: string) {
+  const secrets = new Secrets();
+  const environment = { ...scene.env, DOCMIRROR_SHARE: path };
+  const { share } = await runOnce({
+    config: resolveConfig({}, environment),
+    service: resolveService({}, environment),
+    lists,
+    trigger: 'manual',
+    flags: { full: true },
+    logger: await createLogger('silent', false, secrets),
+    secrets,
+    observer: {
+      listStarted() {},
+      walkStarted() {},
+      pageDone() {},
+      walkAgain() {},
+      mirrorDoubted() {},
+      listEnded() {},
+      waiting() {},
+      close() {},
+    },
+    signal: new AbortController().signal,
+  });
+  return share;
+}
