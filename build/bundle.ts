@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -16,7 +17,6 @@ const bundled = new Set([
   'cli-table3',
   'commander',
   'csv-stringify',
-  'drizzle-orm',
   'get-east-asian-width',
   'jsonc-parser',
   'leven',
@@ -72,4 +72,39 @@ function writeUnlessSame(path: string, text: string): void {
   if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
 }
 
-if (import.meta.main) await bundle('dist');
+/**
+ * Writes what `docmirror/schema` is: `schema.js`, and its declarations in `types/`. It takes Drizzle from whoever imports it: tables
+ * of another copy of Drizzle would not fit the queries.
+ */
+export async function bundleSchema(folder: string): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/schema.ts'],
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    external: ['drizzle-orm'],
+    logLevel: 'warning',
+  });
+  const declarations = ['--declaration', '--emitDeclarationOnly', '--noEmit', 'false'];
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  execFileSync(
+    process.execPath,
+    [
+      tsc,
+      '--project',
+      join(root, 'build', 'schema.tsconfig.json'),
+      ...declarations,
+      '--outDir',
+      join(root, folder, 'types'),
+    ],
+    { stdio: 'inherit' },
+  );
+}
+
+if (import.meta.main) {
+  await bundle('dist');
+  await bundleSchema('dist');
+}

@@ -17,6 +17,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   version: [],
   freshness: [],
   errors: [],
+  schema: ['store/tables'],
   config: ['errors'],
   contract: [],
   audit: [],
@@ -263,11 +264,16 @@ describe('the packages', () => {
     expect(said(wrong)).toEqual([]);
   });
 
-  test('each that is installed with docmirror is needed', () => {
-    const manifest: { dependencies: Record<string, string> } = JSON.parse(
+  test('each that is installed with docmirror, or beside it, is needed', () => {
+    const {
+      dependencies,
+      peerDependencies,
+    }: Record<string, Record<string, string>> = JSON.parse(
       readFileSync(join(source, '..', 'package.json'), 'utf8'),
     );
-    expect(Object.keys(manifest.dependencies).sort()).toEqual(Object.keys(packageRooms).sort());
+    expect(Object.keys({ ...dependencies, ...peerDependencies }).sort()).toEqual(
+      Object.keys(packageRooms).sort(),
+    );
   });
 
   test('each is touched by all of them', () => {

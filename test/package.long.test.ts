@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sqlite, temporaryFolder } from './support/run-cli.ts';
+import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -33,9 +33,12 @@ describe('the package, installed in an empty folder', () => {
         ...['man', 'migrations', 'package.json'],
       ].sort(),
     );
-    const programs = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
-    expect(programs).toContain('cli.js');
-    expect(programs.filter(name => !/^[\w-]+\.js$/.test(name))).toEqual([]);
+    const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
+    expect(built).toContain('cli.js');
+    const isExpected = (name: string) => /^[\w-]+\.js$|^types(\/|$)/.test(name);
+    expect(built.filter(name => !isExpected(name))).toEqual([]);
+    const types = built.filter(name => name.startsWith('types') && name.includes('.'));
+    expect(types.filter(name => !name.endsWith('.d.ts'))).toEqual([]);
   });
 
   test('needs nothing that only development needs', () => {
@@ -88,6 +91,84 @@ describe('the package, installed in an empty folder', () => {
     return run(process.execPath, [program, ...args], { cwd, env: { PATH, HOME } });
   }
 });
+
+/** Reads a mirror by `docmirror/schema`; a comment before a line says that it must not compile. */
+const typedProgram = `
+import Database from 'better-sqlite3';
+import { and, desc, eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import {
+  changes, collections, collectionsNamed, connections, documentExports, documentExportsNamed, latestVersions, recordHistory,
+  rejectedRecords, syncReceipts, syncRunResources, syncRuns, syncStatus, webhookConnections, webhookEvents, webhooks, webhooksNamed,
+} from 'docmirror/schema';
+// @ts-expect-error
+import { contentSums } from 'docmirror/schema';
+
+const db = drizzle(new Database('docmirror-demo.sqlite', { readonly: true }));
+
+const [newest] = db
+  .select({ title: documentExports.sourceDocumentTitle, source: connections.name, id: documentExports.id })
+  .from(documentExports)
+  .leftJoin(connections, eq(connections.id, documentExports.sourceConnectionId))
+  .orderBy(desc(documentExports.exportedAt))
+  .limit(1)
+  .all();
+const id: number | undefined = newest?.id;
+// @ts-expect-error
+const title: string | undefined = newest?.title;
+console.log(typeof id, typeof newest?.title, typeof newest?.source);
+
+const updates = db.select().from(changes).where(and(eq(changes.runId, 2), eq(changes.operation, 'update'))).all();
+const differ = updates.map(({ record, before, changedFields, operation }) => {
+  const name: 'insert' | 'update' | 'removal' = operation;
+  // @ts-expect-error
+  const text: string = before;
+  if (record === null || before === null || changedFields === null) throw new Error(name);
+  const fields: string[] = JSON.parse(changedFields);
+  return fields.some(field => JSON.parse(record)[field] !== JSON.parse(before)[field]);
+});
+console.log(differ.length > 0, differ.every(Boolean));
+
+const named = db.select({ id: documentExportsNamed.id, seen: documentExportsNamed.firstSeenAt }).from(documentExportsNamed).all();
+const latest = db.select().from(latestVersions).all();
+console.log(latest.length > 0 && latest.length < named.length, typeof latest[0]?.sourceConnectionName);
+const [status] = db.select().from(syncStatus).where(eq(syncStatus.resource, 'webhooks')).all();
+console.log(status?.verdict, status?.isRunning, status?.recordCount === db.select().from(webhooks).all().length);
+
+const others = [
+  collections, collectionsNamed, recordHistory, rejectedRecords, syncReceipts, syncRunResources, syncRuns, webhookConnections,
+  webhookEvents, webhooksNamed,
+];
+console.log(others.map(each => Object.keys(db.select().from(each).limit(1).get() ?? { none: 0 }).length > 0).length);
+`;
+
+test(
+  'the package gives a strict TypeScript program the tables and views of a mirror',
+  async () => {
+    await using folder = temporaryFolder();
+    const tarball = await pack(join(folder.path, 'copy'), folder.path);
+    const program = join(folder.path, 'program');
+    mkdirSync(program);
+    writeFileSync(join(program, 'package.json'), '{ "private": true, "type": "module" }\n');
+    const { devDependencies } = manifest();
+    const packages = ['drizzle-orm', 'typescript', '@types/better-sqlite3', '@types/node'].map(
+      name => `${name}@${devDependencies[name]}`,
+    );
+    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+    await npm(program, 'install', ...quietly, tarball, ...packages);
+    expect(await runCli(['demo'], { cwd: program })).toMatchObject({ code: 0 });
+    writeFileSync(join(program, 'program.ts'), typedProgram);
+    const node = async (...args: string[]) => (await run(process.execPath, args, { cwd: program })).stdout;
+    const tsc = join(program, 'node_modules', 'typescript', 'bin', 'tsc');
+    const flags = ['--strict', '--noUncheckedIndexedAccess', '--module', 'nodenext', '--target', 'es2024'];
+    // Drizzle's own declarations name packages of other databases.
+    expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'program.ts')).toBe('');
+    expect(await node('program.js')).toBe(
+      'number string string\ntrue true\ntrue string\ncomplete: proven 0 true\n10\n',
+    );
+  },
+  installMsMax,
+);
 
 /** Packs a copy of the repository, so that what others build or test in it meanwhile is left alone. */
 async function pack(copy: string, destination: string): Promise<string> {

@@ -18,8 +18,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeOutgrownMirror, type Outgrown } from '../support/outgrown-mirror.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 
-// What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, and
-// "npm run db:generate". Nothing else is edited, and all that is asked here has to hold.
+// What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, a
+// connection's name among the columns of the views, and "npm run db:generate". Nothing else is edited, and all that is asked
+// here has to hold.
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -31,6 +32,8 @@ const inSchema = `
     language: text('language'),
     pageTotal: integer('page_total'),
     reviewerConnectionId: connectionId('reviewer_connection_id'),`;
+const inViews = `
+  reviewerConnectionName: text('reviewer_connection_name'),`;
 
 interface Ended {
   readonly code: number | null;
@@ -134,6 +137,7 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(grown, 'node_modules'));
   addBehind(join(grown, 'src/contract/lists.ts'), "textField('exportedAt', 'exported_at'),", inRegistry);
   addBehind(join(grown, 'src/store/tables/schema.ts'), "exportedAt: text('exported_at'),", inSchema);
+  addBehind(join(grown, 'src/store/tables/view-columns.ts'), '  ...documentExportFields(),', inViews);
   // A changed default makes drizzle-kit build the table anew, which others refer to and views read.
   addBehind(join(grown, 'src/store/tables/schema.ts'), "description: text('description')", ".default('')");
   const generated = await runNode(grown, [join(root, 'node_modules/drizzle-kit/bin.cjs'), 'generate']);
@@ -233,6 +237,18 @@ describe('after a field of each kind was added, an older mirror', () => {
         "SELECT * FROM changes WHERE NOT (resource = 'connections' AND record_id >= 900) ORDER BY run_id, resource, record_id, operation",
       ).map(({ record, ...rest }) => ({ ...rest, record: withoutNulls(JSON.parse(`${record}`)) }));
     expect(changes(database)).toEqual(changes(copy));
+  });
+
+  test('is read with the fields by docmirror/schema', async () => {
+    const program = `
+      import Database from 'better-sqlite3';
+      import { eq } from 'drizzle-orm';
+      import { drizzle } from 'drizzle-orm/better-sqlite3';
+      import { documentExportsNamed as named } from './src/schema.ts';
+      const rows = drizzle(new Database(process.argv[2])).select().from(named).where(eq(named.sourceDocumentReference, 'DOC-120')).all();
+      console.log(rows[0].language, rows[0].reviewerConnectionId, rows[0].reviewerConnectionName);`;
+    writeFileSync(join(grown, 'read.ts'), program);
+    expect(await runNode(grown, ['read.ts', database])).toMatchObject({ stdout: 'de 900 Reviewer 0\n' });
   });
 
   test('is exported, as it stands and as of a run, served and reported with the fields', async () => {

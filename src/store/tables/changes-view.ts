@@ -137,11 +137,14 @@ const before = `iif(v.operation = 'update',
   (SELECT b.record FROM record_history b
    WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id), NULL)`;
 
-/** The names of the fields in which a record differs from the one before it, in their order. */
+/**
+ * The names of the fields in which a record differs from the one before it, in their order. A field that is null counts as one
+ * that is not there: versions that ended before an upgrade do not name the fields that it added.
+ */
 const changedFields = `iif(c.before IS NULL, NULL, (SELECT json_group_array(key) FROM (
   SELECT key FROM (
     SELECT key, min(id) AS place FROM (
-      SELECT key, type, value, id FROM json_each(c.record)
-      UNION ALL SELECT key, type, value, id FROM json_each(c.before))
+      SELECT key, type, value, id FROM json_each(c.record) WHERE type <> 'null'
+      UNION ALL SELECT key, type, value, id FROM json_each(c.before) WHERE type <> 'null')
     GROUP BY key, type, value HAVING count(*) = 1)
   GROUP BY key ORDER BY min(place))))`;

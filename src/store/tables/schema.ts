@@ -3,8 +3,8 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 
 // drizzle-kit reads this file by itself: it must stay one file without relative imports.
 
-/** What every mirrored record knows of its own past, and the fields that no column names. */
-const provenance = () => ({
+/** What every mirrored record knows of its own past, and JSON of the fields that no column names; also a view's columns. */
+export const provenance = () => ({
   firstSeenRunId: integer('_first_seen_run_id').notNull(),
   changedRunId: integer('_changed_run_id').notNull(),
   extra: text('_extra'),
@@ -37,19 +37,24 @@ export const connections = sqliteTable(
 
 const connectionId = (name: string) => integer(name).references(() => connections.id);
 
+/** The fields of a document export, also as a view's columns. */
+export const documentExportFields = () => ({
+  sourceConnectionId: connectionId('source_connection_id'),
+  sourceDocumentTitle: text('source_document_title'),
+  sourceDocumentReference: text('source_document_reference'),
+  sourceDocumentVersion: text('source_document_version'),
+  sourceDocumentKind: text('source_document_kind'),
+  destinationConnectionId: connectionId('destination_connection_id'),
+  destinationReference: text('destination_reference'),
+  exportedAt: text('exported_at'),
+});
+
 /** The document exports that the service lists now. */
 export const documentExports = sqliteTable(
   'document_exports',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
-    sourceConnectionId: connectionId('source_connection_id'),
-    sourceDocumentTitle: text('source_document_title'),
-    sourceDocumentReference: text('source_document_reference'),
-    sourceDocumentVersion: text('source_document_version'),
-    sourceDocumentKind: text('source_document_kind'),
-    destinationConnectionId: connectionId('destination_connection_id'),
-    destinationReference: text('destination_reference'),
-    exportedAt: text('exported_at'),
+    ...documentExportFields(),
     ...provenance(),
     content: content().notNull(),
   },
@@ -62,14 +67,19 @@ export const documentExports = sqliteTable(
   ],
 );
 
+/** The fields of a collection, also as a view's columns. */
+export const collectionFields = () => ({
+  name: text('name'),
+  sourceConnectionId: connectionId('source_connection_id'),
+  destinationConnectionId: connectionId('destination_connection_id'),
+});
+
 /** The collections that the service lists now. */
 export const collections = sqliteTable(
   'collections',
   {
     id: integer('id').primaryKey(),
-    name: text('name'),
-    sourceConnectionId: connectionId('source_connection_id'),
-    destinationConnectionId: connectionId('destination_connection_id'),
+    ...collectionFields(),
     ...provenance(),
     content: content().notNull(),
   },
@@ -80,13 +90,18 @@ export const collections = sqliteTable(
   ],
 );
 
+/** The fields of a webhook that are in its own table, also as a view's columns. */
+export const webhookFields = () => ({
+  endpoint: text('endpoint'),
+  description: text('description'),
+});
+
 /** The webhooks that the service lists now; their events and connections have tables of their own. */
 export const webhooks = sqliteTable(
   'webhooks',
   {
     id: integer('id').primaryKey(),
-    endpoint: text('endpoint'),
-    description: text('description'),
+    ...webhookFields(),
     ...provenance(),
     content: content().notNull(),
   },

@@ -1,0 +1,23 @@
+// The tables and views of a mirror for Drizzle, as `docmirror/schema`. What begins with an underscore is docmirror's own.
+
+export {
+  collections,
+  connections,
+  documentExports,
+  recordHistory,
+  rejectedRecords,
+  syncReceipts,
+  syncRunResources,
+  syncRuns,
+  webhookConnections,
+  webhookEvents,
+  webhooks,
+} from './store/tables/schema.ts';
+export {
+  changes,
+  collectionsNamed,
+  documentExportsNamed,
+  latestVersions,
+  syncStatus,
+  webhooksNamed,
+} from './store/tables/view-columns.ts';

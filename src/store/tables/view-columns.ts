@@ -1,0 +1,77 @@
+import { integer, sqliteView, text } from 'drizzle-orm/sqlite-core';
+import { collectionFields, documentExportFields, provenance, webhookFields } from './schema.ts';
+
+// The views for TypeScript; `views.ts` has what they select. A test holds both to each other.
+
+const id = () => integer('id').notNull();
+
+/** When the run that first saw a record, and the one that changed it last, was done with its list; UTC in ISO 8601. */
+const times = () => ({ firstSeenAt: text('first_seen_at'), changedAt: text('changed_at') });
+
+const connectionNames = () => ({
+  sourceConnectionName: text('source_connection_name'),
+  destinationConnectionName: text('destination_connection_name'),
+});
+
+const namedExport = () => ({
+  id: id(),
+  ...documentExportFields(),
+  ...connectionNames(),
+  ...times(),
+  ...provenance(),
+});
+
+/** Document exports with the names of their connections. */
+export const documentExportsNamed = sqliteView('document_exports_named', namedExport()).existing();
+
+/** The newest export of each document, which is a source connection and a reference. */
+export const latestVersions = sqliteView('latest_versions', namedExport()).existing();
+
+/** Collections with the names of their connections. */
+export const collectionsNamed = sqliteView('collections_named', {
+  id: id(),
+  ...collectionFields(),
+  ...connectionNames(),
+  ...times(),
+  ...provenance(),
+}).existing();
+
+/** Webhooks, with their events and connections as JSON arrays. */
+export const webhooksNamed = sqliteView('webhooks_named', {
+  id: id(),
+  ...webhookFields(),
+  events: text('events').notNull(),
+  connectionIds: text('connection_ids').notNull(),
+  connectionNames: text('connection_names').notNull(),
+  ...times(),
+  ...provenance(),
+}).existing();
+
+/** What each ended run inserted, updated and removed; `record`, `before` and `changedFields` are JSON. */
+export const changes = sqliteView('changes', {
+  runId: integer('run_id').notNull(),
+  changedAt: text('changed_at'),
+  resource: text('resource').notNull(),
+  recordId: integer('record_id').notNull(),
+  operation: text('operation', { enum: ['insert', 'update', 'removal'] }).notNull(),
+  /** Null if the text of the version was erased. */
+  record: text('record'),
+  before: text('before'),
+  changedFields: text('changed_fields'),
+}).existing();
+
+/** How each list stands, one row a list. */
+export const syncStatus = sqliteView('sync_status', {
+  resource: text('resource').notNull(),
+  recordCount: integer('record_count').notNull(),
+  lastCompletedRunId: integer('last_completed_run_id'),
+  lastCompletedAt: text('last_completed_at'),
+  ageSeconds: integer('age_seconds'),
+  lastFullAt: text('last_full_at'),
+  lastRunId: integer('last_run_id'),
+  lastRunStatus: text('last_run_status'),
+  completeness: text('completeness'),
+  verdict: text('verdict'),
+  /** 1 while a run is under way, else 0. */
+  isRunning: integer('is_running').notNull(),
+}).existing();
