@@ -18,8 +18,6 @@ export interface ShareSql {
 export function runStatements(share: string, { path, text }: ShareSql): void {
   const sqlite = new Database(share);
   try {
-    // They may roll back what they began, so there is a journal; in memory, because nothing is to lie beside the share.
-    sqlite.pragma('journal_mode = MEMORY');
     sqlite.pragma('synchronous = OFF');
     const [id, version] = headerOf(sqlite);
     execute(sqlite, path, text);
