@@ -19,8 +19,6 @@ export interface ShareSql {
 export function runStatements(share: string, { path, text }: ShareSql): string[] {
   const sqlite = new Database(share);
   try {
-    // They may roll back what they began, so there is a journal; in memory, because nothing is to lie beside the share.
-    sqlite.pragma('journal_mode = MEMORY');
     sqlite.pragma('synchronous = OFF');
     // Else no column could be dropped that a view names.
     sqlite.pragma('legacy_alter_table = ON');
