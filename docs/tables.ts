@@ -25,8 +25,8 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test holds it current. -->
 
-The mirror is one SQLite file that any tool can read, also while a sync runs: a reader sees each list as it stood before or
-after a run, never in between. Times of docmirror's own are UTC in ISO 8601. Columns that begin with an underscore are
+Readers find these tables and views in the [share](querying.md), but for \`docmirror_upgrades\` and those that begin with an
+underscore. The mirror, which only docmirror opens, has them all. Times of docmirror's own are UTC in ISO 8601. Columns that begin with an underscore are
 docmirror's book-keeping; tables that do so stand last in here, and may change with any version. \`__drizzle_migrations\` is Drizzle's own:
 which shapes the file has had.
 `;

@@ -117,9 +117,9 @@ function describeChanges(first: SharedRunSummary, { stdout }: CommandContext): s
 function whatNext({ environment }: CommandContext): string {
   // Run by npm in the repository, the program is on no path.
   const docmirror = environment.npm_lifecycle_event === undefined ? 'docmirror' : 'npm run -s docmirror --';
-  return `The mirror is ${demoFile}. Try:
-  sqlite3 ${demoFile} "SELECT * FROM sync_status"
-  sqlite3 ${demoFile} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"
+  return `The mirror is ${demoFile}, its share for readers ${demoShare}. Try:
+  sqlite3 ${demoShare} "SELECT * FROM sync_status"
+  sqlite3 ${demoShare} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"
   ${docmirror} status --database ${demoFile}
   ${docmirror} serve --database ${demoFile}
 For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: ${docmirror} sync

@@ -1,19 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
-import { sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { asStranger, programOf, rowsForStranger, whyNoStranger } from '../support/share.ts';
 
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'querying.md'), 'utf8');
+const root = join(import.meta.dirname, '..', '..');
+const page = readFileSync(join(root, 'docs', 'querying.md'), 'utf8');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
 const folder = temporaryFolder();
-const database = join(folder.path, 'docmirror-demo.sqlite');
+const share = join(folder.path, 'docmirror-demo-share.sqlite');
 
 beforeAll(async () => {
   const shell = docmirrorShell(folder.path);
   expect(await shell('docmirror demo')).toMatchObject({ code: 0 });
+  chmodSync(folder.path, 0o755);
   const typed = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
   expect(typed).toHaveLength(2);
   for (const script of typed) {
@@ -32,11 +36,45 @@ function statements(language: string): (readonly [question: string, sql: string]
 
 test.each(statements('sql'))('SQLite answers: %s', (_question, sql) => {
   expect(sql).toMatch(/^-- /);
-  const rows = sqlite(database, sql);
+  const rows = sqlite(share, sql);
   expect(rows.length).toBeGreaterThan(0);
   // A column that holds nothing at all asks for something that is not there.
   const names = Object.keys(rows[0] ?? {});
   expect(names.filter(name => rows.every(row => row[name] === null))).toEqual([]);
+});
+
+/** What a page has one ask from the command line, by the file that it goes to. */
+function typedQueries(text: string): (readonly [file: string, sql: string])[] {
+  const typed = text.matchAll(/^ *sqlite3 (?:-\w+ )*(\S+\.sqlite) "(.*)"$/gm);
+  return [...typed].map(([, file = '', sql = '']) => [file, sql] as const);
+}
+
+const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
+
+describe.skipIf(whyNoStranger !== null)(`who may only read the share${skipped}`, () => {
+  const typed = [...typedQueries(readme), ...typedQueries(page)];
+  const asked = [...typed.map(([, sql]) => [sql, sql] as const), ...statements('sql')];
+  // It grows while the programs are asked one after the other.
+  const withoutAge = ({ age_seconds, ...row }: Row) => row;
+
+  test('can write neither it nor its folder, and the pages ask no other file', () => {
+    expect(statSync(share).mode & 0o777).toBe(0o644);
+    for (const path of [share, folder.path])
+      expect([path, asStranger('test', ['-w', path]).status]).toEqual([path, 1]);
+    expect(typed.length).toBeGreaterThan(2);
+    expect(typed.filter(([file]) => file !== basename(share))).toEqual([]);
+  });
+
+  test.for(['sqlite3', 'python3'] as const)('gets all answers with %s', (program, { skip }) => {
+    if (asStranger(programOf(program), ['--version']).status !== 0) skip(`${program} is needed`);
+    for (const [question, sql] of asked) {
+      const rows = rowsForStranger(program, share, sql).map(withoutAge);
+      expect([question, rows]).toEqual([question, sqlite(share, sql).map(withoutAge)]);
+    }
+    expect(readdirSync(folder.path).filter(name => name.startsWith(basename(share)))).toEqual([
+      basename(share),
+    ]);
+  });
 });
 
 test.each(statements('sql-duckdb'))('DuckDB answers: %s', async (_question, sql) => {

@@ -19,11 +19,11 @@ describe('the README', () => {
     await using folder = temporaryFolder();
     const demo = await runCli(['demo'], { cwd: folder.path });
     expect(demo).toMatchObject({ code: 0, stderr: '' });
-    const database = join(folder.path, 'docmirror-demo.sqlite');
+    const share = join(folder.path, 'docmirror-demo-share.sqlite');
     const answered = questionsText.replace(
       questions,
       (_, before: string, sql: string, _answer, after: string) =>
-        before + inColumns(sqlite(database, sql)) + after,
+        before + inColumns(sqlite(share, sql)) + after,
     );
     // `npm test -- test/docs/readme.test.ts -u` writes what differs into both.
     await expect(withTranscript(readme, demo.stdout)).toMatchFileSnapshot(readmePath);

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeShare } from '../../src/store/share/share.ts';
-import { sqlite } from './run-cli.ts';
+import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
 /** Columns in which docmirror notes for itself what no reader is told, and the one that the clock changes. */
@@ -66,6 +66,32 @@ export function asStranger(program: string, args: readonly string[], env: Record
     timeout: 60_000,
     cwd: '/',
   });
+}
+
+/** Where Debian puts a program; one below somebody's home is closed to others. */
+export function programOf(name: string): string {
+  return existsSync(`/usr/bin/${name}`) ? `/usr/bin/${name}` : name;
+}
+
+const readInPython = `
+import json, sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.row_factory = sqlite3.Row
+print(json.dumps([dict(row) for row in database.execute(sys.argv[2])]))`;
+
+/** How another user asks a file with what Debian has; each program prints the rows as JSON. */
+const askers = {
+  sqlite3: ['-json'],
+  python3: ['-c', readInPython],
+} as const;
+
+/** The rows of a query, asked by another user with SQLite's own program or with Python. */
+export function rowsForStranger(program: keyof typeof askers, path: string, sql: string): Row[] {
+  // As an argument, a statement that begins with a comment is taken for a flag.
+  const args = [...askers[program], path, `\n${sql}`];
+  const { status, stdout, stderr } = asStranger(programOf(program), args);
+  if (status !== 0 || stderr !== '') throw new Error(`${program} ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
 }
 
 /** How another user starts a program of their own, with `spawn`. */

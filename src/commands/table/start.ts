@@ -23,7 +23,7 @@ export const startCommands = [
   {
     name: 'demo',
     description:
-      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, twice.',
+      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, twice, with a share.',
     flags: [],
     settings: ['logLevel'],
     examples: [

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { onReadOnlyMount } from '../../support/mount.ts';
 import { programPath } from '../../support/program.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
-import { asStranger, shareOf, strangerOptions, whyNoStranger } from '../../support/share.ts';
+import { asStranger, programOf, shareOf, strangerOptions, whyNoStranger } from '../../support/share.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
 
 const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
@@ -51,9 +51,6 @@ const drivers: [name: string, program: string, args: string[]][] = [
     ['-e', node('new DatabaseSync(process.argv[1], { readOnly: true })')],
   ],
 ];
-
-/** Where Debian puts it; one below somebody's home is closed to others. */
-const programOf = (name: string) => (existsSync(`/usr/bin/${name}`) ? `/usr/bin/${name}` : name);
 
 function expectRead(path: string): void {
   const expected = sqlite(path, query).map(({ n }) => String(n));
