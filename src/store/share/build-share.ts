@@ -29,7 +29,6 @@ export async function buildShare(
   database: string,
   { selection, signal }: { readonly selection: Selection; readonly signal: AbortSignal },
 ): Promise<BuiltShare> {
-  // Closed after the other connection: whoever closes a mirror last folds its log back, and a copy writes nothing to it.
   using mirror = openMirrorForReading(database);
   makePrivateFile(path);
   const sqlite = new Database(path, { timeout: busyTimeoutMs * 10 });

@@ -36,7 +36,7 @@ const shareMode = 0o644;
 
 /**
  * Makes a copy of a mirror for everybody, and puts it in its place in one step: a reader who has the old one open reads on in that.
- * It takes no lock, and writes nothing to the mirror.
+ * It takes no lock, and changes no row of the mirror.
  *
  * @throws UsageError, RefusedFileError if the target may not be replaced, or the mirror is none.
  * @throws MirrorFileError if the mirror can't be read, or the share can't be written; what was there is left as it was.
