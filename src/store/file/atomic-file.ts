@@ -151,13 +151,14 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
 }
 
 /**
- * An output replaces any regular file, but never what can't be made again: a mirror, its lock, a private key.
+ * An output replaces any regular file, but never what can't be made again: a mirror and its log, its lock, a private key.
  *
- * @throws RefusedFileError if one of these is at the path, or something that is no regular file.
+ * @throws RefusedFileError if one of these is or could be at the path, or something that is no regular file.
  */
 export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
+  if (/-(wal|shm|journal)$/.test(path)) throw refuse('a name that SQLite uses beside a database');
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (stat.isDirectory()) throw refuse('a folder');
@@ -165,15 +166,16 @@ export function assertReplaceable(path: string): void {
   const kind = explaining(path, () => kindOf(path));
   if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
   if (kind === 'lock') throw refuse('the lock of a mirror');
-  if (kind === 'no database' && beginsAsKey(path)) throw refuse('a private key');
+  if (kind === 'no database' && holdsKey(path)) throw refuse('a private key');
 }
 
-function beginsAsKey(path: string): boolean {
+/** Some programs write parameters or remarks before a key. */
+function holdsKey(path: string): boolean {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(64);
+    const bytes = Buffer.alloc(16 * 1024);
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
-    return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text);
+    return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m.test(text);
   } finally {
     closeSync(file);
   }

@@ -1,6 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../../errors.ts';
+import { FileWriteError } from '../file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
@@ -60,10 +61,16 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
     place(finished, path);
     return { path, runId, bytes, leftOut };
   } catch (error) {
-    throw explainSqliteError(error, isOfMirror(error) ? database : path);
+    throw isOfMirror(error) ? explainSqliteError(error, database) : writeError(error, path);
   } finally {
     for (const unfinished of [built, compacted]) removeUnfinished(unfinished);
   }
+}
+
+function writeError(error: unknown, path: string): unknown {
+  return /^E[A-Z]+$/.test(codeOf(error) ?? '')
+    ? new FileWriteError(path, error)
+    : explainSqliteError(error, path);
 }
 
 /** Whether SQLite speaks of the mirror that it read, and not of the share that it wrote. */

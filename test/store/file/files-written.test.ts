@@ -38,8 +38,13 @@ describe.concurrent('an output replaces a regular file, but never a mirror, a lo
     await using scene = await setKeyedScene();
     const backup = join(scene.folder, 'backup.sqlite');
     await scene.run('backup', backup);
-    for (const path of [scene.database, `${scene.database}.staging`, scene.key, backup, scene.folder]) {
-      const before = path === scene.folder ? null : readFileSync(path);
+    const log = join(scene.folder, 'other.sqlite-wal');
+    writeFileSync(log, 'a log');
+    const remarked = join(scene.folder, 'remarked.pem');
+    writeFileSync(remarked, `Bag Attributes\n${readFileSync(scene.key, 'utf8')}`);
+    const [lock, { folder }] = [`${scene.database}.staging`, scene];
+    for (const path of [scene.database, log, lock, scene.key, remarked, backup, folder]) {
+      const before = path === folder ? null : readFileSync(path);
       const { code, stderr } = await scene.run(...command, path);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(path) });
       if (before !== null) expect(readFileSync(path).equals(before)).toBe(true);
