@@ -163,6 +163,11 @@ test(
     const flags = ['--strict', '--noUncheckedIndexedAccess', '--module', 'nodenext', '--target', 'es2024'];
     // Drizzle's own declarations name packages of other databases.
     expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'program.ts')).toBe('');
+    const [, documented = ''] =
+      /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', 'querying.md'), 'utf8')) ?? [];
+    writeFileSync(join(program, 'documented.ts'), documented);
+    expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'documented.ts')).toBe('');
+    expect(await node('documented.js')).toMatch(/^(.+\n){3}(\d+ \[ '\w+' \]\n)+$/);
     expect(await node('program.js')).toBe(
       'number string string\ntrue true\ntrue string\ncomplete: proven 0 true\n10\n',
     );

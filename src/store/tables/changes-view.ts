@@ -143,8 +143,6 @@ const before = `iif(v.operation = 'update',
  */
 const changedFields = `iif(c.before IS NULL, NULL, (SELECT json_group_array(key) FROM (
   SELECT key FROM (
-    SELECT key, min(id) AS place FROM (
-      SELECT key, type, value, id FROM json_each(c.record) WHERE type <> 'null'
-      UNION ALL SELECT key, type, value, id FROM json_each(c.before) WHERE type <> 'null')
-    GROUP BY key, type, value HAVING count(*) = 1)
-  GROUP BY key ORDER BY min(place))))`;
+    SELECT key, type, value, id FROM json_each(c.record) WHERE type <> 'null'
+    UNION ALL SELECT key, type, value, id FROM json_each(c.before) WHERE type <> 'null')
+  GROUP BY key HAVING count(*) = 1 OR min(type) <> max(type) OR min(value) <> max(value) ORDER BY min(id))))`;
