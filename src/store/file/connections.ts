@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 
-/** What lies at a path: nothing, a database without anything in it, one of docmirror's three, another program's, or no database. */
+/** What a path leads to: nothing, a database without anything in it, one of docmirror's three, another program's, or no database. */
 export type FileKind =
   | 'none'
   | 'empty'

@@ -4,7 +4,7 @@ import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../e
 import { denial } from './access.ts';
 import { hasLog } from './file-mark.ts';
 
-/** The way to the records for a user who may not write the mirror. */
+/** What a user can do who can read the mirror's file and not write it. */
 export const readersWay =
   'Read permission is enough for a share only: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
 
@@ -105,7 +105,7 @@ function closedIn(path: string): string {
   return files.find(file => existsSync(file) && denial(file, constants.W_OK) !== null) ?? path;
 }
 
-/** What to say to a user who can only read: a mirror is written through a log, so also a reader of it has to write. */
+/** What to say to a user who can't write: a mirror is in WAL mode, so a reader of it needs write permission, too. */
 function wayToRead(path: string): string {
   if (!/^(EACCES|EPERM)$/.test(denial(path, constants.W_OK) ?? '')) return '';
   return ` ${readersWay}`;

@@ -7,7 +7,7 @@ interface View {
   readonly sql: string;
 }
 
-/** Makes the mirror's views in the share; each is still to be tried. */
+/** Makes the mirror's views in the share. SQLite takes them without a look at the tables that they name. */
 export function copyViews(sqlite: Database.Database): void {
   const views = sqlite.prepare<[], View>(
     "SELECT name, sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid",
@@ -16,14 +16,14 @@ export function copyViews(sqlite: Database.Database): void {
 }
 
 /**
- * Drops the views of others that can't be read in the share, such as those of tables that it does not hold.
+ * Drops the views of others that can't be read in the share, such as those of tables that it does not contain.
  *
  * @returns their names.
  */
 export function dropUnreadableViews(sqlite: Database.Database): string[] {
   const own = viewNames();
   const dropped: string[] = [];
-  // A view may be made of another one that is dropped.
+  // A view can be made of another one that is dropped.
   for (let found = unreadableViews(sqlite); ; found = unreadableViews(sqlite)) {
     const others = found.filter(({ name }) => !own.includes(name));
     for (const { name } of others) sqlite.exec(`DROP VIEW ${quoted(name)}`);

@@ -8,7 +8,7 @@ import { explaining } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { unfinishedEnding } from '../file/unfinished.ts';
 
-/** Where a share is to lie, and of which mirror. */
+/** Which file becomes the share of which mirror. */
 export interface SharePlace {
   readonly database: string;
   readonly target: string;
@@ -17,9 +17,9 @@ export interface SharePlace {
 }
 
 /**
- * The file that a share takes the place of: a symbolic link stays, and what it leads to is replaced.
+ * Finds the file that a share replaces: a symbolic link stays, and the file behind it is replaced.
  *
- * @throws UsageError, RefusedFileError if it may not be replaced: a mirror, a lock, a key, a folder, or what lies beside a database.
+ * @throws UsageError, RefusedFileError if it must not be replaced: a mirror, a lock, a key, a folder, or a name beside a database.
  */
 export function shareTarget({ database, target, name }: SharePlace): string {
   const path = fileBehind(target, name);
@@ -27,14 +27,14 @@ export function shareTarget({ database, target, name }: SharePlace): string {
   assertNotBeside(path, true);
   const key = fileKey(path);
   if (key === null) return path;
-  // Asked by the files' numbers: a look into a file that a run of this process holds would end its lock.
+  // Told by their numbers: to open and close a file that this process has open would end its locks.
   const mirror = fileBehind(database);
   const isRuns = [mirror, stagingPath(mirror)].some(each => fileKey(each) === key);
   const kind = isRuns ? 'mirror' : explaining(path, () => kindOf(path));
   if (kind !== 'other') {
     const what = { mirror: 'a mirror', lock: "a mirror's lock", key: 'a key' }[kind];
     throw new UsageError(
-      `${name}: ${path} is ${what}, which no share may replace. It was left as it is; name another file.`,
+      `${name}: ${path} is ${what}, which a share never replaces. It was left as it is; name another file.`,
     );
   }
   return path;

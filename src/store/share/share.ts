@@ -2,7 +2,7 @@ import { chmodSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf } from '../../errors.ts';
 import { assertNothingBeside } from '../file/beside.ts';
-import { type MirrorFile, openMirrorOrShare } from '../file/open.ts';
+import { openForReading, openMirrorOrShare } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
@@ -22,26 +22,26 @@ export interface ShareOptions extends SharePlace {
   readonly signal: AbortSignal;
 }
 
-/** A share as it lies in its place. */
+/** A share that was made. */
 export interface Share {
   readonly path: string;
-  /** The newest run that it tells of; null if it tells of none. */
+  /** The newest run that it contains; null if no run has ended yet. */
   readonly runId: number | null;
   readonly bytes: number;
   /** Views of others that can't be read without what a share leaves out. */
   readonly leftOut: readonly string[];
 }
 
-/** Everybody may read a share whose owner has not said otherwise. */
+/** The mode of a new share: everybody can read it. */
 const shareMode = 0o644;
 
 /**
- * Makes a copy of a mirror for everybody, and puts it in its place in one step: a reader who has the old one open reads on in that.
- * It takes no lock, and writes nothing to the mirror.
+ * Makes a copy of a mirror for everybody, and puts it in its place in one step. A reader that has the old share open reads on in it.
+ * This takes no lock and writes nothing to the mirror. If it fails, the old share is as it was.
  *
- * @throws UsageError, RefusedFileError if the target may not be replaced, or the mirror is none.
- * @throws MirrorFileError if the mirror can't be read, or the share can't be written; what was there is left as it was.
- * @throws DocmirrorError with the code `share_failed` if the statements fail; likewise.
+ * @throws UsageError, RefusedFileError if the target must not be replaced, or the mirror is none.
+ * @throws MirrorFileError if the mirror can't be read, or the share can't be written.
+ * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
 export async function makeShare(options: ShareOptions): Promise<Share> {
   const path = shareTarget(options);
@@ -66,7 +66,7 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
   }
 }
 
-/** Whether SQLite speaks of the mirror that it read, and not of the share that it wrote. */
+/** True if SQLite failed to read the mirror, and not to write the share. */
 function isOfMirror(error: unknown): boolean {
   return /^SQLITE_(?!FULL|IOERR)/.test(codeOf(error) ?? '');
 }
@@ -76,27 +76,27 @@ function newestRunIn(path: string): number | null {
   return new EndedRuns(share.sqlite).newest();
 }
 
-/** Gives a share its place, with the rights and the owner of what lay there. */
+/** Gives a share its place, with the mode and the owner of the file that it replaces. */
 function place(finished: string, path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   shareOwner(finished, path);
   chmodSync(finished, mode === undefined ? shareMode : mode & 0o777);
-  // SQLite would take a journal for the new file's.
+  // SQLite knows a journal by its name only, and would roll it back into the new file.
   assertNothingBeside(path);
   putInPlace(finished, path);
 }
 
-/** Whether a share that is made now would tell what the one that lies there tells. */
+/** True if a share that is made now would say the same as the one that is there. */
 export function isCurrent(place: SharePlace): boolean {
   const path = shareTarget(place);
-  using mirror = openMirrorOrShare(place.database);
+  using mirror = openForReading(place.database);
   return stateText(mirror.sqlite) === stateOfShare(path);
 }
 
 /** Null if there is no share, or it can't be read. */
 function stateOfShare(path: string): string | null {
   try {
-    using share: MirrorFile = openMirrorOrShare(path);
+    using share = openMirrorOrShare(path);
     return stateText(share.sqlite);
   } catch {
     return null;
