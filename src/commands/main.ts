@@ -103,7 +103,7 @@ function report(error: unknown, { secrets, environment }: CommandContext): numbe
   return exitCodes.failed;
 }
 
-/** What is said to a user who may not open the mirror, with the place of its share, if the settings name it. */
+/** A message to a user who can't open the mirror, with the path of its share, if the settings name one. */
 function withShare(message: string, { DOCMIRROR_SHARE: share = '' }: Environment): string {
   return share.trim() === '' || !message.includes(readersWay)
     ? message

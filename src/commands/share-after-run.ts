@@ -26,9 +26,9 @@ const setting = 'DOCMIRROR_SHARE';
 type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
 
 /**
- * Makes sure, before a run begins, that the share that is to follow it may be made.
+ * Makes sure, before a run begins, that a share can follow it.
  *
- * @throws UsageError, RefusedFileError if something lies there that no share may replace, or the statements can't be read.
+ * @throws UsageError, RefusedFileError if what is there must not be replaced, or the statements can't be read.
  */
 export async function assertShareFits({ database, share, shareSql }: ShareSettings): Promise<void> {
   if (share === null) return;
@@ -43,9 +43,9 @@ interface AfterRun {
 }
 
 /**
- * Makes the share again after a run, if it would tell something else now. To be called while the run holds the mirror's lock, so that
- * shares follow each other as their runs do. What fails is logged and returned, never thrown. A run that was told to stop leaves the
- * share to the next one.
+ * Makes the share again after a run, if it would say something else now. It is called while the run holds the mirror's lock, so that
+ * shares follow each other in the order of runs. A failure is logged and returned, never thrown. A run that was told to stop leaves
+ * the share to the next one.
  *
  * @returns null if no share is set.
  */
@@ -69,7 +69,7 @@ export async function shareAfterRun({ config, logger, signal }: AfterRun): Promi
   }
 }
 
-/** Whether the statements have changed since the share was made. */
+/** True if the statements have changed since the share was made. */
 function isNewer(shareSql: string | null, share: string): boolean {
   return shareSql !== null && statSync(shareSql).mtimeMs > statSync(share).mtimeMs;
 }

@@ -167,7 +167,7 @@ export const settings = {
     flag: '--share',
     valueName: 'FILE',
     default: null,
-    help: 'a copy for everybody who may read it, made again after each run that changed something',
+    help: 'a copy that everybody can read, made again after each run that changed something',
     parse: parseText,
   }),
   shareSql: setting({

@@ -23,7 +23,7 @@ export function hostOfEndpoint(endpoint: string): EndpointHost | null {
   const start = schemeAtStart.exec(text);
   const url = URL.parse(`https://${text.slice(start?.[0].length ?? 0)}`);
   if (url === null || (start === null && !certainHost.test(url.hostname))) return null;
-  // A semicolon may stand in a host by the rules of addresses, and a secret behind it.
+  // By the rules of addresses, a semicolon and a secret behind it can be part of a host.
   if (!plainHost.test(url.hostname)) return null;
   return {
     scheme: start?.[1] === undefined ? '' : `${start[1].toLowerCase()}://`,

@@ -9,7 +9,7 @@ import { wrap } from './wrap.ts';
 export interface RunShare {
   /** As it was named. */
   readonly path: string;
-  /** Why it could not be made; null if it tells what the mirror holds. */
+  /** Why it could not be made; null if it says what the mirror says. */
   readonly error: RunError | null;
 }
 

@@ -9,7 +9,7 @@ import { failed, ok, skipped, type Verdict } from './verdict.ts';
 /** How the check is called. */
 export const shareCheck = 'share';
 
-/** Looks whether a run could make the share: whether its folder can be written, what lies in its place may go, and the SQL can be read. */
+/** Checks that a run could make the share: its folder can be written, what is there can be replaced, and its SQL can be read. */
 export async function checkShare(config: Config): Promise<Verdict> {
   const { share } = config;
   if (share === null) return skipped(shareCheck, 'none is set (DOCMIRROR_SHARE)');

@@ -44,8 +44,7 @@ export const copyCommands = [
   },
   {
     name: 'share',
-    description:
-      'Make a copy of the mirror for everybody who may read it, and put it in its place in one step.',
+    description: 'Make a copy of the mirror that everybody can read, and put it in its place in one step.',
     arguments: [
       { name: 'FILE', help: 'the file to write (default: what DOCMIRROR_SHARE names)', offers: 'files' },
     ],
@@ -71,10 +70,10 @@ export const copyCommands = [
       { line: 'docmirror share public.sqlite --sql views.sql', meaning: 'with views of your own' },
     ],
     notes: [
-      'Read permission is enough to open it, also in a folder or on a mount that its reader can not write. It holds what runs that have ended left: the lists, connections, the history and the runs, with all views. Webhook endpoints are cut to scheme and host, and of rejected records only the reasons are told. Whoever has the old file open reads on in it.',
+      'Read permission is enough to open it, also in a folder or on a mount that its reader can not write. It contains what ended runs left: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, and rejected records have no text. A reader that has the old file open reads on in it.',
       'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
     ],
-    exitCodes: '0 done, 1 failed, 2 usage, or a file that may not be replaced.',
+    exitCodes: '0 done, 1 failed, 2 usage, or a file that a share never replaces.',
   },
   {
     name: 'backup',

@@ -15,12 +15,12 @@ export interface BuiltShare {
   readonly hasFreePages: boolean;
 }
 
-/** SQLite's own cache would do, but for indexes of many rows. */
+/** With SQLite's own 2 MiB, indexes of many rows take longer. */
 const cacheKib = 16 * 1024;
 
 /**
- * Builds the share of a mirror in a new file, from one state of the mirror. Nothing lies beside that file: its journal is in memory,
- * and stays small, because there was nothing in the file before.
+ * Builds the share of a mirror in a new file, from one state of the mirror. Nothing is put beside that file: its journal is in memory,
+ * and stays small, because a new file has nothing to go back to.
  *
  * @throws MirrorFileError, RefusedFileError if the mirror can't be read.
  */
@@ -43,7 +43,7 @@ export async function buildShare(
     sqlite.pragma(`main.user_version = ${sqlite.pragma('mirror.user_version', { simple: true })}`);
     for (const table of tablesToCopy(sqlite)) {
       copyTable(sqlite, table, selection);
-      // A large table takes seconds: a signal has its turn between two.
+      // A large table takes seconds, so a signal gets its turn after each.
       await nextTurn();
       signal.throwIfAborted();
     }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { cutEndpoint } from '../../contract/endpoint.ts';
-import { arrayFields, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What of a mirror goes into a share. */
@@ -17,12 +17,12 @@ interface Table {
 /** SQL for the columns whose values are others in the share, by their names. */
 type Replacements = Readonly<Record<string, string>>;
 
-/** A content tells a guess of what is withheld from a wrong one, so rows that lack something have none. */
+/** A row that lacks something has no content, because a reader could check a guess of what is withheld by it. */
 const noContent = "x''";
 
 /**
- * Names the tables that a share holds: docmirror's own but its internal ones, and those that others made in the mirror. A virtual table
- * can't be copied row by row, and the tables in which it keeps its rows say nothing without it.
+ * Finds the tables that a share contains: docmirror's own without the internal ones, and those that others made in the mirror. Virtual
+ * tables are left out, because not every one of them can be copied row by row.
  */
 export function tablesToCopy(sqlite: Database.Database): Table[] {
   return sqlite
@@ -37,8 +37,8 @@ export function tablesToCopy(sqlite: Database.Database): Table[] {
 }
 
 /**
- * Makes a table of the mirror in the share, with its indexes, and fills it. What is withheld never gets into the file: it is replaced
- * on the way, so no page holds it that is free later.
+ * Makes a table of the mirror in the share, with its indexes, and fills it. What is withheld is replaced before it is written, so no
+ * page of the file ever contains it.
  */
 export function copyTable(sqlite: Database.Database, { name, sql }: Table, selection: Selection): void {
   const columns = columnsOf(sqlite, name);
@@ -47,7 +47,7 @@ export function copyTable(sqlite: Database.Database, { name, sql }: Table, selec
   const indexes = indexesOf(sqlite, name, replaced.length > 0);
   sqlite.exec(sql);
   if (replacements !== null && replaced.length === 0 && !hasGenerated(sqlite, name)) {
-    // SQLite copies a whole table page by page only if this is all that is said, and the two have the same indexes.
+    // SQLite copies a table without a look at its rows only if the statement says no more, and the indexes are the same.
     for (const index of indexes) sqlite.exec(index);
     sqlite.exec(`INSERT INTO main.${quoted(name)} SELECT * FROM mirror.${quoted(name)}`);
     return;
@@ -62,36 +62,23 @@ export function copyTable(sqlite: Database.Database, { name, sql }: Table, selec
   for (const index of indexes) sqlite.exec(index);
 }
 
-/** A name as SQL takes it, whatever it is. */
+/** A name in quotation marks, as SQL takes any name. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Gives a connection the functions by which what is withheld is replaced. */
+/** Gives a connection the functions that replace what is withheld; each returns null for null. */
 export function addFunctions(sqlite: Database.Database, withheld: Withheld): void {
-  const ofText =
-    (replace: (list: ListDefinition, text: string) => string | null) =>
-    (resource: unknown, text: unknown): string | null => {
-      const list = lists.find(each => each.resource === resource);
-      return list === undefined || typeof text !== 'string' ? null : replace(list, text);
-    };
-  const options = { deterministic: true };
-  sqlite.function(
-    'share_extra',
-    options,
-    ofText((list, text) => withheld.extra(list, text)),
-  );
-  sqlite.function(
-    'share_record',
-    options,
-    ofText((list, text) => withheld.record(list, text)),
-  );
-  sqlite.function('share_endpoint', options, (text: unknown) =>
-    typeof text === 'string' ? cutEndpoint(text) : null,
-  );
+  const add = (name: string, replace: (resource: string, text: string) => string | null) =>
+    sqlite.function(name, { deterministic: true }, (resource: unknown, text: unknown) =>
+      typeof text === 'string' ? replace(String(resource), text) : null,
+    );
+  add('share_extra', (resource, text) => withheld.extra(listOf(resource), text));
+  add('share_record', (resource, text) => withheld.record(listOf(resource), text));
+  add('share_endpoint', (_resource, text) => cutEndpoint(text));
 }
 
-/** Null if the table is empty in the share. */
+/** Null if the table gets no rows. */
 function replacementsIn(table: string, { withheld, withHistory }: Selection): Replacements | null {
   if (table === 'record_history') return withHistory ? historyReplacements(withheld) : null;
   // TODO at the merge: NULL, as soon as the column takes it.
@@ -107,7 +94,7 @@ function replacementsIn(table: string, { withheld, withHistory }: Selection): Re
 function listReplacements(list: ListDefinition, withheld: Withheld): Replacements {
   const columns = scalarFields(list).flatMap(({ name, column }) => {
     if (withheld.has(list, name)) return [[column, 'NULL']];
-    return withheld.isCut(list, name) ? [[column, `share_endpoint(${column})`]] : [];
+    return withheld.isCut(list, name) ? [[column, `share_endpoint('${list.resource}', ${column})`]] : [];
   });
   return {
     ...Object.fromEntries(columns),
@@ -125,7 +112,7 @@ function historyReplacements(withheld: Withheld): Replacements {
   };
 }
 
-/** The columns that take values: one that SQLite computes takes none. */
+/** The columns without those that SQLite computes. */
 function columnsOf(sqlite: Database.Database, table: string): string[] {
   return sqlite
     .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?, 'mirror') WHERE hidden = 0")
@@ -138,7 +125,7 @@ function hasGenerated(sqlite: Database.Database, table: string): boolean {
   return sqlite.prepare(hidden).get(table) !== undefined;
 }
 
-/** What makes the indexes of a table; without unique ones, if values are replaced, which can then be alike. */
+/** The statements that make a table's indexes. Unique ones are left out if values are replaced, because these can then be equal. */
 function indexesOf(sqlite: Database.Database, table: string, isReplaced: boolean): string[] {
   return sqlite
     .prepare<[string, string, number], string>(

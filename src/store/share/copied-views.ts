@@ -7,7 +7,7 @@ interface View {
   readonly sql: string;
 }
 
-/** Makes the mirror's views in the share; each is still to be tried. */
+/** Makes the mirror's views in the share. SQLite takes them without a look at the tables that they name. */
 export function copyViews(sqlite: Database.Database): void {
   const views = sqlite.prepare<[], View>(
     "SELECT name, sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid",
@@ -24,7 +24,7 @@ export function copyViews(sqlite: Database.Database): void {
 export function dropUnreadableViews(sqlite: Database.Database, whose: 'own' | 'others'): string[] {
   const own = viewNames();
   const dropped: string[] = [];
-  // A view may be made of another one that is dropped.
+  // A view can be made of another one that is dropped.
   for (let found = unreadableViews(sqlite); ; found = unreadableViews(sqlite)) {
     const unreadable = found.filter(({ name }) => own.includes(name) === (whose === 'own'));
     for (const { name } of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);

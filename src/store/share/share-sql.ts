@@ -28,7 +28,7 @@ export function runStatements(share: string, { path, text }: ShareSql): string[]
     const leftOut = dropUnreadableViews(sqlite, 'own');
     const [view] = unreadableViews(sqlite);
     if (view !== undefined) throw failed(path, `the view ${view.name} can't be read: ${view.why}`);
-    // By these the file is known as a share of this shape.
+    // The statements can have changed these, and docmirror knows a share by them.
     sqlite.pragma(`application_id = ${id}`);
     sqlite.pragma(`user_version = ${version}`);
     return leftOut;
@@ -45,7 +45,7 @@ function execute(sqlite: Database.Database, path: string, text: string): void {
   try {
     sqlite.exec(text);
   } catch (error) {
-    // Of these the statements are not to blame.
+    // The statements are not to blame for a full disk.
     if (/^SQLITE_(FULL|IOERR|NOMEM)/.test(codeOf(error) ?? '')) throw error;
     throw failed(path, (error as Error).message, error);
   }
@@ -55,7 +55,7 @@ function failed(path: string, why: string, cause?: unknown): DocmirrorError {
   return new DocmirrorError('share_failed', `${path} failed: ${why}. The share was not made.`, { cause });
 }
 
-/** Writes a share into another new file without its free pages, in which what was deleted may still stand. */
+/** Writes a share into another new file without its free pages, because these can still contain what was deleted. */
 export function compact(share: string, target: string): void {
   makePrivateFile(target);
   const sqlite = new Database(share);

@@ -3,8 +3,8 @@ import { lists } from '../../contract/lists.ts';
 import { firstValue } from '../tables/query.ts';
 
 /**
- * What a mirror's ended runs came to, as a short text, in a mirror as in a share of it: as long as it is the same, a share that is made
- * now would tell nothing else of the records than the one that is there.
+ * What the ended runs of a mirror came to, as a short text that can be read from the mirror and from a share of it. If both texts are
+ * the same, a new share would say nothing else of the records.
  */
 export function stateText(sqlite: Database.Database): string {
   return firstValue<string>(sqlite, selectState) as string;
@@ -13,7 +13,7 @@ export function stateText(sqlite: Database.Database): string {
 /** The tables whose rows name the run that wrote them. */
 const keptTables = [...lists.map(({ table }) => table), 'connections'];
 
-// What changes records without a run, such as pruning, has a receipt of no run.
+// What changes the file without a run, such as pruning, writes a receipt that names no run.
 const selectState = `SELECT json_array(
   (SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1),
   (SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL),

@@ -22,26 +22,26 @@ export interface ShareOptions extends SharePlace {
   readonly signal: AbortSignal;
 }
 
-/** A share as it lies in its place. */
+/** A share that was made. */
 export interface Share {
   readonly path: string;
-  /** The newest run that it tells of; null if it tells of none. */
+  /** The newest run that it contains; null if no run has ended yet. */
   readonly runId: number | null;
   readonly bytes: number;
   /** Views that can't be read without what the share leaves out, or what its statements dropped. */
   readonly leftOut: readonly string[];
 }
 
-/** Everybody may read a share whose owner has not said otherwise. */
+/** The mode of a new share: everybody can read it. */
 const shareMode = 0o644;
 
 /**
- * Makes a copy of a mirror for everybody, and puts it in its place in one step: a reader who has the old one open reads on in that.
- * It takes no lock, and changes no row of the mirror.
+ * Makes a copy of a mirror for everybody, and puts it in its place in one step. A reader that has the old share open reads on in it.
+ * This takes no lock and changes no row of the mirror. If it fails, the old share is as it was.
  *
- * @throws UsageError, RefusedFileError if the target may not be replaced, or the mirror is none.
- * @throws MirrorFileError if the mirror can't be read, or the share can't be written; what was there is left as it was.
- * @throws DocmirrorError with the code `share_failed` if the statements fail; likewise.
+ * @throws UsageError, RefusedFileError if the target must not be replaced, or the mirror is none.
+ * @throws MirrorFileError if the mirror can't be read, or the share can't be written.
+ * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
 export async function makeShare(options: ShareOptions): Promise<Share> {
   const path = shareTarget(options);
@@ -73,7 +73,7 @@ function writeError(error: unknown, path: string): unknown {
     : explainSqliteError(error, path);
 }
 
-/** Whether SQLite speaks of the mirror that it read, and not of the share that it wrote. */
+/** True if SQLite failed to read the mirror, and not to write the share. */
 function isOfMirror(error: unknown): boolean {
   return /^SQLITE_(?!FULL|IOERR)/.test(codeOf(error) ?? '');
 }
@@ -83,7 +83,7 @@ function newestRunIn(path: string): number | null {
   return new EndedRuns(share.sqlite).newest();
 }
 
-/** Gives a share its place, with the rights and the owner of what lay there. */
+/** Gives a share its place, with the mode and the owner of the file that it replaces. */
 function place(finished: string, path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   shareOwner(finished, path);
@@ -91,7 +91,7 @@ function place(finished: string, path: string): void {
   putInPlace(finished, path);
 }
 
-/** Whether a share that is made now would tell what the one that lies there tells. */
+/** True if a share that is made now would say the same as the one that is there. */
 export function isCurrent(place: SharePlace): boolean {
   const path = shareTarget(place);
   using mirror = openForReading(place.database);

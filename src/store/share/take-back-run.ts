@@ -7,7 +7,7 @@ import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import type { Selection } from './copied-tables.ts';
 
-/** The runs of the mirror that have not ended, the newest first: one that goes on, or whose process died. */
+/** The runs of the mirror that have not ended, the newest first: they go on, or their process died. */
 export function runsUnderWay(sqlite: Database.Database): number[] {
   return firstValues(sqlite, "SELECT id FROM mirror.sync_runs WHERE status = 'running' ORDER BY id DESC");
 }
@@ -84,7 +84,7 @@ function takeBackConnections(sqlite: Database.Database, runId: number): void {
   }
 }
 
-/** A record that was rejected before, too, is again what the last run before this one left: of those that rejected any. */
+/** For a record that was rejected before, too, the last run is again the last one before this that rejected records of the list. */
 function takeBackRejections(sqlite: Database.Database, runId: number): void {
   sqlite.prepare('DELETE FROM main.rejected_records WHERE run_id = ?').run(runId);
   sqlite
@@ -98,7 +98,7 @@ function takeBackRejections(sqlite: Database.Database, runId: number): void {
     .run({ runId });
 }
 
-/** In the mirror: the share's own history may be left out, and is cut. */
+/** Read from the mirror, because the share's own history is cut, and can be left out. */
 function versionsEndedBy(sqlite: Database.Database, resource: string, runId: number): StoredVersion[] {
   return sqlite
     .prepare<[number, string], StoredVersion>(

@@ -4,10 +4,10 @@ import { memberTexts } from '../../contract/exact-json.ts';
 import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
 
-/** The field of a list of which a share keeps scheme and host only. */
+/** The field of which a share contains scheme and host only. */
 const endpoint = { resource: 'webhooks', name: 'endpoint' } as const;
 
-/** What of the records a share leaves out: fields that its maker names, and all of a webhook's endpoint but scheme and host. */
+/** What a share leaves out of the records: fields that are named, and all of a webhook's endpoint but scheme and host. */
 export class Withheld {
   /** By list, the names of the fields that are left out whole. */
   readonly #fields: ReadonlyMap<string, ReadonlySet<string>>;
@@ -55,7 +55,7 @@ export class Withheld {
   }
 
   /**
-   * A record's further fields as the share has them. A field that its column could not hold stands among them.
+   * A record's further fields as the share has them. A field that its column could not hold is one of them.
    *
    * @throws MirrorFileError if they are no JSON object.
    */
@@ -88,10 +88,10 @@ function membersOf({ resource }: ListDefinition, json: string): Member[] {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return [...memberTexts(json)];
   } catch {
-    // What it holds is said to nobody: it may be a secret.
+    // Its text is not shown, because it can be a secret.
   }
   throw new MirrorFileError(
-    `The mirror holds a record of ${resource} that docmirror did not write. "docmirror verify" tells where.`,
+    `The mirror contains a record of ${resource} that docmirror did not write. "docmirror verify" tells where.`,
   );
 }
 

@@ -19,6 +19,7 @@ const commands = [
   'report --out report.html',
   'export --out lists',
   'backup copy.sqlite',
+  'share share.sqlite',
   'audit receipts',
   'audit checkpoint --unsigned',
   publish,
