@@ -26,7 +26,7 @@ const bundled = new Set([
 ]);
 
 /** What is begun as a file of its own: the program, and the thread that it begins by its name. */
-const entryPoints = { cli: 'src/cli.ts', 'groundwork-worker': 'src/store/verify/groundwork-worker.ts' };
+const entryPoints = { cli: 'src/cli.ts' };
 
 /**
  * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the

@@ -33,10 +33,6 @@ const content: Columns = {
   ],
 };
 
-const rowFingerprint: Columns = {
-  _fingerprint: ['16 bytes over all other columns of the row, by which `verify` audits it', "x'5f0c…'"],
-};
-
 const documentExport: Columns = {
   id: ["docmirror's own number of the record, stable while the record lives", '4105'],
   source_connection_id: ['where the document came from', '12'],
@@ -90,7 +86,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
       _extra_rank: ['how much the list counts that gave `_extra`, as `_name_rank` says it of the name', '1'],
       ...content,
-      ...rowFingerprint,
     },
   },
   document_exports: {
@@ -144,7 +139,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       docmirror_version: ['the docmirror that made it', '0.3.0'],
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
-      ...rowFingerprint,
     },
   },
   sync_run_resources: {
@@ -183,7 +177,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       error_code: ['what went wrong, as a word for programs', 'timeout'],
       error_message: ['what went wrong, in words for people', 'GET … did not answer in time'],
       reason: [
-        'what contradicted what, where completeness is not proven; else what others had done to the mirror, where the run put it right, and why removals were withheld',
+        'what contradicted what, where completeness is not proven; otherwise why removals were withheld',
         'the total changed during the walk',
       ],
       record_count: [
@@ -194,7 +188,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as its receipt says it; null while it is under way",
         'bb1f0ed1…',
       ],
-      ...rowFingerprint,
     },
   },
   rejected_records: {
@@ -207,8 +200,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       page_no: ['the page it stood on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
-      record: ['its JSON text as received', '{"id":"x"}'],
-      ...rowFingerprint,
+      record: ['its JSON text as received; null if it was erased, and in a share', '{"id":"x"}'],
+      content: ['16 bytes: the first of the SHA-256 of its text, also if it was erased', "x'5f0c…'"],
     },
   },
   sync_receipts: {
@@ -232,8 +225,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       valid_from_run_id: ['the run that wrote the version', '3'],
       valid_to_run_id: ['the run that ended it', '7'],
       ended_by: ['`update` or `removal`', 'update'],
-      record: ["the version, as JSON in the service's own shape", '{"id":31,"name":"Invoices"}'],
-      ...rowFingerprint,
+      record: [
+        "the version, as JSON in the service's own shape; null if it was erased",
+        '{"id":31,"name":"Invoices"}',
+      ],
+      content: ['16 bytes: the content of the version, also if it was erased', "x'5f0c…'"],
     },
   },
   docmirror_upgrades: {
@@ -285,11 +281,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
       record: [
-        "the record after the change, or before its removal, as JSON in the service's own shape; connections have the names of that run, or of the oldest version of them that is kept",
+        "the record after the change, or before its removal, as JSON in the service's own shape; connections have the names of that run, or of the oldest version of them that is kept; null if the version was erased",
         '{"id":31,"name":"Invoices 2026"}',
       ],
       before: [
-        'the record before an update, as JSON; null for inserts and removals, and if the version before was deleted by `--keep-history`',
+        'the record before an update, as JSON; null for inserts and removals, and if the version before was erased, or deleted by `--keep-history`',
         '{"id":31,"name":"Invoices"}',
       ],
       changed_fields: [
@@ -346,18 +342,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       run_id: ['the run that wrote it', '7'],
       state: ['JSON of what it learnt', '{…}'],
       check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'11f0…'"],
-    },
-  },
-  _content_sums: {
-    about: 'Sums over what the rows of each table say, by which a run and `verify` find what others changed.',
-    columns: {
-      table_name: ['the table', 'record_history'],
-      resource: [
-        'the part of it: a list, `connections`, or `fingerprints` and `leaves` for whole rows; of `sqlite_sequence` the list whose rows are numbered',
-        'document-exports',
-      ],
-      record_count: ['rows of it; of `sqlite_sequence` the number that was given last', '412'],
-      digest: ['32 hexadecimal digits: the sum of their contents or fingerprints', '03ad…'],
     },
   },
 };

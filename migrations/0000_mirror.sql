@@ -23,19 +23,10 @@ CREATE TABLE `connections` (
 	`_name_rank` integer DEFAULT 0 NOT NULL,
 	`_name_time` text,
 	`_extra_rank` integer DEFAULT 0 NOT NULL,
-	`_content` blob,
-	`_fingerprint` blob
+	`_content` blob NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `connections_changed_run_id` ON `connections` (`_changed_run_id`);--> statement-breakpoint
-CREATE TABLE `_content_sums` (
-	`table_name` text NOT NULL,
-	`resource` text NOT NULL,
-	`record_count` integer NOT NULL,
-	`digest` text NOT NULL,
-	PRIMARY KEY(`table_name`, `resource`)
-) STRICT;
---> statement-breakpoint
 CREATE TABLE `document_exports` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`source_connection_id` integer,
@@ -88,8 +79,8 @@ CREATE TABLE `record_history` (
 	`valid_from_run_id` integer NOT NULL,
 	`valid_to_run_id` integer NOT NULL,
 	`ended_by` text NOT NULL,
-	`record` text NOT NULL,
-	`_fingerprint` blob,
+	`record` text,
+	`content` blob NOT NULL,
 	FOREIGN KEY (`valid_to_run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
@@ -105,7 +96,7 @@ CREATE TABLE `rejected_records` (
 	`position` integer NOT NULL,
 	`reason` text NOT NULL,
 	`record` text,
-	`_fingerprint` blob,
+	`content` blob NOT NULL,
 	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
@@ -150,7 +141,6 @@ CREATE TABLE `sync_run_resources` (
 	`reason` text,
 	`record_count` integer,
 	`checksum` text,
-	`_fingerprint` blob,
 	PRIMARY KEY(`run_id`, `resource`),
 	FOREIGN KEY (`run_id`) REFERENCES `sync_runs`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
@@ -166,8 +156,7 @@ CREATE TABLE `sync_runs` (
 	`error_message` text,
 	`docmirror_version` text NOT NULL,
 	`base_url` text NOT NULL,
-	`_actor` text,
-	`_fingerprint` blob
+	`_actor` text
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `webhook_connections` (

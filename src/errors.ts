@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'mirror_busy'
   | 'mirror_file'
   | 'mirror_too_old'
+  | 'mirror_altered'
   | 'disk_full'
   | 'database_locked'
   | 'unauthorized'
@@ -68,6 +69,7 @@ const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   unauthorized: exitCodes.unauthorized,
   forbidden: exitCodes.unauthorized,
   publication_differs: exitCodes.difference,
+  mirror_altered: exitCodes.difference,
 };
 
 /** An unknown or unusable flag or setting; the message names it. */
@@ -95,6 +97,19 @@ export class RefusedFileError extends MirrorFileError {
 export class DamagedCopyError extends MirrorFileError {
   override get exitCode(): number {
     return exitCodes.difference;
+  }
+}
+
+/** Another program altered what docmirror wrote. A person decides: restore a backup, or rebuild. */
+export class MirrorAlteredError extends MirrorFileError {
+  /**
+   * @param what which file, and what of it was altered.
+   * @param undone what was not done because of that.
+   */
+  constructor(what: string, undone = 'Nothing was written') {
+    const todo =
+      '"docmirror verify" names the rows. Restore a backup, or drop what was altered and read all lists again with "docmirror sync --rebuild".';
+    super(`${what}. ${undone}. ${todo}`, { code: 'mirror_altered' });
   }
 }
 

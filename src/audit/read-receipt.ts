@@ -1,9 +1,12 @@
 import { MalformedError } from './malformed-error.ts';
 import {
   type ConnectionsReceipt,
+  type EraseReceipt,
+  type KeptSum,
   type ListReceipt,
   type ListSum,
   type PruneReceipt,
+  type RebuildReceipt,
   type Receipt,
   type RunReceipt,
   receiptText,
@@ -11,21 +14,21 @@ import {
 } from './receipt.ts';
 
 /**
- * Reads a stored receipt back. It must be one of the three kinds, with exactly its fields, and every byte as `receiptText`
+ * Reads a stored receipt back. It must be one of the five kinds, with exactly its fields, and every byte as `receiptText`
  * writes it: whatever a parser would pass over (spaces, another order, a name that stands twice, `1.0`) is refused.
  */
 export function readReceipt(text: string): Receipt {
   const receipt = parse(text);
   if (!isReceipt(receipt)) {
     throw new MalformedError(
-      'A receipt is of kind run, upgrade or prune, with exactly the fields of its kind.',
+      'A receipt is of kind run, upgrade, prune, rebuild or erase, with exactly the fields of its kind.',
     );
   }
   if (receiptText(receipt) !== text) throw new MalformedError('A receipt is canonical JSON (RFC 8785).');
   return receipt;
 }
 
-/** The same; null where others have spoilt it, which an audit finds. */
+/** The same; null if others have altered it, which an audit finds. */
 export function receiptOrNull(text: string): Receipt | null {
   try {
     return readReceipt(text);
@@ -68,7 +71,7 @@ function orNull<T>(check: Check<T>): Check<T | null> {
   return (value): value is T | null => value === null || check(value);
 }
 
-/** The lists of a receipt stand in the order of the contract, each at most once. */
+/** The lists of a receipt are in the order of the contract, each at most once. */
 function inOrder<T extends OfResource>(check: Check<T>): Check<readonly T[]> {
   return (value): value is readonly T[] =>
     Array.isArray(value) &&
@@ -95,17 +98,18 @@ const isInstant: Check<string> = (value): value is string => {
 };
 
 const state = { recordCount: isCount, checksum: isSum };
+const work = { changes: isHash, ended: isHash };
 
 const isConnectionsReceipt = objectOf<ConnectionsReceipt>({
   resource: oneOf('connections'),
   ...state,
-  changes: isHash,
+  ...work,
 });
 
 const isListReceipt = objectOf<ListReceipt>({
   resource: oneOf('document-exports', 'collections', 'webhooks'),
   ...state,
-  changes: isHash,
+  ...work,
   status: isStatus,
   completeness: orNull(oneOf('proven', 'incremental', 'unproven')),
   inserted: isCount,
@@ -129,8 +133,13 @@ const isRunReceipt = objectOf<RunReceipt>({
   actor: isText,
   baseUrl: isText,
   docmirrorVersion: isVersion,
+  books: isHash,
   lists: inOrder(isAnyListReceipt),
 });
+
+const isListSum = objectOf<ListSum>({ resource: oneOf(...resources), ...state });
+
+const isKeptSum = objectOf<KeptSum>({ resource: oneOf(...resources), count: isCount, sum: isSum });
 
 const isUpgradeReceipt = objectOf<UpgradeReceipt>({
   kind: oneOf('upgrade'),
@@ -138,7 +147,8 @@ const isUpgradeReceipt = objectOf<UpgradeReceipt>({
   at: isInstant,
   fromVersion: isVersion,
   docmirrorVersion: isVersion,
-  lists: inOrder(objectOf<ListSum>({ resource: oneOf(...resources), ...state })),
+  lists: inOrder(isListSum),
+  kept: inOrder(isKeptSum),
 });
 
 const isPruneReceipt = objectOf<PruneReceipt>({
@@ -146,7 +156,29 @@ const isPruneReceipt = objectOf<PruneReceipt>({
   mirrorId: isMirrorId,
   at: isInstant,
   before: isInstant,
+  kept: inOrder(isKeptSum),
+});
+
+const isRebuildReceipt = objectOf<RebuildReceipt>({
+  kind: oneOf('rebuild'),
+  mirrorId: isMirrorId,
+  at: isInstant,
+  actor: isText,
+  lists: inOrder(isListSum),
+});
+
+const isEraseReceipt = objectOf<EraseReceipt>({
+  kind: oneOf('erase'),
+  mirrorId: isMirrorId,
+  at: isInstant,
+  actor: isText,
+  resource: oneOf(...resources),
+  recordId: (value): value is number => Number.isSafeInteger(value),
+  versions: isCount,
+  ended: (value): value is EraseReceipt['ended'] =>
+    Array.isArray(value) &&
+    value.every(objectOf<EraseReceipt['ended'][number]>({ runId: isRunId, ended: isHash })),
 });
 
 const isReceipt = (value: unknown): value is Receipt =>
-  isRunReceipt(value) || isUpgradeReceipt(value) || isPruneReceipt(value);
+  [isRunReceipt, isUpgradeReceipt, isPruneReceipt, isRebuildReceipt, isEraseReceipt].some(is => is(value));

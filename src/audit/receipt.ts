@@ -6,7 +6,7 @@ type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted
 /** A list whose records a receipt speaks of, in the service's own word. */
 export type ListName = 'document-exports' | 'collections' | 'webhooks';
 
-/** What stands in a list after a run. */
+/** What a list has after a run. */
 export interface ListSum<Name extends string = ListName | 'connections'> {
   readonly resource: Name;
   readonly recordCount: number;
@@ -14,18 +14,21 @@ export interface ListSum<Name extends string = ListName | 'connections'> {
   readonly checksum: string;
 }
 
-/** What a run changed in the connections' names; it stands in a receipt where there was such a change. */
-export interface ConnectionsReceipt extends ListSum<'connections'> {
-  /** The SHA-256 over the changes, in hexadecimal digits; `ChangesHash` makes it. */
+/** What a run did to a list or to the connections, as two hashes of 64 hexadecimal digits. */
+interface WorkHashes {
+  /** Over the changes; see `LinesHash`. */
   readonly changes: string;
+  /** Over the versions that the run ended; see `LinesHash`. */
+  readonly ended: string;
 }
 
+/** What a run changed in the connections; a receipt has it if there was such a change. */
+export interface ConnectionsReceipt extends ListSum<'connections'>, WorkHashes {}
+
 /** What a run says of one list. */
-export interface ListReceipt extends ListSum<ListName> {
-  /** The SHA-256 over the changes, in hexadecimal digits; `ChangesHash` makes it. */
-  readonly changes: string;
+export interface ListReceipt extends ListSum<ListName>, WorkHashes {
   readonly status: EndStatus;
-  /** Null where the list did not come to a verdict. */
+  /** Null if the list did not come to a verdict. */
   readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
   readonly inserted: number;
   readonly updated: number;
@@ -42,17 +45,19 @@ export interface RunReceipt {
   readonly status: EndStatus;
   readonly trigger: 'manual' | 'schedule';
   readonly startedAt: string;
-  /** Null where the run died, for nobody knows when. */
+  /** Null if the run died, because nobody knows when. */
   readonly completedAt: string | null;
   /** Who ran it. */
   readonly actor: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
+  /** The SHA-256 over the run's own rows, in hexadecimal digits; see `booksOf`. */
+  readonly books: string;
   /** In the order of the contract, the connections last. */
   readonly lists: readonly (ListReceipt | ConnectionsReceipt)[];
 }
 
-/** The file got another shape, or its first receipt: what stood in it then. Times are as in `RunReceipt`. */
+/** The file got another shape: what it had then. Times are as in `RunReceipt`. */
 export interface UpgradeReceipt {
   readonly kind: 'upgrade';
   readonly mirrorId: string;
@@ -60,6 +65,8 @@ export interface UpgradeReceipt {
   readonly fromVersion: string;
   readonly docmirrorVersion: string;
   readonly lists: readonly ListSum[];
+  /** Of each list and the connections: which run wrote the versions that there are. */
+  readonly kept: readonly KeptSum[];
 }
 
 /** Versions that had ended at `before` or earlier were deleted. */
@@ -68,14 +75,47 @@ export interface PruneReceipt {
   readonly mirrorId: string;
   readonly at: string;
   readonly before: string;
+  /** Of each list and the connections: which run wrote the versions that are left of the runs whose ended versions were deleted. */
+  readonly kept: readonly KeptSum[];
+}
+
+/** How many versions there are of runs of which no changes hash can be computed any more, and the sum over who wrote them and what they say. */
+export interface KeptSum {
+  readonly resource: ListName | 'connections';
+  readonly count: number;
+  /** 32 hexadecimal digits. */
+  readonly sum: string;
+}
+
+/** What another program altered was dropped or taken as it was: what the mirror had then. */
+export interface RebuildReceipt {
+  readonly kind: 'rebuild';
+  readonly mirrorId: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly lists: readonly ListSum[];
+}
+
+/** The text of a record's ended versions was removed for good. */
+export interface EraseReceipt {
+  readonly kind: 'erase';
+  readonly mirrorId: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly resource: ListName | 'connections';
+  readonly recordId: number;
+  /** How many versions lost their text. */
+  readonly versions: number;
+  /** For each run that had ended one of them, by its number: the `ended` hash that its list has from now on. */
+  readonly ended: readonly { readonly runId: number; readonly ended: string }[];
 }
 
 /** One leaf of the log. */
-export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt;
+export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt | RebuildReceipt | EraseReceipt;
 
 /**
- * A receipt as it is stored: canonical JSON (RFC 8785), whose UTF-8 bytes are the leaf of the log. Throws where it holds what
- * JSON can't: half a surrogate pair, or a number that is not finite.
+ * A receipt as it is stored: canonical JSON (RFC 8785), whose UTF-8 bytes are the leaf of the log. Throws if it has what
+ * JSON can't have: half a surrogate pair, or a number that is not finite.
  */
 export function receiptText(receipt: Receipt): string {
   const text = canonicalize(receipt);

@@ -16,6 +16,7 @@ export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   share: async () => (await import('./share.ts')).share,
   backup: async () => (await import('./backup.ts')).backup,
   export: async () => (await import('./export.ts')).exportMirror,
+  erase: async () => (await import('./erase.ts')).erase,
   'audit keygen': async () => (await import('./audit.ts')).keygen,
   'audit checkpoint': async () => (await import('./audit.ts')).checkpoint,
   'audit receipts': async () => (await import('./audit.ts')).receipts,

@@ -38,8 +38,6 @@ export class BarObserver implements ProgressObserver {
     this.#readings.get(resource)?.pageDone(pageCount, Date.now());
   }
 
-  mirrorDoubted(): void {}
-
   walkAgain(): void {}
 
   waiting(untilMs: number): void {

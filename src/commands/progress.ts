@@ -45,12 +45,6 @@ export class LogObserver implements ProgressObserver {
     if (this.#everyMs !== null) this.#timer = setInterval(() => this.#tell(), this.#everyMs).unref();
   }
 
-  mirrorDoubted({ resource }: ListDefinition, doubt: string): void {
-    const message =
-      'something else has written to the mirror; its rows are put right by what the service lists';
-    this.#logger.warn({ resource, reason: doubt }, message);
-  }
-
   walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
     this.#logger.debug({ resource, walk, pageCount, pagesKnown }, 'walk started');
     this.#reading?.walkStarted(walk, pageCount, pagesKnown, Date.now());

@@ -35,6 +35,8 @@ interface RunFlags {
   readonly acceptNewBaseUrl?: boolean;
   /** Sweep in full, also where an incremental sync would do. */
   readonly full?: boolean;
+  /** Drop rows that another program altered, and go on. */
+  readonly rebuild?: boolean;
 }
 
 /** Wires the rooms together for one run, and takes them apart again however it ends; the observer is closed, too. */
@@ -59,8 +61,8 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   const source = await openService(service, config, request);
   const mirror =
     request.onPlannedChange === undefined
-      ? SqliteMirror.open(config.database, signal)
-      : SqliteMirror.openDry(config.database, request.onPlannedChange, signal);
+      ? SqliteMirror.open(config.database, { signal, mayRebuild: flags.rebuild ?? false })
+      : SqliteMirror.openDry(config.database, request.onPlannedChange, { signal });
   try {
     const summary = await runSync(
       {

@@ -14,7 +14,7 @@ import { changesWidth, summaryWidth } from './terminal-width.ts';
 interface SyncFlags {
   readonly resource?: string[];
   readonly full?: boolean;
-  readonly prove?: boolean;
+  readonly rebuild?: boolean;
   readonly acceptNewBaseUrl?: boolean;
   readonly dryRun?: boolean;
   readonly allowMassRemoval?: boolean;
@@ -45,7 +45,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     service,
     lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
     trigger: 'manual',
-    flags: { ...flags, full: (flags.full || flags.prove) ?? false },
+    flags,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     secrets: context.secrets,

@@ -45,6 +45,11 @@ export async function lastPublishedRun(
       tenant,
       `was published up to a run ${own.runId} of ${new Date(own.startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
     );
+  if (own.runId <= source.lastRunBeforeRebuild)
+    throw refusal(
+      tenant,
+      `was published up to run ${own.runId}, and the mirror was rebuilt since ("sync --rebuild" after run ${source.lastRunBeforeRebuild})`,
+    );
   return own.runId;
 }
 

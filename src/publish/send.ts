@@ -76,7 +76,8 @@ export function* changeRows(
 ): Generator<Row> {
   for (const { runId } of runs) {
     for (const { changedAt, resource, recordId, operation, record } of source.changes(runId)) {
-      yield [tenant, runId, changedAt, resource, recordId, operation, record];
+      // An erased record is null in JSON.
+      yield [tenant, runId, changedAt, resource, recordId, operation, record ?? 'null'];
     }
   }
 }

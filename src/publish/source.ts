@@ -28,7 +28,8 @@ export interface SourceChange {
   readonly resource: string;
   readonly recordId: number;
   readonly operation: string;
-  readonly record: string;
+  /** Null if it was erased. */
+  readonly record: string | null;
 }
 
 /** How many rows of a list stand after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
@@ -43,6 +44,8 @@ export interface RowSum {
  */
 export interface PublishSource extends Disposable {
   readonly mirrorId: string;
+  /** The last run before the mirror was rebuilt, which dropped rows without a trace; 0 if it never was. */
+  readonly lastRunBeforeRebuild: number;
   /** The oldest first. */
   runs(): readonly EndedRun[];
   /** About how many rows the later runs wrote and removed; for a progress bar. */

@@ -43,7 +43,8 @@ export function ndjsonLine({
   before,
 }: Change): string {
   const head = JSON.stringify({ runId, changedAt, resource, recordId, operation });
-  return `${head.slice(0, -1)},"record":${asJson(record)},"before":${asJson(before ?? 'null')}}\n`;
+  const texts = `"record":${asJson(record ?? 'null')},"before":${asJson(before ?? 'null')}`;
+  return `${head.slice(0, -1)},${texts}${record === null ? ',"isErased":true' : ''}}\n`;
 }
 
 function asJson(text: string): string {
@@ -54,7 +55,8 @@ function asJson(text: string): string {
 function* csvLines(changes: Iterable<Change>, forSpreadsheet: boolean): Generator<string> {
   yield 'run_id,changed_at,resource,record_id,operation,record,before\n';
   for (const { runId, changedAt, resource, recordId, operation, record, before } of changes) {
-    yield csvText([[runId, changedAt, resource, recordId, operation, record, before]], forSpreadsheet);
+    const row = [runId, changedAt, resource, recordId, operation, record ?? 'erased', before];
+    yield csvText([row], forSpreadsheet);
   }
 }
 

@@ -20,7 +20,7 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 
 /** What a change says, in about as many columns as there is room for. */
 function describe({ record, before }: ShownChange, room: number): string {
-  if (before === null) {
+  if (before === null || record === null) {
     // The id stands at the front of the line.
     const fields = fieldsOf(record, bounds).filter(({ name }) => name !== 'id');
     return fields.map(({ text }) => text).join(between);

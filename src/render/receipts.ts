@@ -1,5 +1,5 @@
 import type { Receipt } from '../audit/receipt.ts';
-import { count, instant } from './numbers.ts';
+import { count, counted, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
 /** Receipts for people, a row each. */
@@ -25,5 +25,15 @@ function cells(receipt: Receipt): [when: string, by: string, what: string] {
       return [instant(receipt.at), '', `from ${receipt.fromVersion} to ${receipt.docmirrorVersion}`];
     case 'prune':
       return [instant(receipt.at), '', `versions that ended before ${instant(receipt.before)} were deleted`];
+    case 'rebuild':
+      return [instant(receipt.at), receipt.actor, 'rows that another program altered were dropped'];
+    case 'erase': {
+      const { at, actor, resource, recordId, versions } = receipt;
+      return [
+        instant(at),
+        actor,
+        `${resource} ${recordId}: the text of ${counted(versions, 'version')} was erased`,
+      ];
+    }
   }
 }

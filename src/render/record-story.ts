@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
 import { count, counted, instant } from './numbers.ts';
-import { differencesOf, fieldsOf, type ShownField, wholeRecord } from './record-text.ts';
+import { differencesOf, erasedText, fieldsOf, type ShownField, wholeRecord } from './record-text.ts';
 import { renderTable } from './table.ts';
 
 /** What was looked for, and the records that were found. */
@@ -47,7 +47,7 @@ function versionJson({ from, to, endedBy, isFirst, record }: StoryVersion): stri
     endedBy,
     isFirst,
   });
-  return `${head.slice(0, -1)},"record":${record}}`;
+  return `${head.slice(0, -1)},"record":${record}${record === null ? ',"isErased":true' : ''}}`;
 }
 
 /** One record for people: what it says, then each version, the newest first, by what it changed. */
@@ -75,8 +75,9 @@ export function storyText(story: RecordStory): string {
 function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
   const { isFirst, record, before } = version;
   const lines = [spanOf(version)];
+  if (record === null) return [...lines, `  ${erasedText}`];
   if (before !== null) {
-    const differences = differencesOf(before, record, wholeRecord);
+    const differences = differencesOf(before.record, record, wholeRecord);
     return [
       ...lines,
       ...differences.map(
@@ -112,7 +113,7 @@ export function matchesText(
 ): string {
   const rows = stories.map(story => {
     const [newest] = story.versions;
-    const fields = fieldsOf(newest?.record ?? '{}');
+    const fields = newest === undefined ? [] : fieldsOf(newest.record);
     const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
     const state = newest?.to == null ? 'stands' : `gone since run ${newest.to.runId}`;
     return [

@@ -45,8 +45,12 @@ export const versionOnPage: TextBounds = { fieldsMax: 30, textMax: 1_000, withId
 
 const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|signature/i;
 
-/** A record's fields that say something, as far as they fit; `record` is its JSON text. */
-export function fieldsOf(record: string, bounds = brief): ShownField[] {
+/** What is said in place of a text that was erased. */
+export const erasedText = 'the text was erased';
+
+/** A record's fields that say something, as far as they fit; `record` is its JSON text, null if it was erased. */
+export function fieldsOf(record: string | null, bounds = brief): ShownField[] {
+  if (record === null) return [{ name: 'erased', text: erasedText, connections: [] }];
   return Object.entries(valuesOf(record))
     .map(([name, value]) => {
       const text = shown(name, value, bounds);
@@ -57,8 +61,14 @@ export function fieldsOf(record: string, bounds = brief): ShownField[] {
     .slice(0, bounds.fieldsMax);
 }
 
-/** What an update changed, field by field. */
-export function differencesOf(before: string, after: string, bounds = brief): ShownDifference[] {
+/** What an update changed, field by field; null is a version that was erased. */
+export function differencesOf(
+  before: string | null,
+  after: string | null,
+  bounds = brief,
+): ShownDifference[] {
+  if (before === null || after === null)
+    return [{ name: 'erased', before: '', after: '', note: ` (${erasedText})` }];
   const then = valuesOf(before);
   const now = valuesOf(after);
   return [...new Set([...Object.keys(then), ...Object.keys(now)])]

@@ -33,26 +33,17 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
 
 /** The run history as one JSON array on one line. */
 export function runsJson(runs: readonly RecordedRun[]): string {
-  const shown = runs.map(
-    ({ id, errorCode, errorMessage, resources, actor: _actor, fingerprint: _fingerprint, ...run }) => ({
-      runId: id,
-      ...run,
-      error: errorOf(errorCode, errorMessage),
-      resources: resources.map(resourceOf),
-    }),
-  );
+  const shown = runs.map(({ id, errorCode, errorMessage, resources, actor: _actor, ...run }) => ({
+    runId: id,
+    ...run,
+    error: errorOf(errorCode, errorMessage),
+    resources: resources.map(resourceOf),
+  }));
   return `${JSON.stringify(shown)}\n`;
 }
 
 /** How a list ended in a run, as JSON tells it. */
-export function resourceOf({
-  errorCode,
-  errorMessage,
-  runId: _run,
-  error: _error,
-  fingerprint: _fingerprint,
-  ...rest
-}: RunResourceRow) {
+export function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {
   return { ...rest, error: errorOf(errorCode, errorMessage) };
 }
 

@@ -37,7 +37,12 @@ export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_I
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
   const stop = status === 'cancelled' && error !== null ? ` ${error.message}` : '';
-  const notes = resources.flatMap(notesOn).map(printable);
+  const { rowsDropped } = summary;
+  const rebuilt =
+    rowsDropped === null
+      ? []
+      : [`Rebuilt: ${counted(rowsDropped, 'row')} that another program had altered went without a trace.`];
+  const notes = [...rebuilt, ...resources.flatMap(notesOn).map(printable)];
   const advice = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),

@@ -35,7 +35,7 @@ export function isRefused({ signature }: ShownCheckpoint): boolean {
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
-  const { differences, differenceCount, checkpoints = [], otherObjects } = verification;
+  const { differences, differenceCount, checkpoints = [], otherObjects, rebuiltAfterRunId } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
@@ -49,6 +49,11 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const others = otherObjects.map(({ type, name }) => `${type} ${name}`).join(', ');
   const notes = [
     ...(prunedBefore === null ? [] : [pruned]),
+    ...(rebuiltAfterRunId === null
+      ? []
+      : [
+          `The mirror was rebuilt after run ${rebuiltAfterRunId}: what runs changed up to then was not recomputed.`,
+        ]),
     ...(others === '' ? [] : [`Not made by docmirror, and left alone: ${others}.`]),
     ...checkpoints.flatMap(each => each.notes),
   ];

@@ -5,8 +5,6 @@ import type { Clock, ListMirror, ListOutcome, Mirror, PageSource } from './ports
 /** Told how a list's part of a run goes on; for progress bars and logs. */
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
-  /** The mirror's rows are not what docmirror wrote: they are put right, and believed in nothing until then. */
-  mirrorDoubted(list: ListDefinition, doubt: string): void;
   walkStarted(list: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void;
   pageDone(list: ListDefinition, pageNo: number, pageCount: number): void;
   walkAgain(list: ListDefinition, reason: string): void;

@@ -36,7 +36,6 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
   let outcome: ListOutcome;
   try {
     const listMirror = await mirror.openList(list, startedAt);
-    if (listMirror.doubt !== null) observer.mirrorDoubted(list, listMirror.doubt);
     const sync: ListSync = { ...task, listMirror, findings, conclude };
     findings.incremental = await readEdges(sync);
     outcome = await (findings.incremental === null ? sweep(sync) : extend(sync, findings.incremental));
@@ -98,7 +97,7 @@ async function sweepAgain(sync: ListSync, error: GateError): Promise<ListOutcome
   const { observer, list, listMirror } = sync;
   observer.walkAgain(list, error.message);
   if (error instanceof PartialReadError) listMirror.readAnew();
-  else await listMirror.distrust();
+  else listMirror.distrust();
   return sweep(sync, false);
 }
 
@@ -133,9 +132,7 @@ function write(
   completeness: Completeness,
   reason: string | null = null,
 ): Promise<ListOutcome> {
-  // What others did to the mirror, and this run puts right, is seen in no receipt.
-  const words = reason ?? listMirror.doubt;
-  return listMirror.apply(order, applied => conclude(ended(completeness, words, applied)), signal);
+  return listMirror.apply(order, applied => conclude(ended(completeness, reason, applied)), signal);
 }
 
 /** The size of the last walk's pages, and that of the list's own, which its record names. */

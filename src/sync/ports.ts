@@ -99,8 +99,6 @@ export interface Applied {
 /** One list of the mirror, as a run sees it. */
 export interface ListMirror {
   readonly standing: Standing;
-  /** Why the list's rows and shortcuts are not believed, in words; null where they are. */
-  readonly doubt: string | null;
   /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
   edges(): ListEdges | null;
   /** Finds what was read of a page of this run, by the digest of its items. */
@@ -122,8 +120,12 @@ export interface ListMirror {
   keep(walk: number, answer: Answer): void;
   /** Forgets what this run has read of the list: the next walk is a first one. */
   readAnew(): void;
-  /** Forgets every shortcut of the list, and takes the mirror's sum from its rows anew. */
-  distrust(): Promise<void>;
+  /**
+   * Forgets every shortcut of the list.
+   *
+   * @throws MirrorAlteredError if the mirror's rows are not what they should be, so that no shortcut was at fault.
+   */
+  distrust(): void;
   /**
    * Writes what was found, and with it the outcome that follows from it, all or nothing. Ends early, with nothing written,
    * when the signal is aborted.
@@ -190,10 +192,18 @@ export interface ReceiptHead {
   readonly rootHash: string;
 }
 
+/** What is known of a run when it has begun. */
+export interface RunBegun {
+  /** Null if nothing is recorded, in a dry run. */
+  readonly runId: number | null;
+  /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
+  readonly rowsDropped: number | null;
+}
+
 /** The mirror, held by one run from `beginRun` to `endRun`. */
 export interface Mirror {
-  /** Records that a run began, and returns its id; null where nothing is recorded, in a dry run. */
-  beginRun(start: RunStart): Promise<number | null>;
+  /** Records that a run began. */
+  beginRun(start: RunStart): Promise<RunBegun>;
   openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
   /** Records a list that ended without being applied, and returns what is recorded: with the checksum that the list has. */
   recordList(outcome: ListOutcome): Promise<ListOutcome>;

@@ -19,6 +19,8 @@ export interface RunOptions extends ListOptions {
 /** How a run ended; `runId` is null for a dry run, which stands in no record. */
 export interface RunSummary {
   readonly runId: number | null;
+  /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
+  readonly rowsDropped: number | null;
   readonly status: RunStatus;
   readonly trigger: Trigger;
   readonly startedAt: string;
@@ -45,7 +47,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   const startedAtMs = performance.now();
   const { trigger, docmirrorVersion, actor = '' } = options;
   const startedAt = started.toISOString();
-  const runId = await mirror.beginRun({
+  const { runId, rowsDropped } = await mirror.beginRun({
     trigger,
     startedAt,
     baseUrl: source.baseUrl,
@@ -53,7 +55,9 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     actor,
   });
 
-  const { resources, faults } = await syncAndPrune(options, world, started).catch(async (error: unknown) => {
+  // What is left of a rebuilt mirror has to be compared with the whole of each list.
+  const lists = rowsDropped === null ? options : { ...options, fullEveryMs: 0 };
+  const { resources, faults } = await syncAndPrune(lists, world, started).catch(async (error: unknown) => {
     // Where not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
@@ -65,6 +69,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   if (faults.length > 0) throw faults[0];
   return {
     runId,
+    rowsDropped,
     status,
     trigger,
     startedAt,
@@ -128,6 +133,7 @@ function errorOf(status: RunStatus, resources: readonly ListOutcome[], signal: A
 /** What a process exits with after this run. */
 export function exitCodeOf(summary: RunSummary, signal: AbortSignal): number {
   if (summary.status === 'completed') return exitCodes.done;
+  if (summary.resources.some(({ error }) => error?.code === 'mirror_altered')) return exitCodes.difference;
   if (summary.status === 'partial') return exitCodes.partial;
   if (summary.status === 'cancelled' && signal.reason instanceof CancelledError)
     return signal.reason.exitCode;

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../src/audit/malformed-error.ts';
 import { readReceipt } from '../../src/audit/read-receipt.ts';
 import {
+  type EraseReceipt,
   type ListReceipt,
   type PruneReceipt,
+  type RebuildReceipt,
   type Receipt,
   type RunReceipt,
   receiptText,
@@ -14,6 +16,8 @@ import {
 const mirrorId = '0198c0de-5a11-7e57-8000-00c0ffee0042';
 const checksum = '00112233445566778899aabbccddeeff';
 const changes = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const ended = 'e5a00aa9991ac8a5ee3109844d84a55583bd20572ad3ffcd42792f3c36b183ad';
+const books = '36a9e7f1c95b82ffb99743e0c5c4ce95d83c9a430aac59f84ef3cbfab6145068';
 const list: ListReceipt = {
   resource: 'document-exports',
   status: 'completed',
@@ -26,6 +30,7 @@ const list: ListReceipt = {
   removalsWithheld: 0,
   checksum,
   changes,
+  ended,
 };
 const run: RunReceipt = {
   kind: 'run',
@@ -38,7 +43,8 @@ const run: RunReceipt = {
   actor: 'ops',
   baseUrl: 'https://service.example',
   docmirrorVersion: '0.2.0',
-  lists: [list, { resource: 'connections', recordCount: 12, checksum, changes }],
+  books,
+  lists: [list, { resource: 'connections', recordCount: 12, checksum, changes, ended }],
 };
 const upgrade: UpgradeReceipt = {
   kind: 'upgrade',
@@ -47,24 +53,49 @@ const upgrade: UpgradeReceipt = {
   fromVersion: '0.1.0',
   docmirrorVersion: '0.2.0',
   lists: [{ resource: 'webhooks', recordCount: 4, checksum }],
+  kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
 };
 const prune: PruneReceipt = {
   kind: 'prune',
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',
   before: '2025-10-17T10:00:00.000Z',
+  kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
+};
+const rebuild: RebuildReceipt = {
+  kind: 'rebuild',
+  mirrorId,
+  at: '2026-11-21T10:00:00.000Z',
+  actor: 'ops',
+  lists: [{ resource: 'webhooks', recordCount: 4, checksum }],
+};
+const erase: EraseReceipt = {
+  kind: 'erase',
+  mirrorId,
+  at: '2026-11-21T10:00:00.000Z',
+  actor: 'ops',
+  resource: 'document-exports',
+  recordId: 12,
+  versions: 2,
+  ended: [{ runId: 7, ended }],
 };
 
 describe('a receipt', () => {
   test('is the canonical text that the contract shows', () => {
     expect(receiptText(run)).toBe(
-      `{"actor":"ops","baseUrl":"https://service.example","completedAt":"2026-11-21T10:00:01.234Z","docmirrorVersion":"0.2.0","kind":"run","lists":[{"changes":"${changes}","checksum":"${checksum}","completeness":"proven","inserted":3,"recordCount":1203,"rejected":0,"removalsWithheld":0,"removed":0,"resource":"document-exports","status":"completed","updated":0},{"changes":"${changes}","checksum":"${checksum}","recordCount":12,"resource":"connections"}],"mirrorId":"${mirrorId}","runId":7,"startedAt":"2026-11-21T10:00:00.000Z","status":"completed","trigger":"manual"}`,
+      `{"actor":"ops","baseUrl":"https://service.example","books":"${books}","completedAt":"2026-11-21T10:00:01.234Z","docmirrorVersion":"0.2.0","kind":"run","lists":[{"changes":"${changes}","checksum":"${checksum}","completeness":"proven","ended":"${ended}","inserted":3,"recordCount":1203,"rejected":0,"removalsWithheld":0,"removed":0,"resource":"document-exports","status":"completed","updated":0},{"changes":"${changes}","checksum":"${checksum}","ended":"${ended}","recordCount":12,"resource":"connections"}],"mirrorId":"${mirrorId}","runId":7,"startedAt":"2026-11-21T10:00:00.000Z","status":"completed","trigger":"manual"}`,
     );
     expect(receiptText(upgrade)).toBe(
-      `{"at":"2026-11-21T10:00:00.000Z","docmirrorVersion":"0.2.0","fromVersion":"0.1.0","kind":"upgrade","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
+      `{"at":"2026-11-21T10:00:00.000Z","docmirrorVersion":"0.2.0","fromVersion":"0.1.0","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"upgrade","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
     );
     expect(receiptText(prune)).toBe(
-      `{"at":"2026-11-21T10:00:00.000Z","before":"2025-10-17T10:00:00.000Z","kind":"prune","mirrorId":"${mirrorId}"}`,
+      `{"at":"2026-11-21T10:00:00.000Z","before":"2025-10-17T10:00:00.000Z","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"prune","mirrorId":"${mirrorId}"}`,
+    );
+    expect(receiptText(rebuild)).toBe(
+      `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","kind":"rebuild","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
+    );
+    expect(receiptText(erase)).toBe(
+      `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","ended":[{"ended":"${ended}","runId":7}],"kind":"erase","mirrorId":"${mirrorId}","recordId":12,"resource":"document-exports","versions":2}`,
     );
   });
 
@@ -137,7 +168,7 @@ describe('a receipt has the fields of its kind, and each says what it may say:',
     ['a list is known', withList({ resource: 'others' })],
     [
       'a list has its fields',
-      { ...run, lists: [{ resource: 'collections', recordCount: 12, checksum, changes }] },
+      { ...run, lists: [{ resource: 'collections', recordCount: 12, checksum, changes, ended }] },
     ],
     ['connections have no others', withList({ resource: 'connections' })],
     ['a count is whole', withList({ inserted: 0.5 })],
@@ -146,6 +177,11 @@ describe('a receipt has the fields of its kind, and each says what it may say:',
     ['a checksum has 32 digits', withList({ checksum: changes })],
     ['digits are in lower case', withList({ checksum: checksum.toUpperCase() })],
     ['a changes hash has 64 digits', withList({ changes: checksum })],
+    ['an ended hash has 64 digits', withList({ ended: checksum })],
+    ['books have 64 digits', { ...run, books: checksum }],
+    ['erased versions are counted', { ...erase, versions: -1 }],
+    ['a record has a number', { ...erase, recordId: '12' }],
+    ['a rebuild states no changes', { ...rebuild, lists: run.lists }],
     ['completeness is known', withList({ completeness: 'count_matched' })],
     ['a list stands once', { ...run, lists: [list, list] }],
     ['lists are in order', { ...run, lists: [{ ...list, resource: 'webhooks' }, list] }],
@@ -189,6 +225,7 @@ function anyReceipt(): fc.Arbitrary<Receipt> {
       ...state,
       resource: fc.constant(resource),
       changes: digits(64),
+      ended: digits(64),
       status,
       completeness: fc.constantFrom('proven', 'incremental', 'unproven', null),
       inserted: count,
@@ -202,7 +239,18 @@ function anyReceipt(): fc.Arbitrary<Receipt> {
     ...state,
     resource: fc.constant('connections' as const),
     changes: digits(64),
+    ended: digits(64),
   });
+  const sums = some(
+    [...names, 'connections' as const].map(resource =>
+      fc.record({ ...state, resource: fc.constant(resource) }),
+    ),
+  );
+  const kept = some(
+    [...names, 'connections' as const].map(resource =>
+      fc.record({ resource: fc.constant(resource), count, sum: digits(32) }),
+    ),
+  );
   return fc.oneof(
     fc.record<RunReceipt>({
       kind: fc.constant('run'),
@@ -215,6 +263,7 @@ function anyReceipt(): fc.Arbitrary<Receipt> {
       actor: text,
       baseUrl: text,
       docmirrorVersion: fc.constant('0.2.0'),
+      books: digits(64),
       lists: some<RunReceipt['lists'][number]>([...lists, connections]),
     }),
     fc.record<UpgradeReceipt>({
@@ -223,12 +272,36 @@ function anyReceipt(): fc.Arbitrary<Receipt> {
       at: time,
       fromVersion: fc.constant('0.1.0'),
       docmirrorVersion: fc.constant('0.2.0'),
-      lists: some(
-        [...names, 'connections' as const].map(resource =>
-          fc.record({ ...state, resource: fc.constant(resource) }),
-        ),
-      ),
+      lists: sums,
+      kept,
     }),
-    fc.record<PruneReceipt>({ kind: fc.constant('prune'), mirrorId: fc.uuid(), at: time, before: time }),
+    fc.record<PruneReceipt>({
+      kind: fc.constant('prune'),
+      mirrorId: fc.uuid(),
+      at: time,
+      before: time,
+      kept,
+    }),
+    fc.record<RebuildReceipt>({
+      kind: fc.constant('rebuild'),
+      mirrorId: fc.uuid(),
+      at: time,
+      actor: text,
+      lists: sums,
+    }),
+    fc.record<EraseReceipt>({
+      kind: fc.constant('erase'),
+      mirrorId: fc.uuid(),
+      at: time,
+      actor: text,
+      resource: fc.constantFrom(...names, 'connections' as const),
+      recordId: fc.maxSafeInteger(),
+      versions: count,
+      ended: fc
+        .uniqueArray(fc.record({ runId: fc.integer({ min: 1 }), ended: digits(64) }), {
+          selector: each => each.runId,
+        })
+        .map(all => all.toSorted((one, other) => one.runId - other.runId)),
+    }),
   );
 }

@@ -95,6 +95,7 @@ export class ModelMirror {
           yield row;
         }
       },
+      lastRunBeforeRebuild: 0,
       changes: runId => at(runId)?.changes ?? [],
       sumAfter: (resource, runId) => sumOf(at(runId)?.standing.get(resource) ?? new Map()),
       [Symbol.dispose]: () => undefined,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { registerCommands } from '../../src/commands/register.ts';
@@ -99,22 +100,6 @@ describe.concurrent('sync', () => {
     expect((await scene.sync()).of('document-exports')).toMatchObject({ removed: 2 });
   });
 
-  test('--prove is accepted as before, and what it asked for is done without it, too', async () => {
-    await using scene = await setScene({ maxPageSize: 20 }, { exports: 300 });
-    const claims = async (...args: string[]) => {
-      const { code, summary } = await scene.sync(...args);
-      return { code, ...summary, resources: summary.resources };
-    };
-    const proven = { completeness: 'proven' };
-    const expected = { code: 0, resources: [proven, proven, proven] };
-    expect(await claims('--prove')).toMatchObject(expected);
-    expect(await claims('--full')).toMatchObject(expected);
-    // Also where an incremental sync would do.
-    expect(await claims()).toMatchObject({ resources: [{ completeness: 'incremental' }, proven, proven] });
-    expect(await claims('--prove')).toMatchObject(expected);
-    expect(await scene.run('sync', '--proof')).toMatchObject({ code: 2 });
-  });
-
   test('--actor is whom the receipt names', async () => {
     await using scene = await setScene({}, { exports: 1 });
     await scene.sync('--actor', 'night shift');
@@ -139,6 +124,26 @@ describe.concurrent('sync', () => {
     expect(kept()).toBe(0);
   });
 
+  test('--rebuild drops what another program altered, and goes on; without it the mirror is refused', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    new Database(scene.database).exec("UPDATE collections SET name = 'other' WHERE id = 3").close();
+    const refused = await scene.run('sync');
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('"docmirror sync --rebuild"') });
+    expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
+    expect(sqlite(scene.database, 'SELECT name FROM collections WHERE id = 3')).toEqual([
+      { name: 'Collection 3' },
+    ]);
+  });
+
+  test('--rebuild of a sound mirror writes no receipt of a rebuild', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
+    const kinds = sqlite(scene.database, "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts");
+    expect(kinds).toEqual([{ kind: 'run' }, { kind: 'run' }]);
+  });
+
   test('--json prints one object, and nothing else', async () => {
     await using scene = await setScene();
     expect(() => JSON.parse('Run 1')).toThrow();
@@ -153,6 +158,26 @@ describe.concurrent('runs', () => {
     for (const _ of [1, 2, 3]) await scene.sync('--resource', 'webhooks');
     const { stdout } = await scene.run('runs', '--limit', '2', '--json');
     expect(JSON.parse(stdout)).toMatchObject([{ runId: 3 }, { runId: 2 }]);
+  });
+});
+
+describe.concurrent('erase', () => {
+  test('--actor is whom the receipt names, --database whose text goes, and --json prints one object', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    remove(scene, 1);
+    await scene.sync();
+    const { database } = scene;
+    scene.env.DOCMIRROR_DATABASE = join(scene.folder, 'another.sqlite');
+    const erase = ['erase', 'document-exports', '1', '--database', database];
+    const { code, stdout } = await scene.run(...erase, '--actor', 'data protection', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ resource: 'document-exports', recordId: 1, versions: 1 });
+    const actor =
+      "SELECT receipt ->> '$.actor' AS actor FROM sync_receipts WHERE receipt ->> '$.kind' = 'erase'";
+    expect(sqlite(database, actor)).toEqual([{ actor: 'data protection' }]);
+    expect((await scene.run(...erase)).stdout).not.toMatch(/^\{/);
+    expect(await scene.run('erase', 'document-exports', '1')).toMatchObject({ code: 1 });
   });
 });
 

@@ -45,11 +45,11 @@ describe.concurrent('a watch that could never run ends at once', () => {
       /NODE_EXTRA_CA_CERTS: \/nowhere can't be read/,
       ({ env }) => Object.assign(env, { NODE_EXTRA_CA_CERTS: '/nowhere' }),
     ],
-    ...['', '-wal', '-journal'].map((end): (typeof cases)[number] => [
-      `somebody's file in the place of the lock${end}`,
-      new RegExp(`\\.staging${end} `),
-      ({ database }) => writeFileSync(`${database}.staging${end}`, 'precious'),
-    ]),
+    [
+      "somebody's file in the place of the lock",
+      /\.staging /,
+      ({ database }) => writeFileSync(`${database}.staging`, 'precious'),
+    ],
     [
       'the mirror of another service',
       /is the mirror of http:\/\/127/,

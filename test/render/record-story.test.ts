@@ -9,7 +9,7 @@ const version: StoryVersion = {
   endedBy: null,
   isFirst: false,
   record: '{"id":7,"name":"now","sourceConnection":{"id":3,"name":"SAP"}}',
-  before: '{"id":7,"name":"then","sourceConnection":{"id":4,"name":"SAP"}}',
+  before: { record: '{"id":7,"name":"then","sourceConnection":{"id":4,"name":"SAP"}}' },
 };
 const story = { resource: 'collections', recordId: 7, versions: [version], versionCount: 1 };
 
@@ -22,7 +22,10 @@ test('a change is told field by field, and connections by name and id', () => {
 
 test('a list of nothing is shown as none', () => {
   const record = '{"id":7,"events":[],"name":null,"connections":[]}';
-  const text = storyText({ ...story, versions: [{ ...version, record, before: '{"id":7,"events":["a"]}' }] });
+  const text = storyText({
+    ...story,
+    versions: [{ ...version, record, before: { record: '{"id":7,"events":["a"]}' } }],
+  });
   expect(text).toMatch(/ {2}events +none\n {2}connections +none\n/);
   expect(text).toContain('~ events: a → none\n');
 });
@@ -31,6 +34,12 @@ test('a version whose predecessor was pruned says so, and is no new record', () 
   const text = storyText({ ...story, versions: [{ ...version, before: null }] });
   expect(text).toContain('  the version before it is no longer kept; what it says is shown above\n');
   expect(text).not.toContain('new in the list');
+});
+
+test('a text that was erased is said to be, and is no change of fields', () => {
+  const erased = storyText({ ...story, versions: [{ ...version, record: null, before: { record: null } }] });
+  expect(erased).toContain('the text was erased');
+  expect(erased).not.toContain('~');
 });
 
 test('a run whose end is not recorded is named by its number alone', () => {

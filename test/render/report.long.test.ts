@@ -40,7 +40,7 @@ async function setReportScene(): Promise<Scene> {
   }
   lists.webhooks[0] = webhook(1, { endpoint: 'https://hooks.example.com/1?key=endpoint-secret-new' });
   lists.webhooks[3] = webhook(50, { description: evil });
-  await scene.sync('--prove');
+  await scene.sync('--full');
   options.status = { collections: 500 };
   lists.webhooks.push('{"id":"not a number"}');
   exports.splice(0, 200);

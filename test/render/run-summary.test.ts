@@ -44,6 +44,7 @@ function summaryOf(
     durationMs: 1_200,
     error: null,
     resources,
+    rowsDropped: null,
     share: null,
     ...over,
   };

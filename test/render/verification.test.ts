@@ -15,6 +15,7 @@ test('what SQLite says of damage in several lines stands in one', () => {
     runCount: 0,
     receiptCount: 0,
     prunedBefore: null,
+    rebuiltAfterRunId: null,
     otherObjects: [],
     differences: [{ table: null, id: null, what: multiline, severity: 'content' }],
     differenceCount: 1,

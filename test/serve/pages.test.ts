@@ -173,7 +173,7 @@ describe('the page of a record', () => {
       endedBy: 'update',
       isFirst: false,
       record: String(record),
-      before: String(before),
+      before: { record: String(before) },
     }));
     const { html } = recordPage(
       { resource: 'webhooks', recordId: 1, versions, versionCount: 50 },
@@ -189,7 +189,7 @@ describe('the page of a record', () => {
       endedBy: 'update',
       isFirst: false,
       record: JSON.stringify({ id: 1, name: `v${n}` }),
-      before: JSON.stringify({ id: 1, name: `v${n - 1}` }),
+      before: { record: JSON.stringify({ id: 1, name: `v${n - 1}` }) },
     });
     const versions = [version(9), version(8)];
     const { html } = recordPage(

@@ -6,7 +6,7 @@ import { Disk } from './disk.ts';
 import type { RunReport } from './run-real.ts';
 import { type Crash, plainRun } from './scenario.ts';
 
-const ended: RunReport = { exitCode: 0, status: 'completed', lists: [], error: null };
+const ended: RunReport = { exitCode: 0, status: 'completed', lists: [], error: null, wasRefused: false };
 
 function courseTo(crash: Crash | null) {
   const disk = new Disk();
@@ -29,7 +29,7 @@ test('files stay as they were when the process died, with what was committed and
   };
   const database = new Database(place.path);
   const insert = database.prepare(
-    'INSERT INTO connections (id, _first_seen_run_id, _changed_run_id) VALUES (?, 1, 1)',
+    'INSERT INTO connections (id, _first_seen_run_id, _changed_run_id, _content) VALUES (?, 1, 1, zeroblob(16))',
   );
   insert.run(1);
   database.exec('BEGIN');
@@ -65,13 +65,13 @@ test('a run is told to stop, or meets what nobody foresaw, at its moment alone',
 test('a run that throws of itself broke, and one that asks for ever is endless', () => {
   using scene = courseTo(null);
   const { course } = scene;
-  expect(course.complaints(ended, 1)).toEqual([]);
-  expect(course.complaints({ ...ended, error: new TypeError('no such thing') }, 1)).toMatchObject([
+  expect(course.complaints(ended, 1, false)).toEqual([]);
+  expect(course.complaints({ ...ended, error: new TypeError('no such thing') }, 1, false)).toMatchObject([
     { kind: 'broke' },
   ]);
   const askForEver = () => {
     for (;;) course.pass('request');
   };
   expect(askForEver).toThrow('requests');
-  expect(course.complaints(ended, 1)).toMatchObject([{ kind: 'endless' }]);
+  expect(course.complaints(ended, 1, false)).toMatchObject([{ kind: 'endless' }]);
 });

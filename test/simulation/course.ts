@@ -1,3 +1,4 @@
+import { MirrorAlteredError } from '../../src/errors.ts';
 import type { Place } from './disk.ts';
 import type { Finding } from './oracle.ts';
 import { cancelled, type RunReport } from './run-real.ts';
@@ -45,11 +46,12 @@ export class Course {
     }
   }
 
-  /** What is wrong with a run that threw; nothing where it was made to. */
-  complaints({ error }: RunReport, run: number): Finding[] {
+  /** What is wrong with a run that threw; nothing if it was made to, or another program altered the mirror during it. */
+  complaints({ error }: RunReport, run: number, isMeddledAmid: boolean): Finding[] {
     if (this.requests > requestsMax)
       return [{ kind: 'endless', list: null, run, what: `more than ${requestsMax} requests` }];
     if (error === null || this.isDead || error instanceof Unforeseen) return [];
+    if (isMeddledAmid && error instanceof MirrorAlteredError) return [];
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return [{ kind: 'broke', list: null, run, what }];
   }

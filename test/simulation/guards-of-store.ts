@@ -25,13 +25,6 @@ const pageHashOff: Edit = {
   instead: '',
 };
 
-/** Shortcuts that another program altered stay what they are. */
-const mendOff: Edit = {
-  file: 'src/store/write/mend-books.ts',
-  text: 'if (isNameLost || [...shortcuts.misfits()].length > 0) shortcuts.forget(noRun);',
-  instead: 'if (isNameLost) shortcuts.forget(noRun);',
-};
-
 /** The guards of the rooms that write the mirror. */
 export const guardsOfStore: readonly Guard[] = [
   {
@@ -82,7 +75,6 @@ export const guardsOfStore: readonly Guard[] = [
         instead: 'if (row === undefined) return nothingLearnt;',
       },
     ],
-    behind: [mendOff],
     breaks: 'lost',
   },
   {
@@ -124,7 +116,7 @@ export const guardsOfStore: readonly Guard[] = [
   {
     name: 'withheld-is-no-reading',
     holds: 'a mirror from which removals were withheld is no first reading',
-    off: [{ file: listMirror, text: ' && removalsWithheld === 0,', instead: ',' }],
+    off: [{ file: listMirror, text: ' && each.removalsWithheld === 0,', instead: ',' }],
     breaks: 'lost',
   },
   {

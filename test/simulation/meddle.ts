@@ -40,14 +40,6 @@ function statementsOf(database: Database.Database, { list, kind, row, to }: Medd
       ? [`UPDATE connections SET name = ifnull(name, '') || '!' WHERE id = ${id}`]
       : [`DELETE FROM connections WHERE id = ${id}`];
   }
-  if (kind === 'promote')
-    return [
-      `UPDATE sync_run_resources SET completeness = 'proven', mode = 'full', status = 'completed', removals_withheld = 0
-       WHERE resource = '${list}' AND completeness <> 'proven' AND record_count IS NOT NULL
-         AND run_id = (SELECT max(run_id) FROM sync_run_resources WHERE resource = '${list}')`,
-    ];
-  if (kind === 'recount')
-    return [`UPDATE _content_sums SET record_count = record_count + 1 WHERE table_name = '${name}'`];
   const id = idIn(name, row);
   if (kind === 'reword') return [`UPDATE ${name} SET ${text} = ifnull(${text}, '') || '!' WHERE id = ${id}`];
   if (kind === 'copy') return [copyOf(database, name, id)];

@@ -32,6 +32,7 @@ test('the tables say what the service lists, and rows and history together how i
       keepHours: null,
       ask,
       clock: () => new Date(),
+      rebuilt() {},
       event() {},
       signal: new AbortController().signal,
     });

@@ -48,6 +48,7 @@ function setUp() {
     status: words.status,
     lists: [words],
     error: null,
+    wasRefused: false,
   });
   const kinds = (before: readonly string[], after: readonly string[], words = proven, exitCode = 0) =>
     judgeRun({

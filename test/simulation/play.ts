@@ -66,8 +66,12 @@ class Simulation implements Played {
   readonly #stood = new Map<number, MirrorState['lists']>();
   /** The runs after which the mirror was backed up, counted from 1. */
   readonly #backedUp = new Set<number>();
-  /** True once another program has written to the records: what was altered before stays a difference for good. */
+  /** True once another program has written to the records: what was altered before may stay a difference for good. */
   #isMeddled = false;
+  /** True from such a write until a run has rebuilt the mirror: an audit would find it. */
+  #isAltered = false;
+  /** True if the next run has to refuse the mirror. */
+  #mustRefuse = false;
   /** True where another program has written to them during this run: what it left may be neither the run's nor the service's. */
   #isMeddledAmid = false;
   #now = Date.UTC(2030, 0, 1);
@@ -92,7 +96,7 @@ class Simulation implements Played {
     await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
-    // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run mends.
+    // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run recovers.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
       await this.#audit();
@@ -113,6 +117,7 @@ class Simulation implements Played {
     const run = this.runs.length - rollback;
     if (rollback === 0 || !this.#backedUp.has(run)) return;
     this.#place.putBack(run);
+    this.#mustRefuse = false;
     this.#mirror = readMirror(this.#place.path);
     for (const runId of this.#stood.keys()) if (runId > this.#mirror.runId) this.#stood.delete(runId);
   }
@@ -125,16 +130,19 @@ class Simulation implements Played {
     const isFound = meddles.map(meddle => meddleWith(this.#place.path, meddle)).some(Boolean);
     if (!isFound) return;
     this.#isMeddled = true;
+    this.#isAltered = true;
+    this.#mustRefuse = !mayUndo;
     this.#mirror = readMirror(this.#place.path);
     const differences = isAudited ? await differencesIn(this.#place.path) : null;
     const what = 'another program wrote to the mirror, and the audit found nothing';
     if (differences?.length === 0) this.#add([{ kind: 'verify', list: null, run: this.runs.length, what }]);
   }
 
-  /** The same during a run, which may be about to write what is altered, or have written it: the next run puts it right at the latest. */
+  /** The same during a run, which may be about to write what is altered, or have written it: the next run refuses it at the latest. */
   #meddleAmid(meddle: Meddle): void {
     if (!meddleWith(this.#place.path, meddle)) return;
     this.#isMeddled = true;
+    this.#isAltered = true;
     this.#isMeddledAmid = true;
   }
 
@@ -157,16 +165,17 @@ class Simulation implements Played {
         ...(healed === healingRuns ? judgeHealed(facts, this.#scenario.synced) : []),
       ]);
     }
+    if (!this.isSound) return;
+    await this.#audit();
     if (!this.isSound || this.#isMeddled) return;
     const keptFrom = readKeptFrom(this.#place.path);
     const kept = new Map([...this.#stood].filter(([runId]) => runId >= keptFrom));
     this.#add(judgeHistory(kept, readAsOf(this.#place.path), this.runs.length));
-    await this.#audit();
   }
 
   /** Asks the program's own audit, which costs as much as half a run. */
   async #audit(): Promise<void> {
-    if (this.#isMeddled) return;
+    if (this.#isAltered) return;
     const differences = await differencesIn(this.#place.path);
     const run = this.runs.length;
     this.#add(differences.map(what => ({ kind: 'verify', list: null, run, what })));
@@ -176,7 +185,7 @@ class Simulation implements Played {
     const world = this.#world;
     world.beginRun();
     this.#isMeddledAmid = false;
-    const before = this.#mirror;
+    let before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
     const course = new Course(run, this.#place);
     const gate = new Gate((ask: Ask) => this.#serve(ask, run, service, course), run.schedule);
@@ -198,6 +207,10 @@ class Simulation implements Played {
         course.pass('clock');
         return new Date(this.#now++);
       },
+      rebuilt: () => {
+        before = readMirror(this.#place.path);
+        this.#isAltered = this.#isMeddledAmid;
+      },
       event: () => course.pass('event'),
       signal: course.signal,
     });
@@ -210,8 +223,21 @@ class Simulation implements Played {
     const number = this.runs.length + 1;
     const facts = { run: number, world, before, after, report: heard, shown, isMeddled, isMeddledAmid };
     this.runs.push({ report: heard, requests: course.requests });
-    this.#add(course.complaints(report, facts.run));
+    this.#add(course.complaints(report, facts.run, isMeddledAmid));
+    this.#add(this.#complaintsOfRefusal(heard, facts.run));
     return facts;
+  }
+
+  /** A mirror is refused if another program altered it, and only then. */
+  #complaintsOfRefusal(report: RunReport | null, run: number): Finding[] {
+    const mustRefuse = this.#mustRefuse;
+    if (report === null || report.status === null) return [];
+    this.#mustRefuse = false;
+    const what = report.wasRefused
+      ? 'the mirror was refused, and nobody had altered it'
+      : 'the mirror was altered, and a run went on with it';
+    const isRight = report.wasRefused ? this.#isMeddled : !mustRefuse;
+    return isRight ? [] : [{ kind: 'verify', list: null, run, what }];
   }
 
   #serve(ask: Ask, run: RunScenario, usual: ServiceScenario, course: Course): Answer {

@@ -1,6 +1,6 @@
 import { listOf } from '../../src/contract/lists.ts';
 import { readPage } from '../../src/contract/page.ts';
-import { CancelledError, ServiceError } from '../../src/errors.ts';
+import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/errors.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import type { ListObserver } from '../../src/sync/list-task.ts';
@@ -28,6 +28,8 @@ export interface RunWish {
   readonly ask: (ask: Ask, signal: AbortSignal) => Promise<Answer>;
   /** Called at each reading of the clock; may throw. */
   readonly clock: () => Date;
+  /** Called once a run has rebuilt the mirror, before it reads any list. */
+  readonly rebuilt: () => void;
   /** Called at each event that the run tells its observer; may throw. */
   readonly event: () => void;
   readonly signal: AbortSignal;
@@ -54,16 +56,30 @@ export interface RunReport {
   readonly status: string | null;
   readonly lists: readonly ListReport[];
   readonly error: unknown;
+  /** True if docmirror refused the mirror, because another program had altered it; it was then rebuilt. */
+  readonly wasRefused: boolean;
 }
 
 const hourMs = 60 * 60 * 1000;
 
-/** Opens the mirror, runs once over its lists, closes it. */
+/** Runs once over the lists of a mirror; if docmirror refuses it, because another program altered it, once more to rebuild it. */
 export async function runOnce(wish: RunWish): Promise<RunReport> {
+  const report = await tryOnce(wish, false);
+  if (!(report.error instanceof MirrorAlteredError)) return report;
+  return { ...(await tryOnce(wish, true)), wasRefused: true };
+}
+
+async function tryOnce(wish: RunWish, mayRebuild: boolean): Promise<RunReport> {
   let mirror: SqliteMirror | null = null;
   try {
-    mirror = SqliteMirror.open(wish.path);
     const { pageSize, event, clock, signal } = wish;
+    mirror = SqliteMirror.open(wish.path, { signal, mayRebuild });
+    const begin = mirror.beginRun.bind(mirror);
+    mirror.beginRun = async start => {
+      const begun = await begin(start);
+      if (begun.rowsDropped !== null) wish.rebuilt();
+      return begun;
+    };
     const summary = await runSync(
       {
         lists: listNames.filter(name => wish.lists.includes(name)).map(listOf),
@@ -79,7 +95,7 @@ export async function runOnce(wish: RunWish): Promise<RunReport> {
     );
     return reportOf(summary, signal);
   } catch (error) {
-    return { exitCode: null, status: null, lists: [], error };
+    return { exitCode: null, status: null, lists: [], error, wasRefused: false };
   } finally {
     mirror?.close();
   }
@@ -107,13 +123,13 @@ function reportOf(summary: RunSummary, signal: AbortSignal): RunReport {
     status: summary.status,
     lists: summary.resources,
     error: null,
+    wasRefused: false,
   };
 }
 
 function observerOf(event: () => void): ListObserver {
   return {
     listStarted: event,
-    mirrorDoubted: event,
     walkStarted: event,
     pageDone: event,
     walkAgain: event,

@@ -138,8 +138,6 @@ export const meddleKinds = [
   'rename',
   'orphan',
   'curtail',
-  'promote',
-  'recount',
 ] as const;
 
 /**
@@ -150,7 +148,6 @@ export const meddleKinds = [
  * - `forge`: put the content of the row `to` beside it, which its columns don't come to
  * - `rename`, `orphan`: renamed the connection `row`, or took it away while records refer to it
  * - `curtail`: took the last of its events away, where it has such
- * - `promote`, `recount`: let the newest run over the list be one that proved it, or the kept sum be of one more
  */
 export interface Meddle {
   readonly list: ListName;

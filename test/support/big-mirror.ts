@@ -17,8 +17,8 @@ export function makeBigMirror(path: string, rowCount: number): void {
       SELECT i, 'completed', 'manual', '2026-01-01T00:00:00.000Z', '2026-01-01T00:01:00.000Z', 'test', 'https://big.example' FROM n;
     INSERT INTO sync_run_resources (run_id, resource, status, started_at, completed_at)
       SELECT id, 'document-exports', status, started_at, completed_at FROM sync_runs;
-    INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id)
-      ${numbers(200)} SELECT i, 'Connection ' || i, 1, 1 FROM n;
+    INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _content)
+      ${numbers(200)} SELECT i, 'Connection ' || i, 1, 1, randomblob(16) FROM n;
     INSERT INTO document_exports
       (id, source_connection_id, source_document_title, source_document_reference, source_document_version,
        source_document_kind, destination_connection_id, destination_reference, exported_at,
@@ -28,9 +28,9 @@ export function makeBigMirror(path: string, rowCount: number): void {
         '2026-01-01T00:00:00Z', 1 + i % 10, iif(i % 20 = 0, 11 + (i / 20) % 90, 1 + i % 10),
         randomblob(16) FROM n;
     INSERT INTO record_history
-      (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record)
+      (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
       SELECT 'document-exports', id, _first_seen_run_id, _first_seen_run_id, _changed_run_id, 'update',
-        json_object('sourceDocumentReference', source_document_reference)
+        json_object('sourceDocumentReference', source_document_reference), randomblob(16)
       FROM document_exports WHERE _first_seen_run_id <> _changed_run_id;
     COMMIT`);
   close();

@@ -19,7 +19,6 @@ const silent = {
   walkStarted() {},
   pageDone() {},
   walkAgain() {},
-  mirrorDoubted() {},
   listEnded() {},
 };
 
@@ -35,6 +34,8 @@ export interface InProcessOptions {
   readonly keepHistoryMs?: number;
   /** What the machine's clock says; it is right when it is left out. */
   readonly now?: Date;
+  /** As `sync --rebuild`; an altered mirror is refused when it is left out. */
+  readonly mayRebuild?: boolean;
   /** Called with each list that is opened: what it does may be made to fail. */
   readonly onList?: (list: ListMirror) => void;
 }
@@ -45,7 +46,8 @@ export async function run(
   source: PageSource,
   options: InProcessOptions = {},
 ): Promise<RunSummary> {
-  const mirror = SqliteMirror.open(path);
+  const signal = options.signal ?? new AbortController().signal;
+  const mirror = SqliteMirror.open(path, { signal, mayRebuild: options.mayRebuild === true });
   const openList = mirror.openList.bind(mirror);
   mirror.openList = async (...order) => {
     const list = await openList(...order);
@@ -69,7 +71,7 @@ export async function run(
         mirror,
         clock: () => options.now ?? new Date(),
         observer: silent,
-        signal: options.signal ?? new AbortController().signal,
+        signal,
       },
     );
   } finally {

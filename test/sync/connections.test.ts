@@ -1,4 +1,3 @@
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { syncScene } from '../support/in-process.ts';
@@ -301,22 +300,6 @@ test('a connection keeps its name while what the list says of it can not be read
   scene.service.lists.collections.splice(0, 1, collected(1, { name: 5 }) as never);
   expect(await syncScene(scene)).toMatchObject({ code: 3 });
   expect(sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9')).toEqual([{ name: 'A' }]);
-});
-
-test('a name that another program changed is put back, also beside fields that another list gives', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
-  scene.service.lists['document-exports'].splice(0, 1, exported(1, { name: 'B', color: 'red' }) as never);
-  await syncScene(scene);
-  const database = new Database(scene.database);
-  database.exec("UPDATE connections SET name = 'X' WHERE id = 9");
-  database.close();
-  await syncScene(scene);
-  expect(sqlite(scene.database, 'SELECT name, _extra FROM connections WHERE id = 9')).toEqual([
-    { name: 'A', _extra: '{"color":"red"}' },
-  ]);
-  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
-  expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
 test('a dry run tells of a connection that has another name now, once, and of nothing else', async () => {

@@ -249,18 +249,6 @@ test('a walk that was taken up again proves nothing alone: the second reading is
   expect((await run(path, list, options)).resources[0]).toMatchObject({ mode: 'incremental' });
 });
 
-describe('a full sweep after incremental ones', () => {
-  test('finds rows that were deleted behind its back, though their pages look as before', async () => {
-    await using s = await scene();
-    const { default: Database } = await import('better-sqlite3');
-    const database = new Database(s.path);
-    database.exec('DELETE FROM document_exports WHERE id = 50');
-    database.close();
-    expect(await s.sync({ fullEveryMs: 0 })).toMatchObject({ inserted: 1 });
-    s.expectExact();
-  });
-});
-
 test('a page is forgotten that the last sweep no longer found, also where it read every record', async () => {
   await using s = await scene(200, 10);
   const { default: Database } = await import('better-sqlite3');

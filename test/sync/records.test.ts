@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
@@ -164,23 +163,6 @@ describe.concurrent('records', () => {
     await scene.sync();
     expect(rejected()).toEqual([{ run_id: 1, last_run_id: 5, record: '17' }]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
-  });
-
-  test('a rejection that another program altered is no rejection of docmirror’s when the record is rejected again', async () => {
-    await using scene = await setScene();
-    scene.service.lists.collections.push('17' as never);
-    await scene.sync();
-    const database = new Database(scene.database);
-    database.exec("UPDATE rejected_records SET reason = 'a lie', page_no = 77");
-    database.close();
-    expect((await scene.sync()).of('collections')).toMatchObject({ status: 'partial', rejected: 1 });
-    expect(sqlite(scene.database, 'SELECT last_run_id, page_no FROM rejected_records ORDER BY id')).toEqual([
-      { last_run_id: 1, page_no: 77 },
-      { last_run_id: 2, page_no: 1 },
-    ]);
-    const { code, stdout } = await scene.run('verify');
-    expect(code).toBe(4);
-    expect(stdout).toContain('rejected_records 1: the row was changed');
   });
 
   test('a null among the events is kept, and given out again', async () => {

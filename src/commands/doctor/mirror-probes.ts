@@ -1,10 +1,11 @@
 import { isYetToMake, mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { openOfAnyShape } from '../../store/file/open.ts';
 import { assertNobodyWrites } from '../../store/file/open-to-write.ts';
+import { assertNothingIntrusive } from '../../store/file/own-objects.ts';
 import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
 import { assertCanUpgrade } from '../../store/file/upgrade.ts';
-import { assertComplete, assertWhole } from '../../store/file/whole.ts';
+import { assertWhole } from '../../store/file/whole.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
 
@@ -43,7 +44,7 @@ function versionToUpgrade(database: string): string | null {
       return versionOf(file.sqlite);
     }
     if (shape === 'current') {
-      assertComplete(file);
+      assertNothingIntrusive(file);
       new ReceiptLog(file.sqlite).assertReady();
     }
     return null;

@@ -29,6 +29,12 @@ export function asOfRunId(
       `Run ${runId} is further back than the history goes: versions that ended before ${pruned.before} were deleted (DOCMIRROR_KEEP_HISTORY). The oldest run that can be asked for is ${pruned.throughRunId}.`,
     );
   }
+  const rebuiltAfter = reader.lastRunBeforeRebuild();
+  if (runId <= rebuiltAfter) {
+    throw new UsageError(
+      `Run ${runId} was before the mirror was rebuilt ("sync --rebuild" after run ${rebuiltAfter}), so what the lists were then can't be told. The oldest run that can be asked for is ${rebuiltAfter + 1}.`,
+    );
+  }
   if (reader.lacksHistorySince(runId)) {
     throw new UsageError(
       `Run ${runId} can't be asked for: the file has no history of what later runs changed, because it is a share that was made with --without-history.`,

@@ -1,8 +1,8 @@
 import { CsvEncoder, type TableEncoder } from '../../render/export-formats.ts';
 import { ParquetEncoder } from '../../render/parquet.ts';
 import type { AtomicFile } from '../../store/file/atomic-file.ts';
-import type { TimeSlice } from '../../store/file/time-slice.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
+import type { TimeSlice } from '../../time-slice.ts';
 
 /** The formats that `export` writes, in the order in which its help names them. */
 export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;

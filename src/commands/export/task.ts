@@ -1,6 +1,6 @@
 import type { AtomicFile } from '../../store/file/atomic-file.ts';
-import type { TimeSlice } from '../../store/file/time-slice.ts';
 import type { MirrorReader } from '../../store/read/mirror-reader.ts';
+import type { TimeSlice } from '../../time-slice.ts';
 import type { ExportFormat } from './table.ts';
 
 /** What all parts of one export share. */

@@ -1,4 +1,4 @@
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
 import { fileFlag, mirrorFlags, once, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
 
@@ -100,6 +100,31 @@ export const copyCommands = [
     ],
     exitCodes:
       "0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
+  },
+  {
+    name: 'erase',
+    description: "Remove the text of a record's ended versions for good, with a receipt that says so.",
+    arguments: [
+      { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: keptResources },
+      { name: 'ID', help: 'its id in the mirror', isRequired: true },
+    ],
+    flags: [{ flag: '--json', help: 'print what was erased as one JSON object' }],
+    settings: ['actor', ...mirrorFlags],
+    examples: [
+      {
+        line: 'docmirror erase document-exports 1',
+        meaning: 'what an export said before, or before it was removed',
+      },
+      {
+        line: 'docmirror erase connections 1 --json',
+        meaning: 'earlier names of a connection, for a program',
+      },
+    ],
+    notes: [
+      'What the service still lists stays: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts still hold. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
+    ],
+    exitCodes:
+      '0 done, 1 there is no such record and never was, 4 the history is not what its receipts say, 11 a run holds the mirror.',
   },
   {
     name: 'export',

@@ -9,7 +9,6 @@ export const runCommands = [
     flags: [
       listFlag,
       { flag: '--full', help: 'walk the lists in full, also where an incremental sync would do' },
-      { flag: '--prove', help: 'the same as --full, for every full sweep proves what it found' },
       { flag: '--dry-run', help: 'walk and compare, change nothing, and print what would change' },
       {
         flag: '--allow-mass-removal',
@@ -18,6 +17,10 @@ export const runCommands = [
       {
         flag: '--accept-new-base-url',
         help: 'go on where the mirror is of another base address: the service has moved',
+      },
+      {
+        flag: '--rebuild',
+        help: 'drop the rows that another program altered (mirror_altered), and read all lists in full',
       },
       { flag: '--json', help: "print the run's summary as one JSON object" },
     ],

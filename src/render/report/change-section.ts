@@ -43,7 +43,7 @@ function entry(change: Change, titles: ReadonlyMap<string, string>, root: Root):
   const name = html`${titles.get(resource) ?? 'Connections'} <span class="id">${recordId}</span>`;
   return html`<li>
     <p class="what"><span class=${`badge ${tone}`}>${text}</span> ${root === null ? name : html`<a href=${recordPath(root, resource, recordId)}>${name}</a>`}</p>
-    ${before === null ? fieldList(fieldsOf(record)) : differenceList(differencesOf(before, record))}
+    ${before === null || record === null ? fieldList(fieldsOf(record)) : differenceList(differencesOf(before, record))}
   </li>`;
 }
 

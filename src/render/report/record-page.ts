@@ -24,7 +24,7 @@ export function recordPage(story: RecordStory, list: string): Page {
     <main>
       <section aria-labelledby="says">
         <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
-        <dl class="record">${fieldsOf(newest?.record ?? '{}', wholeRecord).map(
+        <dl class="record">${fieldsOf(newest?.record ?? null, wholeRecord).map(
           field => html`<dt>${field.name}</dt><dd>${shownValue(field)}</dd>`,
         )}</dl>
       </section>
@@ -61,7 +61,7 @@ function versionEntry(version: StoryVersion, isShownAbove: boolean): Html {
     <h3>${spanOf(version)}</h3>
     ${
       before !== null
-        ? differenceList(differencesOf(before, record, versionOnPage))
+        ? differenceList(differencesOf(before.record, record, versionOnPage))
         : html`<p>${beginning}${isShownAbove && '; what it says is shown above'}</p>
           ${!isShownAbove && fieldList(fieldsOf(record, versionOnPage))}`
     }

@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
-import { keepProvenance } from '../receipts/kept-provenance.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
 import { completeMirror } from '../tables/birth.ts';
 import { fillNewColumns } from '../tables/new-columns.ts';
@@ -89,7 +88,6 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
     sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, upgradedAt);
     completeMirror(sqlite);
     writeUpgradeReceipt(sqlite, { docmirrorVersion: version, fromVersion, at: upgradedAt });
-    keepProvenance(sqlite);
   } else completeMirror(sqlite);
   assertReferencesHold(sqlite, path);
   stamp(sqlite);

@@ -6,9 +6,9 @@ export interface Change {
   readonly resource: string;
   readonly recordId: number;
   readonly operation: 'insert' | 'update' | 'removal';
-  /** JSON text: the record after the change or, where it was removed, before it. */
-  readonly record: string;
-  /** JSON text: the record before an update; null otherwise, and if the version before was pruned. */
+  /** JSON text: the record after the change or, if it was removed, before it; null if it was erased. */
+  readonly record: string | null;
+  /** JSON text: the record before an update; null otherwise, and if that version was erased or pruned. */
   readonly before: string | null;
 }
 

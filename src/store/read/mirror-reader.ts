@@ -3,7 +3,7 @@ import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { RecordPage } from '../../serve/record-source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { type Pruned, readPruned } from '../receipts/pruned.ts';
+import { lastRunBefore, type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -55,6 +55,11 @@ export class MirrorReader implements Disposable {
   /** How far back the history goes. */
   pruned(): Pruned {
     return readPruned(this.#file.sqlite);
+  }
+
+  /** The last run before the mirror was rebuilt: how it was up to then can't be told. 0 if it never was. */
+  lastRunBeforeRebuild(): number {
+    return lastRunBefore(this.#file.sqlite, 'rebuild');
   }
 
   /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */

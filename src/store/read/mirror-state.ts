@@ -100,8 +100,9 @@ export class MirrorState {
 
   *#endedConnections(runId: number): Generator<StandingConnection> {
     for (const version of versionsAfterRun(this.#sqlite, 'connections', runId)) {
-      const { firstSeenRunId, validFromRunId } = version;
-      yield { ...readWireConnection(version.record), firstSeenRunId, changedRunId: validFromRunId };
+      const { firstSeenRunId, validFromRunId, record } = version;
+      if (record === null) continue;
+      yield { ...readWireConnection(record), firstSeenRunId, changedRunId: validFromRunId };
     }
   }
 }

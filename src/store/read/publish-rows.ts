@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists } from '../../contract/lists.ts';
-import { contentOfJson } from '../../contract/record-content.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
+import { lastRunBefore } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { type StoredVersion, versionColumns, versionsAfterRun } from '../tables/record-lives.ts';
@@ -30,6 +30,7 @@ const mirrorIdOfReceipts = "SELECT receipt ->> '$.mirrorId' FROM sync_receipts O
 /** A mirror's rows and changes run by run, all of one state of the file, for a publication. */
 export class PublishRows implements PublishSource {
   readonly mirrorId: string;
+  readonly lastRunBeforeRebuild: number;
   readonly #file: MirrorFile;
   /** Prepared once: the view is long, and there may be thousands of runs. */
   #changesOfRun: Database.Statement<[number], SourceChange> | null = null;
@@ -51,6 +52,7 @@ export class PublishRows implements PublishSource {
   private constructor(file: MirrorFile, mirrorId: string) {
     this.#file = file;
     this.mirrorId = mirrorId;
+    this.lastRunBeforeRebuild = lastRunBefore(file.sqlite, 'rebuild');
   }
 
   [Symbol.dispose](): void {
@@ -103,8 +105,7 @@ export class PublishRows implements PublishSource {
 
   *#ended(resource: string, versions: Iterable<StoredVersion>, isRemoved: boolean): Generator<SourceRow> {
     for (const [version, { values, extra }] of restored(resource, versions)) {
-      const { recordId, firstSeenRunId, validFromRunId, record } = version;
-      const content = contentOfJson(resource, record);
+      const { recordId, firstSeenRunId, validFromRunId, content } = version;
       yield { id: recordId, values, firstSeenRunId, changedRunId: validFromRunId, extra, content, isRemoved };
     }
   }
@@ -112,8 +113,7 @@ export class PublishRows implements PublishSource {
   *#contentsAfter(resource: string, runId: number): Generator<string> {
     const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource)} WHERE _changed_run_id <= ?`;
     yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
-    for (const { record } of versionsAfterRun(this.#sqlite, resource, runId))
-      yield contentOfJson(resource, record);
+    for (const { content } of versionsAfterRun(this.#sqlite, resource, runId)) yield content;
   }
 
   #versions(condition: string, resource: string, runId: number): IterableIterator<StoredVersion> {
@@ -136,7 +136,8 @@ function* restored(
   const list = lists.find(each => each.resource === resource);
   if (list === undefined) {
     for (const version of versions) {
-      const { name, extra } = readWireConnection(version.record);
+      const { record } = version;
+      const { name, extra } = record === null ? { name: null, extra: null } : readWireConnection(record);
       yield [version, { values: [name], extra }];
     }
     return;

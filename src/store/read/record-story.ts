@@ -23,10 +23,10 @@ export interface StoryVersion {
   readonly endedBy: string | null;
   /** True where the record was new, or had come back, with this version. */
   readonly isFirst: boolean;
-  /** JSON text in the service's own shape. */
-  readonly record: string;
-  /** JSON text of the version that this one took the place of; null for a first one, and where that is no longer kept. */
-  readonly before: string | null;
+  /** JSON text in the service's own shape; null if it was erased. */
+  readonly record: string | null;
+  /** The version that this one replaced; null for a first one, and if that is no longer kept. */
+  readonly before: { readonly record: string | null } | null;
 }
 
 /** What is known of one record: what it says, and what it ever said. */
@@ -52,7 +52,7 @@ interface Row {
   readonly toRunId: number | null;
   readonly endedBy: string | null;
   readonly firstSeenRunId: number;
-  readonly record: string;
+  readonly record: string | null;
 }
 
 const endedVersions = `
@@ -160,13 +160,13 @@ function versionOf(
     endedBy: row.endedBy,
     isFirst,
     record: row.record,
-    before: isSuccessor ? earlier.record : null,
+    before: isSuccessor ? { record: earlier.record } : null,
   };
 }
 
 function assertIsRecord({ historyId, record }: Row): void {
   try {
-    JSON.parse(record);
+    if (record !== null) JSON.parse(record);
   } catch (cause) {
     throw new MirrorFileError(
       `record_history ${historyId} holds what is no record. "docmirror verify" tells what else is wrong.`,

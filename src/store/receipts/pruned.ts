@@ -1,50 +1,75 @@
 import type Database from 'better-sqlite3';
+import { receiptOrNull } from '../../audit/read-receipt.ts';
+import type { KeptSum, Receipt } from '../../audit/receipt.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { firstValue } from '../tables/query.ts';
 
 /** Up to when ended versions were deleted. */
 export interface Pruned {
-  /** As the newest receipt of a pruning says; null where nothing was ever deleted. */
+  /** As the newest receipt of a pruning says; null if nothing was ever deleted. */
   readonly before: string | null;
-  /** The last run up to which all had ended by then, and when that was written: what these ended is gone. 0 where nothing is. */
+  /** The last run up to which all had ended by then: the versions that these ended are gone. 0 if none are. */
   readonly throughRunId: number;
 }
 
-/** The kind of a receipt, in SQL; nothing where another program wrote what is no JSON. */
-const kindOfReceipt = "iif(json_valid(receipt), receipt ->> 'kind', '')";
+/** What the receipts say of the runs of which no changes hash can be computed any more. */
+export interface Kept {
+  /** The last of these runs: its ended versions were deleted, or an upgrade computed the contents again. 0 if there is none. */
+  readonly throughRunId: number;
+  /** Which of these runs wrote the versions that are left. */
+  readonly sums: readonly KeptSum[];
+}
 
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
-  const newest = sqlite
-    .prepare<[], { leafIndex: number; before: string }>(
-      `SELECT leaf_index AS leafIndex, receipt ->> 'before' AS before FROM sync_receipts
-       WHERE run_id IS NULL AND ${kindOfReceipt} = 'prune' ORDER BY leaf_index DESC LIMIT 1`,
-    )
-    .get();
-  if (newest === undefined) return { before: null, throughRunId: 0 };
-  const { before, leafIndex } = newest;
-  // Its clock may have been ahead: runs that had not ended when it was written count for none, whatever their times say.
-  const lastWithReceipt = lastReceiptedBy(sqlite, leafIndex) ?? Number.POSITIVE_INFINITY;
-  return { before, throughRunId: Math.min(new EndedRuns(sqlite).lastOfAllBy(before), lastWithReceipt) };
+  const newest = newestOfKind(sqlite, 'prune');
+  if (newest === null) return { before: null, throughRunId: 0 };
+  const { before } = newest.receipt;
+  // Its clock may have been ahead: runs that had not ended when it was written do not count, whatever their times say.
+  const lastWithReceipt = lastReceiptedBy(sqlite, newest.leafIndex) ?? Number.POSITIVE_INFINITY;
+  const throughRunId = Math.min(new EndedRuns(sqlite).lastOfAllBy(before), lastWithReceipt);
+  return { before, throughRunId };
 }
 
-/** The last run before those whose receipts come after a place in the log; null where none comes yet: the run that pruned goes on. */
-function lastReceiptedBy(sqlite: Database.Database, leafIndex: number): number | null {
-  const next = 'SELECT min(run_id) - 1 FROM sync_receipts WHERE leaf_index > ?';
-  return firstValue<number | null>(sqlite, next, leafIndex) ?? null;
+/** Reads what the newest pruning or upgrade left. A rebuild drops rows, so nothing from before it is kept. */
+export function readKept(sqlite: Database.Database): Kept {
+  const newest = newestOfKind(sqlite, 'prune', 'upgrade', 'rebuild');
+  if (newest === null || newest.receipt.kind === 'rebuild') return { throughRunId: 0, sums: [] };
+  const isUpgradeOver = newestOfKind(sqlite, 'upgrade', 'rebuild')?.receipt.kind !== 'upgrade';
+  const upgraded = isUpgradeOver ? 0 : lastRunBefore(sqlite, 'upgrade');
+  const throughRunId = Math.max(readPruned(sqlite).throughRunId, upgraded);
+  return { throughRunId, sums: newest.receipt.kept };
 }
 
 /**
- * The last run of whose changes no receipt can be held against the rows, so that a sum keeps what is left of them: their ended
- * versions were deleted, or contents were computed again by an upgrade. 0 if there is none.
+ * The last run before the newest rebuild or upgrade; 0 if there is none. What the mirror had up to a rebuild can't be told any more;
+ * the receipts up to an upgrade are over the contents of another shape.
  */
-export function readSummedThrough(sqlite: Database.Database): number {
-  return Math.max(readPruned(sqlite).throughRunId, readUpgradedThrough(sqlite));
+export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
+  const newest = newestOfKind(sqlite, kind);
+  if (newest === null) return 0;
+  const before = 'SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?';
+  return firstValue<number | null>(sqlite, before, newest.leafIndex) ?? 0;
 }
 
-/** The last run before the newest upgrade: the contents that it wrote may be other ones since. 0 if the mirror was not upgraded. */
-export function readUpgradedThrough(sqlite: Database.Database): number {
-  const upgrade = `SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL AND ${kindOfReceipt} = 'upgrade'`;
-  const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (${upgrade})`;
-  return firstValue<number | null>(sqlite, last) ?? 0;
+/** The newest receipt of some kinds that are no run's; null if there is none. */
+function newestOfKind<Kind extends Receipt['kind']>(
+  sqlite: Database.Database,
+  ...kinds: readonly Kind[]
+): { readonly leafIndex: number; readonly receipt: Extract<Receipt, { kind: Kind }> } | null {
+  const receipts = sqlite.prepare<[], { leafIndex: number; text: string }>(
+    `SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index DESC`,
+  );
+  for (const { leafIndex, text } of receipts.iterate()) {
+    const receipt = receiptOrNull(text);
+    if (receipt !== null && (kinds as readonly string[]).includes(receipt.kind))
+      return { leafIndex, receipt: receipt as Extract<Receipt, { kind: Kind }> };
+  }
+  return null;
+}
+
+/** The last run before those whose receipts come after a place in the log; null if none comes yet. */
+function lastReceiptedBy(sqlite: Database.Database, leafIndex: number): number | null {
+  const next = 'SELECT min(run_id) - 1 FROM sync_receipts WHERE leaf_index > ?';
+  return firstValue<number | null>(sqlite, next, leafIndex) ?? null;
 }

@@ -2,10 +2,8 @@ import type Database from 'better-sqlite3';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
-import { contentBytes } from '../../contract/sum.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import { firstValue, firstValues } from '../tables/query.ts';
 
 /** A receipt as it is stored. */
@@ -68,9 +66,6 @@ export class ReceiptLog {
          VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`,
       )
       .run(runId, text, hash.toString('hex'));
-    const sum = new ContentSum(this.#sqlite, 'sync_receipts', 'leaves');
-    sum.add(hash.subarray(0, contentBytes));
-    sum.save();
   }
 
   /** Every receipt in order; never all in memory. */
@@ -81,14 +76,6 @@ export class ReceiptLog {
     );
     for (const { bytes, ...row } of rows.iterate())
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
-  }
-
-  /** The texts of the receipts, the newest first. */
-  newestFirst(): IterableIterator<string> {
-    return this.#sqlite
-      .prepare<[], string>('SELECT receipt FROM sync_receipts ORDER BY leaf_index DESC')
-      .pluck()
-      .iterate();
   }
 
   /**

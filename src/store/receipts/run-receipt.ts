@@ -3,35 +3,33 @@ import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ConnectionsReceipt, ListReceipt, ListSum, RunReceipt } from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { ContentSum } from '../tables/content-sums.ts';
-import { ChangesOfRuns } from './changes-of-runs.ts';
+import { Books } from './books.ts';
+import { ChangesOfRuns, type RunChanges } from './changes-of-runs.ts';
 import { ReceiptLog } from './receipt-log.ts';
+
+type Resource = ListSum['resource'];
 
 /** What a receipt needs besides the tables of runs. */
 interface ReceiptSources {
   readonly mirrorId: string;
-  /** How many rows stand in a list, or among the connections, after the run, and what they sum up to. */
-  readonly stateAfter: (resource: ListSum['resource']) => Sum;
+  readonly books: (runId: number) => string;
+  /** What the connections come to after the run; asked for only if the run changed some. */
+  readonly connectionsAfter: (changes: Pick<RunChanges, 'began' | 'gone'>) => Sum;
   /** What the run changed in a list, or in the connections. */
-  readonly changes: (resource: ListSum['resource']) => { readonly count: number; readonly digest: string };
+  readonly changes: (resource: Resource) => RunChanges;
 }
 
-/** Of a run of 0.1.0 nobody knows who ran it. */
-type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'actor' | 'lists'> & {
+type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'actor' | 'books' | 'lists'> & {
   readonly actor: string | null;
 };
 
-/** Without count and sum where the run did not write the list. */
-type ListRow = Omit<ListReceipt, 'recordCount' | 'checksum' | 'changes'> & {
-  readonly recordCount: number | null;
-  readonly checksum: string | null;
-};
+type ListRow = Omit<ListReceipt, 'changes' | 'ended'>;
 
-/** Composes the receipt of a run that has ended from what the tables say of it; null where there is no such run. */
+/** Composes the receipt of a run that has ended from what the tables say of it; null if there is no such run. */
 export function composeRunReceipt(
   sqlite: Database.Database,
   runId: number,
-  sources: ReceiptSources,
+  { mirrorId, books, connectionsAfter, changes }: ReceiptSources,
 ): RunReceipt | null {
   const run = sqlite
     .prepare<[number], RunRow>(
@@ -41,17 +39,20 @@ export function composeRunReceipt(
     )
     .get(runId);
   if (run === undefined) return null;
+  const ofLists = listRows(sqlite, runId).map(row => ({ ...row, ...hashesOf(changes(row.resource)) }));
+  const ofConnections = changes('connections');
   return {
     ...run,
     kind: 'run',
-    mirrorId: sources.mirrorId,
+    mirrorId,
     runId,
     actor: run.actor ?? '',
-    lists: [...listReceipts(sqlite, runId, sources), ...connectionsReceipt(sources)],
+    books: books(runId),
+    lists: [...ofLists, ...connectionsReceipt(ofConnections, connectionsAfter)],
   };
 }
 
-function listReceipts(sqlite: Database.Database, runId: number, sources: ReceiptSources): ListReceipt[] {
+function listRows(sqlite: Database.Database, runId: number): ListRow[] {
   const rows = sqlite
     .prepare<[number], ListRow>(
       `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
@@ -62,22 +63,21 @@ function listReceipts(sqlite: Database.Database, runId: number, sources: Receipt
   const places = lists.map(({ resource }) => resource);
   return rows
     .filter(({ resource }) => places.includes(resource))
-    .sort((a, b) => places.indexOf(a.resource) - places.indexOf(b.resource))
-    .map(({ recordCount, checksum, ...row }) => {
-      const changes = sources.changes(row.resource).digest;
-      if (recordCount !== null && checksum !== null) return { ...row, recordCount, checksum, changes };
-      // A run that 0.1.0 left under way has kept no such sums.
-      const state = sources.stateAfter(row.resource);
-      return { ...row, recordCount: state.count, checksum: state.toString(), changes };
-    });
+    .sort((a, b) => places.indexOf(a.resource) - places.indexOf(b.resource));
 }
 
-function connectionsReceipt({ changes, stateAfter }: ReceiptSources): ConnectionsReceipt[] {
-  const { count, digest } = changes('connections');
-  if (count === 0) return [];
-  const state = stateAfter('connections');
+function connectionsReceipt(
+  changes: RunChanges,
+  connectionsAfter: ReceiptSources['connectionsAfter'],
+): ConnectionsReceipt[] {
+  if (changes.count === 0) return [];
+  const state = connectionsAfter(changes);
   const [recordCount, checksum] = [state.count, state.toString()];
-  return [{ resource: 'connections', recordCount, checksum, changes: digest }];
+  return [{ resource: 'connections', recordCount, checksum, ...hashesOf(changes) }];
+}
+
+function hashesOf({ changes, ended }: RunChanges): Pick<RunChanges, 'changes' | 'ended'> {
+  return { changes, ended };
 }
 
 /** Writes the receipt of a run, in the transaction that ends it. */
@@ -85,18 +85,24 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
   const log = new ReceiptLog(sqlite);
   const receipt = composeRunReceipt(sqlite, runId, {
     mirrorId: log.mirrorId(),
-    stateAfter: resource => lastState(sqlite, log, resource),
+    books: id => new Books(sqlite).of(id),
+    connectionsAfter: ({ began, gone }) => lastState(sqlite, 'connections').plus(began).minus(gone),
     changes: resource => new ChangesOfRuns(sqlite, resource).of(runId),
   });
   if (receipt !== null) log.append(receipt);
 }
 
-/** How a list stands by the newest receipt that speaks of it; the connections, whose runs keep no sums, by their own sum. */
-export function lastState(sqlite: Database.Database, log: ReceiptLog, resource: ListSum['resource']): Sum {
-  if (resource === 'connections') return new ContentSum(sqlite, resource, resource).stored();
-  for (const text of log.newestFirst()) {
+/** What a list, or the connections, come to by the newest receipt that speaks of them; nothing if none does. */
+export function lastState(sqlite: Database.Database, resource: Resource): Sum {
+  const speaksOf = sqlite
+    .prepare<[string], string>(
+      `SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC`,
+    )
+    .pluck();
+  for (const text of speaksOf.iterate(`"resource":"${resource}"`)) {
     const receipt = receiptOrNull(text);
-    const states: readonly ListSum[] = receipt === null || receipt.kind === 'prune' ? [] : receipt.lists;
+    if (receipt === null || !('lists' in receipt)) continue;
+    const states: readonly ListSum[] = receipt.lists;
     const state = states.find(list => list.resource === resource);
     if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
   }

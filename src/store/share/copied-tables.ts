@@ -81,8 +81,7 @@ export function addFunctions(sqlite: Database.Database, withheld: Withheld): voi
 /** Null if the table gets no rows. */
 function replacementsIn(table: string, { withheld, withHistory }: Selection): Replacements | null {
   if (table === 'record_history') return withHistory ? historyReplacements(withheld) : null;
-  // TODO at the merge: NULL, as soon as the column takes it.
-  if (table === 'rejected_records') return { record: "''" };
+  if (table === 'rejected_records') return { record: 'NULL', content: noContent };
   const list = lists.find(each => each.table === table);
   if (list !== undefined) return withheld.isOf(list) ? listReplacements(list, withheld) : {};
   const isWithheld = lists.some(each =>
@@ -108,7 +107,8 @@ function historyReplacements(withheld: Withheld): Replacements {
   const isTouched = `resource IN (${touched.join(', ')})`;
   return {
     record: `iif(${isTouched}, share_record(resource, record), record)`,
-    content: `iif(${isTouched}, ${noContent}, content)`,
+    // The text of an erased version is withheld from everybody.
+    content: `iif(${isTouched} OR record IS NULL, ${noContent}, content)`,
   };
 }
 

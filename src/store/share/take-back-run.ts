@@ -78,6 +78,8 @@ function takeBackConnections(sqlite: Database.Database, runId: number): void {
      VALUES (?, ?, ?, ?, ?, ?)`,
   );
   for (const { record, firstSeenRunId, validFromRunId } of versionsEndedBy(sqlite, 'connections', runId)) {
+    // It was erased.
+    if (record === null) continue;
     const connection = readWireConnection(record);
     const { id, name, extra } = connection;
     insert.run(id, name, extra, connectionContent(connection), firstSeenRunId, validFromRunId);

@@ -47,8 +47,7 @@ export class ChildTable {
     return this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all();
   }
 
-  mend(): void {
+  dropStrayItems(): void {
     this.#sqlite.exec(`DELETE ${this.#withoutOwner}`);
-    for (const owner of this.ownersWithGaps()) this.replace(owner, this.read(owner));
   }
 }

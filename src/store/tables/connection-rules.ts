@@ -1,4 +1,4 @@
-import { connectionContent, type StoredConnection } from '../../contract/content.ts';
+import { connectionContent } from '../../contract/content.ts';
 import { type ConnectionClaim, compareTimes } from './connection-claims.ts';
 import { columnsOf, type Said, saidIn } from './connection-columns.ts';
 import type { StandingConnection } from './standing-record.ts';
@@ -12,7 +12,7 @@ export interface ConnectionRow extends StandingConnection {
   readonly nameTime: string | null;
   /** The same of the further fields. */
   readonly extraRank: number;
-  /** 16 bytes, as they stand in the row; null where another program took them away. */
+  /** 16 bytes, as they are in the row; null if another program took them away. */
   readonly content: Buffer | null;
 }
 
@@ -21,24 +21,6 @@ export const unclaimed = 0;
 /** A list of that rank gave it, and gives it no more: those that count less may, and where none does, it is gone. */
 export function givenUpBy(rank: number): number {
   return -rank;
-}
-
-/**
- * What docmirror wrote of a connection, where a claim tells it and another program made the row say something else; another list
- * may have given the name or the further fields.
- */
-export function restoredFrom(row: ConnectionRow, claim: ConnectionClaim): StoredConnection | undefined {
-  const { id, content } = row;
-  const said = saidIn(row);
-  if (content === null || saysTheSame(row, claim) || content.equals(connectionContent(row))) return undefined;
-  const candidates = [
-    claim,
-    { name: claim.name, extra: said.extra },
-    { name: said.name, extra: claim.extra },
-  ];
-  return candidates
-    .map(each => ({ id, ...columnsOf(each) }))
-    .find(each => content.equals(connectionContent(each)));
 }
 
 /** Whether a row says just that of its connection: nulls among the further fields, and their order, say nothing. */

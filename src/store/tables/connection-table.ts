@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, type StoredConnection } from '../../contract/content.ts';
+import { connectionContent, normalExtra, type StoredConnection } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
-import { Sum } from '../../contract/sum.ts';
 import type { ConnectionClaim, ConnectionClaims } from './connection-claims.ts';
 import { columnsOf, type Said, saidIn } from './connection-columns.ts';
 import {
@@ -9,13 +8,11 @@ import {
   givenUpBy,
   isNameBelieved,
   isTold,
-  restoredFrom,
   saysTheSame,
   unclaimed,
 } from './connection-rules.ts';
-import { ContentSum, type EndedVersion } from './content-sums.ts';
-import { Fingerprints } from './fingerprints.ts';
 import { tryToRead } from './readable.ts';
+import type { StoredVersion } from './record-lives.ts';
 
 /** The lists of which a run has heard all that they say of connections, by rank, and whether its rows are what they list. */
 export type HeardLists = Map<number, boolean>;
@@ -45,15 +42,12 @@ export class ConnectionTable {
   readonly #claimedBy: Database.Statement<[number, number], ConnectionRow>;
   readonly #givenByNone: Database.Statement<[], ConnectionRow>;
   readonly #references: readonly Database.Statement<[number]>[];
-  readonly #sum: ContentSum;
   /** Those that this object inserted: a page may name what no row came to refer to. */
   readonly #inserted = new Set<number>();
   readonly #revived = new Set<number>();
-  #fingerprints: Fingerprints | null = null;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#sum = new ContentSum(sqlite, 'connections', 'connections');
     this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
     this.#insert = sqlite.prepare(
       `INSERT INTO connections (id, name, _extra, _name_rank, _name_time, _extra_rank, _first_seen_run_id, _changed_run_id, _content)
@@ -117,15 +111,12 @@ export class ConnectionTable {
     const ended: EndedConnection[] = [];
     for (const claim of claims) {
       const row = this.read(claim.id);
-      const restored = row && restoredFrom(row, claim);
       if (row === undefined)
         this.#insertRow({ id: claim.id, ...columnsOf(claim) }, sourceOf(claim, rank), runId, runId);
       else if (this.#revived.has(row.id)) {
         if (this.#sayAnew(row, claim, rank, runId)) ended.push({ row, endedBy: 'update' });
-      } else if (restored !== undefined) this.#restore(row, restored, claim, rank);
-      else if (this.#follow(row, claim, rank, isComplete, runId)) ended.push({ row, endedBy: 'update' });
+      } else if (this.#follow(row, claim, rank, isComplete, runId)) ended.push({ row, endedBy: 'update' });
     }
-    this.#saveSums();
     return ended;
   }
 
@@ -154,7 +145,6 @@ export class ConnectionTable {
         source === unclaimed ? heard.get(other) === true : other >= -source || heard.has(other),
       );
     const ended = this.#drop(source => source <= unclaimed && isGone(source), runId);
-    this.#saveSums();
     return ended;
   }
 
@@ -194,32 +184,21 @@ export class ConnectionTable {
   }
 
   /**
-   * Frees the names of connections that another program altered, so that the first list that gives one is believed, and takes
-   * away those among them that nothing refers to.
+   * Prepares the rows for a run that reads all lists again after another program altered them: a row whose columns do not come to
+   * its content loses its name, as if the run had made it, and one that a record refers to and that is gone is made again. One that
+   * no record refers to goes: it may have belonged to a row that was dropped.
    *
-   * @returns whether anything was not as docmirror wrote it.
+   * @returns how many rows that were.
    */
-  freeAltered(): boolean {
-    const altered: number[] = [];
-    const said = this.#fingerprintsOfRows.check(rowId => altered.push(rowId));
-    const isSum = this.#fingerprintsOfRows.isSum(said);
-    for (const rowId of altered) {
-      if (this.#isReferenced(rowId)) this.#free(rowId);
-      else this.#removeRow(rowId);
+  dropAltered(runId: number): number {
+    let dropped = 0;
+    for (const row of [...this.rows()]) {
+      const isReferenced = this.#isReferenced(row.id);
+      if (isReferenced && isAsWritten(row)) continue;
+      dropped++;
+      if (isReferenced) this.#makeNameless(row.id, runId);
+      else this.#removeRow(row.id);
     }
-    const kept = new Sum();
-    for (const { content } of this.rows()) if (content !== null) kept.add(content);
-    const isAltered = !isSum || altered.length > 0 || !kept.equals(this.#sum.current);
-    if (isAltered) {
-      this.#sum.replace(kept);
-      this.#fingerprintsOfRows.sumAnew();
-    }
-    this.#saveSums();
-    return isAltered;
-  }
-
-  /** Inserts those that records refer to and that another program took away, without a name: the lists that name them will be read. */
-  bringBackMissing(runId: number): void {
     for (const [table, column] of referencingColumns()) {
       const missing = this.#sqlite
         .prepare<[], number>(
@@ -229,19 +208,19 @@ export class ConnectionTable {
         .pluck()
         .all();
       for (const id of missing) this.#insertRow({ id, name: null, extra: null }, noSource, runId, runId);
+      dropped += missing.length;
     }
-    this.#saveSums();
+    return dropped;
   }
 
-  /** The content stays what it was, by which the name is known again; only what nobody could read of the row goes. */
-  #free(id: number): void {
-    const row = this.read(id) as ConnectionRow;
-    const extra = 'value' in tryToRead(() => connectionContent(row)) ? row.extra : null;
-    if (extra !== row.extra || row.content === null) {
-      const content = row.content ?? connectionContent({ ...row, extra });
-      this.#update.run(row.name, extra, row.changedRunId, content, id);
-    }
-    this.#writeSource(id, noSource);
+  #makeNameless(id: number, runId: number): void {
+    const content = connectionContent({ id, name: null, extra: null });
+    this.#sqlite
+      .prepare(
+        `UPDATE connections SET name = NULL, _extra = NULL, _content = ?, _first_seen_run_id = ?, _changed_run_id = ?,
+           _name_rank = 0, _name_time = NULL, _extra_rank = 0 WHERE id = ?`,
+      )
+      .run(content, runId, runId, id);
   }
 
   /**
@@ -255,15 +234,13 @@ export class ConnectionTable {
       const row = this.read(id);
       if (row === undefined || this.#isReferenced(id)) continue;
       this.#removeRow(id);
-      this.#sum.subtract(row.content ?? connectionContent(row));
       ended.push({ row, endedBy: 'removal' });
     }
-    this.#saveSums();
     return ended;
   }
 
   /** Inserts a connection as it was before it was removed, with the runs that its version names. No list gives what it says any more. */
-  revive(stored: StoredConnection, { firstSeenRunId, validFromRunId }: EndedVersion): void {
+  revive(stored: StoredConnection, { firstSeenRunId, validFromRunId }: StoredVersion): void {
     this.#insertRow(stored, noSource, firstSeenRunId, validFromRunId);
     this.#revived.add(stored.id);
   }
@@ -283,8 +260,6 @@ export class ConnectionTable {
   ): void {
     const content = connectionContent({ id, name, extra });
     this.#insert.run(id, name, extra, nameRank, nameTime, extraRank, firstSeenRunId, changedRunId, content);
-    this.#fingerprintsOfRows.set(id);
-    this.#sum.add(content);
     this.#inserted.add(id);
   }
 
@@ -293,34 +268,15 @@ export class ConnectionTable {
   }
 
   #removeRow(id: number): void {
-    this.#fingerprintsOfRows.drop(id);
     this.#remove.run(id);
   }
 
-  /** Puts back what another program altered: it was never a version of its own. */
-  #restore(
-    row: ConnectionRow,
-    { name, extra }: StoredConnection,
-    claim: ConnectionClaim,
-    rank: number,
-  ): void {
-    this.#update.run(name, extra, row.changedRunId, row.content, row.id);
-    this.#writeSource(row.id, sourceOf(claim, rank));
-  }
-
-  /** Lets a row say something; true where it said something else before. */
+  /** Lets a row say something; true if it said something else before. */
   #change(row: ConnectionRow, said: Said, runId: number): boolean {
-    const isSame = saysTheSame(row, said);
-    // Of one that was freed the content may have been altered, and not what it says.
-    if (isSame && (row.nameRank !== unclaimed || row.extraRank !== unclaimed)) return false;
-    const { name, extra } = isSame ? row : columnsOf(said);
-    const content = connectionContent({ id: row.id, name, extra });
-    if (isSame && row.content?.equals(content)) return false;
-    this.#update.run(name, extra, isSame ? row.changedRunId : runId, content, row.id);
-    this.#fingerprintsOfRows.set(row.id);
-    this.#sum.subtract(row.content ?? connectionContent(row));
-    this.#sum.add(content);
-    return !isSame;
+    if (saysTheSame(row, said)) return false;
+    const { name, extra } = columnsOf(said);
+    this.#update.run(name, extra, runId, connectionContent({ id: row.id, name, extra }), row.id);
+    return true;
   }
 
   /** Takes away what is given by no list. */
@@ -349,19 +305,24 @@ export class ConnectionTable {
 
   #writeSource(id: number, { nameRank, nameTime, extraRank }: Source): void {
     this.#setSource.run(nameRank, nameTime, extraRank, id);
-    this.#fingerprintsOfRows.set(id);
   }
+}
 
-  #saveSums(): void {
-    this.#sum.save();
-    this.#fingerprints?.save();
-  }
+/** Whether the columns of a row come to its content, as docmirror writes them. */
+export function isAsWritten(row: ConnectionRow): boolean {
+  const read = tryToRead(() => row.content?.equals(connectionContent(row)) === true);
+  return 'value' in read && read.value && isExtraAsWritten(row);
+}
 
-  /** Made when first written to: who only reads needs none. */
-  get #fingerprintsOfRows(): Fingerprints {
-    this.#fingerprints ??= new Fingerprints(this.#sqlite, 'connections');
-    return this.#fingerprints;
-  }
+/**
+ * Whether the further fields of a row are as docmirror writes them. A content is the same whether its name is in the column or among
+ * the further fields.
+ */
+export function isExtraAsWritten(row: StoredConnection): boolean {
+  const read = tryToRead(
+    () => normalExtra(row.extra) === row.extra && columnsOf(saidIn(row)).name === row.name,
+  );
+  return 'value' in read && read.value;
 }
 
 /** Where a row has what it says from, where one list alone is heard. */

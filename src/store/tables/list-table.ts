@@ -8,7 +8,6 @@ import {
   timeIndexOf,
 } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
-import { brokenTextsIn, mendTexts } from './broken-texts.ts';
 import { ChildTable } from './child-table.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
@@ -198,17 +197,16 @@ export class ListTable {
     this.#remove.run(id);
   }
 
-  /** Puts a row's content right; what it says stays as it is. */
-  setContent(id: number, content: string): void {
-    this.#sqlite.prepare(`UPDATE ${this.list.table} SET _content = unhex(?) WHERE id = ?`).run(content, id);
+  /** Writes a row's content, and the form of its further fields; what it says stays as it is. */
+  setContent(id: number, content: string, extra: string | null): void {
+    this.#sqlite
+      .prepare(`UPDATE ${this.list.table} SET _content = unhex(?), _extra = ? WHERE id = ?`)
+      .run(content, extra, id);
   }
 
-  /** True where an item of an array belongs to no row, positions have a gap, or a text is no UTF-8: docmirror writes none of these. */
+  /** True if an item of an array belongs to no row, or positions have a gap: docmirror writes neither. */
   isMalformed(): boolean {
-    return (
-      this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0) ||
-      this.#tables().some(table => brokenTextsIn(this.#sqlite, table).some(() => true))
-    );
+    return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
   }
 
   /** The rows whose items don't stand at 0, 1, 2 and so on: a gap shows in no content. */
@@ -216,10 +214,9 @@ export class ListTable {
     return this.#children.flatMap(child => child.ownersWithGaps().map(id => ({ table: child.table, id })));
   }
 
-  /** Deletes the items that belong to no row, closes the gaps between the others, and writes texts as they are read. */
-  mend(): void {
-    for (const child of this.#children) child.mend();
-    for (const table of this.#tables()) mendTexts(this.#sqlite, table);
+  /** Deletes the items that belong to no row. */
+  dropStrayItems(): void {
+    for (const child of this.#children) child.dropStrayItems();
   }
 
   read(id: number): StoredRow {
@@ -274,10 +271,6 @@ export class ListTable {
       .prepare<RowSpan, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
       .pluck();
     for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan)) yield* ids.all(...span);
-  }
-
-  #tables(): string[] {
-    return [this.list.table, ...this.#children.map(({ table }) => table)];
   }
 
   #lead(record: RecordValues): Scalar {

@@ -1,10 +1,19 @@
 import type Database from 'better-sqlite3';
-import type { EndedVersion } from './content-sums.ts';
 
-/** A version that ended, with its row's own id. */
-export interface StoredVersion extends EndedVersion {
+/** A version of a record that ended, as it is kept. */
+export interface StoredVersion {
+  /** The row's own id. */
   readonly id: number;
-  readonly fingerprint: Buffer | null;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly firstSeenRunId: number;
+  readonly validFromRunId: number;
+  readonly validToRunId: number;
+  readonly endedBy: string;
+  /** JSON in the service's shape; null if it was erased. */
+  readonly record: string | null;
+  /** Of the record, 32 hexadecimal digits. */
+  readonly content: string;
 }
 
 /** All that is kept of one record: the versions that ended, the oldest first, and the row where it still lives. */
@@ -17,7 +26,7 @@ export interface RecordLife<Row> {
 /** What a `StoredVersion` says, as columns of record_history. */
 export const versionColumns = `id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
   valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record,
-  _fingerprint AS fingerprint`;
+  lower(hex(content)) AS content`;
 
 /** The versions of one resource in the order of their records, each record's oldest first. */
 export function storedVersions(sqlite: Database.Database, resource: string): IterableIterator<StoredVersion> {

@@ -8,21 +8,25 @@ import type { StandingRecord } from './standing-record.ts';
 /** Versions are read together up to this number: reading a page has its costs, however short it is. */
 const versionsPerPage = 200;
 
+/** A version whose text was not erased. */
+type KeptVersion = StoredVersion & { readonly record: string };
+
 /** A record as a version that ended says it. */
 interface RestoredVersion extends StandingRecord {
-  readonly version: StoredVersion;
+  readonly version: KeptVersion;
 }
 
 /**
  * Reads versions of a list's records back from the history, by the same way as a page of the service: so what was kept in the
- * service's shape comes back as the very columns that it was written from.
+ * service's shape comes back as the very columns that it was written from. Versions that were erased are left out.
  */
 export function* restoredVersions(
   list: ListDefinition,
   versions: Iterable<StoredVersion>,
 ): Generator<RestoredVersion> {
-  let batch: StoredVersion[] = [];
+  let batch: KeptVersion[] = [];
   for (const version of versions) {
+    if (!isKept(version)) continue;
     batch.push(version);
     if (batch.length < versionsPerPage) continue;
     yield* restore(list, batch);
@@ -31,7 +35,11 @@ export function* restoredVersions(
   yield* restore(list, batch);
 }
 
-function* restore(list: ListDefinition, versions: readonly StoredVersion[]): Generator<RestoredVersion> {
+function isKept(version: StoredVersion): version is KeptVersion {
+  return version.record !== null;
+}
+
+function* restore(list: ListDefinition, versions: readonly KeptVersion[]): Generator<RestoredVersion> {
   const records = readBack(list, versions);
   for (const [at, version] of versions.entries()) {
     const { recordId: id, firstSeenRunId, validFromRunId: changedRunId } = version;
@@ -39,7 +47,7 @@ function* restore(list: ListDefinition, versions: readonly StoredVersion[]): Gen
   }
 }
 
-function readBack(list: ListDefinition, versions: readonly StoredVersion[]): readonly MirrorRecord[] {
+function readBack(list: ListDefinition, versions: readonly KeptVersion[]): readonly MirrorRecord[] {
   const items = versions.map(({ record }) => record).join(',');
   try {
     const { records } = readRecords(list, readContent(Buffer.from(`[${items}]`)));

@@ -13,9 +13,6 @@ export const provenance = () => ({
 /** 16-byte hash of what the record says. */
 const content = () => blob('_content', { mode: 'buffer' });
 
-/** 16-byte hash of all other columns of the row. */
-const fingerprint = () => blob('_fingerprint', { mode: 'buffer' });
-
 /** The systems that documents come from and go to, one row each, under the newest name. */
 export const connections = sqliteTable(
   'connections',
@@ -29,8 +26,7 @@ export const connections = sqliteTable(
     nameTime: text('_name_time'),
     /** How much the list counts that gave `_extra`; as of the name. */
     extraRank: integer('_extra_rank').notNull().default(0),
-    content: content(),
-    fingerprint: fingerprint(),
+    content: content().notNull(),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
@@ -150,7 +146,6 @@ export const syncRuns = sqliteTable('sync_runs', {
   baseUrl: text('base_url').notNull(),
   /** Who ran it, as its receipt says. */
   actor: text('_actor'),
-  fingerprint: fingerprint(),
 });
 
 const runId = () =>
@@ -198,7 +193,6 @@ export const syncRunResources = sqliteTable(
     recordCount: integer('record_count'),
     /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list. */
     checksum: text('checksum'),
-    fingerprint: fingerprint(),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),
@@ -218,9 +212,10 @@ export const rejectedRecords = sqliteTable(
     pageNo: integer('page_no').notNull(),
     position: integer('position').notNull(),
     reason: text('reason').notNull(),
-    /** Null in a copy for everybody, which has no text of rejected records. */
+    /** Null if it was erased, and in a copy for everybody. */
     record: text('record'),
-    fingerprint: fingerprint(),
+    /** 16 bytes: the first of the text's SHA-256. */
+    content: blob('content', { mode: 'buffer' }).notNull(),
   },
   table => [
     index('rejected_records_run_id').on(table.runId),
@@ -264,8 +259,10 @@ export const recordHistory = sqliteTable(
       .notNull()
       .references(() => syncRuns.id),
     endedBy: text('ended_by').notNull(),
-    record: text('record').notNull(),
-    fingerprint: fingerprint(),
+    /** Null if the version was erased. */
+    record: text('record'),
+    /** The content of the record, also if it was erased. */
+    content: blob('content', { mode: 'buffer' }).notNull(),
   },
   table => [
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
@@ -307,16 +304,3 @@ export const listStates = sqliteTable('_list_states', {
   /** 16 bytes over all that the row says; a row that does not fit it is not there. */
   check: blob('check', { mode: 'buffer' }).notNull(),
 });
-
-/** How many rows each list, the connections and each part of the history have, and the sum over what they say. */
-export const contentSums = sqliteTable(
-  '_content_sums',
-  {
-    tableName: text('table_name').notNull(),
-    resource: text('resource').notNull(),
-    recordCount: integer('record_count').notNull(),
-    /** 32 hexadecimal digits. */
-    digest: text('digest').notNull(),
-  },
-  table => [primaryKey({ columns: [table.tableName, table.resource] })],
-);

@@ -12,10 +12,9 @@ import type {
   PageReading,
   SeenWalk,
 } from '../../sync/ports.ts';
+import { lastState } from '../receipts/run-receipt.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable, type NewRecord } from '../tables/list-table.ts';
-import { noAlteredRows } from '../write/altered-rows.ts';
 import { ListComparison } from '../write/list-comparison.ts';
 import { itemsOfStaged, newOn, offerStaged, PageComparison } from '../write/page-comparison.ts';
 import { type KeptPage, Staging } from '../write/staging.ts';
@@ -24,7 +23,6 @@ import { fieldDifferences, keyOf, type LiveDifference } from './live-differences
 /** One list of the mirror, held against what the service lists. Nothing is written but a temporary file that no one sees. */
 export class ComparedList implements ListMirror {
   readonly standing: Standing;
-  readonly doubt = null;
   /** What the last walk says of connections. */
   claims = new ConnectionClaims();
   readonly #list: ListDefinition;
@@ -40,7 +38,7 @@ export class ComparedList implements ListMirror {
     this.#table = new ListTable(sqlite, list);
     this.#comparison = new PageComparison(this.#table);
     // An audit believes nothing that it has not read: the mirror is no reading, and no page is known.
-    const sum = new ContentSum(sqlite, list.table, list.resource).stored();
+    const sum = lastState(sqlite, list.resource);
     this.standing = {
       sum,
       isReading: false,
@@ -80,7 +78,7 @@ export class ComparedList implements ListMirror {
 
   readAnew(): void {}
 
-  async distrust(): Promise<void> {}
+  distrust(): void {}
 
   /** Reports how the last walk and the mirror differ. */
   async apply(
@@ -111,7 +109,7 @@ export class ComparedList implements ListMirror {
 
   #reportDifferences(strip: Strip) {
     const counts = { inserted: 0, updated: 0, removed: 0 };
-    const comparison = new ListComparison(this.#table, digest => this.#pageOf(digest), noAlteredRows);
+    const comparison = new ListComparison(this.#table, digest => this.#pageOf(digest));
     for (const difference of comparison.differences(strip)) {
       if (difference.kind === 'new') {
         counts.inserted++;

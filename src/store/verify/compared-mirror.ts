@@ -1,6 +1,6 @@
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import type { ListMirror, ListOutcome, Mirror } from '../../sync/ports.ts';
+import type { ListMirror, ListOutcome, Mirror, RunBegun } from '../../sync/ports.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { columnsOf } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
@@ -25,8 +25,8 @@ export class ComparedMirror implements Mirror {
     this.#report = report;
   }
 
-  async beginRun(): Promise<null> {
-    return null;
+  async beginRun(): Promise<RunBegun> {
+    return { runId: null, rowsDropped: null };
   }
 
   async openList(list: ListDefinition): Promise<ListMirror> {

@@ -1,4 +1,5 @@
-import { versionFingerprint } from '../tables/content-sums.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
+import { tryToRead } from '../tables/readable.ts';
 import type { RecordLife, StoredVersion } from '../tables/record-lives.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 import type { Differences } from './differences.ts';
@@ -14,11 +15,11 @@ export class LifeCheck {
   readonly #table: string;
   readonly #runIds: ReadonlySet<number>;
   readonly #differences: Differences;
-  readonly #prunedThrough: number;
+  readonly #knownAfter: number;
 
-  /** @param prunedThrough the last run whose ended versions were deleted, 0 where none were: they leave gaps. */
-  constructor(table: string, runIds: ReadonlySet<number>, differences: Differences, prunedThrough: number) {
-    this.#prunedThrough = prunedThrough;
+  /** @param knownAfter the last run whose ended versions were deleted, or before a rebuild; 0 if there is none. Both leave gaps. */
+  constructor(table: string, runIds: ReadonlySet<number>, differences: Differences, knownAfter: number) {
+    this.#knownAfter = knownAfter;
     this.#table = table;
     this.#runIds = runIds;
     this.#differences = differences;
@@ -28,16 +29,16 @@ export class LifeCheck {
     for (const version of versions) this.#checkVersion(version);
     if (row !== null) this.#checkRuns(this.#table, row.id, [row.firstSeenRunId, row.changedRunId]);
     for (const [at, version] of versions.entries()) {
-      const problem = problemBetween(versions[at - 1], version, this.#prunedThrough);
+      const problem = problemBetween(versions[at - 1], version, this.#knownAfter);
       if (problem !== null)
         this.#differences.add('record_history', version.id, `${this.#table} ${recordId}: ${problem}`);
     }
     const last = versions.at(-1);
     if (row !== null) {
       const link = { firstSeenRunId: row.firstSeenRunId, validFromRunId: row.changedRunId };
-      const problem = problemBetween(last, link, this.#prunedThrough);
+      const problem = problemBetween(last, link, this.#knownAfter);
       if (problem !== null) this.#differences.add(this.#table, row.id, problem);
-    } else if (last?.endedBy === 'update') {
+    } else if (last?.endedBy === 'update' && last.validToRunId > this.#knownAfter) {
       const problem = `the version that run ${last.validToRunId} put in its place is missing`;
       this.#differences.add('record_history', last.id, `${last.resource} ${recordId}: ${problem}`);
     }
@@ -47,9 +48,11 @@ export class LifeCheck {
     const { id, resource, recordId, firstSeenRunId, validFromRunId, validToRunId, endedBy } = version;
     const add = (what: string) =>
       this.#differences.add('record_history', id, `${resource} ${recordId}: ${what}`);
-    if (version.fingerprint === null || !versionFingerprint(version).equals(version.fingerprint)) {
-      add('the row was changed after docmirror wrote it');
-    }
+    const { record } = version;
+    const content = record === null ? null : tryToRead(() => contentOfJson(resource, record));
+    // Of a version that was erased, the receipts are over its content alone.
+    if (content !== null && (!('value' in content) || content.value !== version.content))
+      add('the record and its content disagree');
     if (validFromRunId >= validToRunId)
       add(`it ended with run ${validToRunId}, but began with run ${validFromRunId}`);
     if (endedBy !== 'update' && endedBy !== 'removal')
@@ -65,18 +68,22 @@ export class LifeCheck {
 }
 
 /** What is wrong between a version and the one before, in words; null where it follows rightly. */
-function problemBetween(before: StoredVersion | undefined, link: Link, prunedThrough: number): string | null {
+function problemBetween(before: StoredVersion | undefined, link: Link, knownAfter: number): string | null {
   const isInsert = link.firstSeenRunId === link.validFromRunId;
-  if (before === undefined || before.endedBy === 'removal') {
+  // A rebuild drops rows without a trace; what the service still has begins again.
+  const isNewAfterRebuild = isInsert && before !== undefined && before.validToRunId <= knownAfter;
+  if (before === undefined || before.endedBy === 'removal' || isNewAfterRebuild) {
     const overlaps = before !== undefined && link.validFromRunId < before.validToRunId;
     if (overlaps) return `it overlaps with the version that ended with run ${before.validToRunId}`;
-    return isInsert || link.validFromRunId <= prunedThrough
+    return isInsert || link.validFromRunId <= knownAfter
       ? null
       : `the version that run ${link.validFromRunId} ended is missing from record_history`;
   }
   if (link.validFromRunId < before.validToRunId)
     return `it overlaps with the version that ended with run ${before.validToRunId}`;
-  if (link.validFromRunId > before.validToRunId && link.validFromRunId > prunedThrough)
+  // A rebuild drops rows without a trace; those that the service still lists are inserted after it.
+  const mayBeDropped = before.validToRunId <= knownAfter && isInsert;
+  if (link.validFromRunId > before.validToRunId && link.validFromRunId > knownAfter && !mayBeDropped)
     return `a version is missing before it, from run ${before.validToRunId} to ${link.validFromRunId}`;
   return link.firstSeenRunId === before.firstSeenRunId || link.validFromRunId > before.validToRunId
     ? null

@@ -2,22 +2,31 @@ import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MalformedError } from '../../audit/malformed-error.ts';
 import { MerkleTree } from '../../audit/merkle.ts';
 import { readReceipt } from '../../audit/read-receipt.ts';
-import type { Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
-import { contentBytes, Sum } from '../../contract/sum.ts';
+import type {
+  EraseReceipt,
+  RebuildReceipt,
+  Receipt,
+  RunReceipt,
+  UpgradeReceipt,
+} from '../../audit/receipt.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 import { firstValue, firstValues } from '../tables/query.ts';
-import { type Audit, compareSums } from './verify-list.ts';
+import type { Audit } from './verify-list.ts';
 
 /** What the receipts came to by themselves, before they are held against the tables. */
 export interface VerifiedReceipts {
   readonly count: number;
-  /** Receipts of another kind than a run's that state what the lists held, each with the last run before it. */
-  readonly upgrades: readonly { readonly receipt: UpgradeReceipt; readonly afterRunId: number }[];
+  /** Receipts of another kind than a run's that state what the lists had, each with the last run before it. */
+  readonly states: readonly {
+    readonly receipt: UpgradeReceipt | RebuildReceipt;
+    readonly afterRunId: number;
+  }[];
+  /** The hash that a list of a run has since versions that the run ended were erased, by list and run. */
+  readonly erased: ReadonlyMap<string, string>;
 }
 
 /**
- * Checks the receipts by themselves: places without a gap, each canonical and of this mirror, each hash, and all of them against
- * the sum that is kept.
+ * Checks the receipts by themselves: places without a gap, each canonical and of this mirror, each hash.
  *
  * @param eachLeaf told of the hash of each receipt as it stands, in order.
  */
@@ -26,9 +35,9 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
   const log = new ReceiptLog(sqlite);
   const ids = firstValues<string>(sqlite, 'SELECT mirror_id FROM _mirror');
   if (ids.length !== 1) differences.add('_mirror', null, `${ids.length} ids, but a mirror has one`);
-  const sum = new Sum();
   const tree = new MerkleTree();
-  const upgrades: { receipt: UpgradeReceipt; afterRunId: number }[] = [];
+  const states: { receipt: UpgradeReceipt | RebuildReceipt; afterRunId: number }[] = [];
+  const erased = new Map<string, string>();
   let lastRunId: number | null = null;
   eachLeaf(tree);
   for (const stored of log.receipts()) {
@@ -38,7 +47,6 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
       add(`the receipt before it is missing: ${tree.size} was expected here`);
     if (hash.toString('hex') !== stored.leafHash) add('the receipt and its hash disagree');
     tree.append(hash);
-    sum.add(hash.subarray(0, contentBytes));
     eachLeaf(tree);
     const receipt = readOrNull(stored, add);
     if (receipt === null) continue;
@@ -49,11 +57,12 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
     if (runId !== stored.runId) add(`run_id is ${stored.runId}, but the receipt says ${runId}`);
     if (runId !== null && lastRunId !== null && runId <= lastRunId)
       add(`it comes after that of run ${lastRunId}`);
-    if (receipt.kind === 'upgrade') upgrades.push({ receipt, afterRunId: lastRunId ?? -1 });
+    if (receipt.kind === 'upgrade' || receipt.kind === 'rebuild')
+      states.push({ receipt, afterRunId: lastRunId ?? 0 });
+    if (receipt.kind === 'erase') noteErased(receipt, erased);
     lastRunId = runId ?? lastRunId;
   }
-  compareSums(audit, 'sync_receipts', 'leaves', sum);
-  return { count: tree.size, upgrades };
+  return { count: tree.size, states, erased };
 }
 
 /** What a checkpoint pins, and its file. */
@@ -84,6 +93,10 @@ export function verifyCheckpoint(
   else if (!found.root.equals(root)) add(`one of the first ${size} receipts is not what the checkpoint pins`);
 }
 
+function noteErased({ resource, ended }: EraseReceipt, erased: Map<string, string>): void {
+  for (const each of ended) erased.set(`${resource} ${each.runId}`, each.ended);
+}
+
 function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Receipt | null {
   try {
     return readReceipt(receipt);
@@ -94,7 +107,7 @@ function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Re
   }
 }
 
-/** Where a stored receipt says something else than what was recomputed, as `list: field`, with both values. */
+/** What a stored receipt says otherwise than what was recomputed, as `list: field`, with both values. */
 export function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
   const found: string[] = [];
   const compare = (prefix: string, left: object, right: object) => {

@@ -2,9 +2,10 @@ import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ListSum } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { Books } from '../receipts/books.ts';
+import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
 import { firstValue } from '../tables/query.ts';
-import type { WorkOfRuns } from './groundwork.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
@@ -20,23 +21,20 @@ interface RunState {
  * Recomputes the receipt of every run from the rows and the history, the newest first: what a run put into a list is taken away
  * again and what it ended is put back, so that each list is known as every run left it.
  *
- * @param states the lists and the connections as they stand, recomputed from their rows.
- * @param work what the runs changed, by the rows and the history.
+ * @param states the lists and the connections as they are, recomputed from their rows.
  */
 export async function verifyRuns(
   audit: Audit,
   states: ReadonlyMap<string, Sum>,
-  { upgrades }: VerifiedReceipts,
-  work: WorkOfRuns,
+  receipts: VerifiedReceipts,
 ): Promise<void> {
-  const { sqlite, differences, prunedThrough, slice } = audit;
-  const rewind = new Rewind(audit, states, work);
-  const rest = [...upgrades];
-  const checkUpgrades = (afterRunId: number) => {
+  const { sqlite, differences, knownAfter, slice } = audit;
+  const rewind = new Rewind(audit, states, receipts.erased);
+  const rest = [...receipts.states];
+  const checkStates = (afterRunId: number) => {
     while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
-      rewind.checkStates('an upgrade', rest.pop()?.receipt.lists ?? []);
-      // Earlier receipts are over the contents of another shape.
-      rewind.isOver = true;
+      const stated = rest.pop();
+      if (stated !== undefined) rewind.checkStates(`the ${stated.receipt.kind}`, stated.receipt.lists);
     }
   };
   const runs = sqlite.prepare<[], RunState>(
@@ -44,67 +42,77 @@ export async function verifyRuns(
      LEFT JOIN sync_receipts l ON l.run_id = r.id ORDER BY r.id DESC`,
   );
   for (const run of runs.iterate()) {
-    if (run.id <= prunedThrough) rewind.isOver = true;
-    checkUpgrades(run.id);
+    checkStates(run.id);
+    if (run.id <= knownAfter) rewind.isOver = true;
     if (run.receipt !== null) rewind.checkRun(run.id, run.receipt);
-    else if (run.status !== 'running') {
+    else if (run.status !== 'running')
       differences.add('sync_runs', run.id, 'the run has ended, but has no receipt');
-    }
-    if (run.receipt !== null && run.status === 'running') {
+    if (run.receipt !== null && run.status === 'running')
       differences.add('sync_runs', run.id, 'the run has a receipt, but has not ended');
-    }
     rewind.takeBack(run.id);
     if (slice.isOver) await slice.next();
   }
-  checkUpgrades(-1);
+  checkStates(0);
+  rewind.checkBeginning();
 }
 
-/** The lists as they stood after one run after another, going back. */
+/** The lists as they were after one run after another, going back. */
 class Rewind {
-  /** True if the history does not go back any further, or the mirror was upgraded since. */
+  /** True if rows and history do not go back any further. */
   isOver = false;
   readonly #audit: Audit;
   readonly #states: Map<string, Sum>;
+  readonly #erased: ReadonlyMap<string, string>;
   readonly #mirrorId: string;
-  readonly #work: WorkOfRuns;
+  readonly #books: Books;
+  /** Kept, because a mirror may have thousands of runs. */
+  readonly #readers: ReadonlyMap<Resource, ChangesOfRuns>;
+  #last: { readonly runId: number; readonly found: Map<Resource, RunChanges> } | null = null;
 
-  constructor(audit: Audit, states: ReadonlyMap<string, Sum>, work: WorkOfRuns) {
+  constructor(audit: Audit, states: ReadonlyMap<string, Sum>, erased: ReadonlyMap<string, string>) {
+    const { sqlite } = audit;
     this.#audit = audit;
-    this.#work = work;
     this.#states = new Map(states);
-    this.#mirrorId = firstValue(audit.sqlite, 'SELECT mirror_id FROM _mirror') ?? '';
+    this.#erased = erased;
+    this.#mirrorId = firstValue(sqlite, 'SELECT mirror_id FROM _mirror') ?? '';
+    this.#books = new Books(sqlite);
+    this.#readers = new Map(keptResources.map(resource => [resource, new ChangesOfRuns(sqlite, resource)]));
   }
 
   checkRun(runId: number, text: string): void {
     const stored = receiptOrNull(text);
     // A receipt that can't be read, or is of another kind, was named already.
     if (stored?.kind !== 'run') return;
-    const ofStored = new Map(stored.lists.map(list => [list.resource, list]));
+    // A list of which versions were erased has the hash of the receipt that says so.
+    const known = { ...stored, lists: stored.lists.map(list => this.#withErased(runId, list)) };
+    const ofKnown = new Map(known.lists.map(list => [list.resource, list]));
     const expected = composeRunReceipt(this.#audit.sqlite, runId, {
       mirrorId: this.#mirrorId,
-      stateAfter: resource => (this.isOver ? sumIn(ofStored.get(resource)) : this.#stateOf(resource)),
+      books: id => this.#books.of(id),
+      connectionsAfter: () =>
+        this.isOver ? sumIn(ofKnown.get('connections')) : this.#stateOf('connections'),
       changes: resource => {
-        // Of that time, the receipt's own word is all there is.
-        const said = ofStored.get(resource)?.changes;
-        if (this.isOver) return { count: said === undefined ? 0 : 1, digest: said ?? '' };
-        const work = this.#work.of(runId, resource);
-        return 'value' in work ? work.value : { count: 1, digest: 'not to be read' };
+        if (!this.isOver) return this.#changesOf(runId, resource);
+        // Of what rows and history do not tell any more, the receipt's own word is all there is.
+        const said = ofKnown.get(resource);
+        return {
+          ...nothing,
+          count: said === undefined ? 0 : 1,
+          changes: said?.changes ?? '',
+          ended: said?.ended ?? '',
+        };
       },
     });
     if (expected === null) return;
-    for (const what of differencesBetween(stored, expected)) {
-      const isContent = /: (changes|checksum|recordCount) is/.test(what);
-      this.#audit.differences.add(
-        'sync_receipts',
-        null,
-        `run ${runId}: ${what}`,
-        isContent ? 'content' : 'record of runs',
-      );
+    for (const what of differencesBetween(known, expected)) {
+      const isContent = /: (changes|ended|checksum|recordCount) is/.test(what);
+      const severity = isContent ? 'content' : 'record of runs';
+      this.#audit.differences.add('sync_receipts', null, `run ${runId}: ${what}`, severity);
     }
     this.checkStates(`run ${runId}`, stored.lists);
   }
 
-  /** @param who of whose receipt the states are, in words. */
+  /** @param who whose receipt says this, in words. */
   checkStates(who: string, said: readonly ListSum[]): void {
     if (this.isOver) return;
     for (const { resource, recordCount, checksum } of said)
@@ -114,16 +122,34 @@ class Rewind {
   /** Undoes what a run did. */
   takeBack(runId: number): void {
     for (const resource of this.isOver ? [] : keptResources) {
-      const work = this.#work.of(runId, resource);
-      if ('problem' in work) {
-        const what = `${resource}, run ${runId}: ${work.problem}`;
-        this.#audit.differences.add('record_history', null, what);
-        continue;
-      }
-      const state = this.#states.get(resource);
-      const { began, gone, updatedAway } = work.value;
-      if (state !== undefined) this.#states.set(resource, state.minus(began).plus(gone).plus(updatedAway));
+      const { began, gone } = this.#changesOf(runId, resource);
+      this.#states.set(resource, this.#stateOf(resource).minus(began).plus(gone));
     }
+  }
+
+  /** Before the first run there was nothing. */
+  checkBeginning(): void {
+    if (this.isOver) return;
+    for (const [resource, state] of this.#states)
+      if (!state.equals(new Sum()))
+        this.#audit.differences.add(
+          null,
+          null,
+          `${resource}: ${state.count} records are of no run`,
+          'content',
+        );
+  }
+
+  #withErased<List extends ListSum & { readonly ended: string }>(runId: number, list: List): List {
+    return { ...list, ended: this.#erased.get(`${list.resource} ${runId}`) ?? list.ended };
+  }
+
+  #changesOf(runId: number, resource: Resource): RunChanges {
+    if (this.#last?.runId !== runId) this.#last = { runId, found: new Map() };
+    const { found } = this.#last;
+    const changes = found.get(resource) ?? this.#readers.get(resource)?.of(runId) ?? nothing;
+    found.set(resource, changes);
+    return changes;
   }
 
   #compare(who: string, resource: Resource, recordCount: number, checksum: string): void {
@@ -131,7 +157,7 @@ class Rewind {
     if (state.count === recordCount && state.toString() === checksum) return;
     const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
     this.#audit.differences.add('sync_receipts', null, words, 'content');
-    // From here on back, what the receipts say of each other is held against the history: one fault is named once.
+    // From here on back, what the receipts say of each other is compared with the history: one fault is named once.
     this.#states.set(resource, Sum.from(recordCount, checksum));
   }
 
@@ -142,7 +168,9 @@ class Rewind {
   }
 }
 
-/** How a receipt says that a list stood. */
+const nothing: RunChanges = { count: 0, changes: '', ended: '', began: new Sum(), gone: new Sum() };
+
+/** How a receipt says that a list was. */
 function sumIn(state: ListSum | undefined): Sum {
   return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
 }

@@ -1,16 +1,13 @@
-import { statSync } from 'node:fs';
 import { lists } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
-import { FilePlace } from '../file/file-identity.ts';
+import { TimeSlice } from '../../time-slice.ts';
 import { kindOf } from '../file/file-kind.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { TimeSlice } from '../file/time-slice.ts';
-import { readPruned } from '../receipts/pruned.ts';
+import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
+import { firstValues } from '../tables/query.ts';
 import { type Difference, Differences } from './differences.ts';
-import { beginReading, type Groundwork, layGroundwork } from './groundwork.ts';
-import { GroundworkThread } from './groundwork-thread.ts';
 import { verifyBooks } from './verify-books.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { type PinnedCheckpoint, verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
@@ -18,9 +15,6 @@ import { verifyRuns } from './verify-runs.ts';
 import { type OtherObject, verifyShape } from './verify-shape.ts';
 
 export type { Difference, PinnedCheckpoint, VerifiedList };
-
-/** A smaller file is read before a thread of its own has begun. */
-const threadBytesMin = 16 * 1024 * 1024;
 
 /** What an audit of a mirror's file found. */
 export interface Verification {
@@ -33,6 +27,8 @@ export interface Verification {
   readonly receiptCount: number;
   /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null where all was. */
   readonly prunedBefore: string | null;
+  /** The last run before the mirror was rebuilt: what runs changed up to it was not recomputed. Null if it never was. */
+  readonly rebuiltAfterRunId: number | null;
   /** Tables, views and indexes that others made in the file; they are no difference. */
   readonly otherObjects: readonly OtherObject[];
   /** All differences; as many are listed as were asked for. */
@@ -64,6 +60,7 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     runCount: 0,
     receiptCount: 0,
     prunedBefore: null,
+    rebuiltAfterRunId: null,
     otherObjects: [],
   };
   try {
@@ -94,50 +91,29 @@ async function openAndAudit(
   state: AuditState,
 ): Promise<void> {
   const slice = new TimeSlice(signal);
-  const place = new FilePlace(path);
   const file = openMirrorForReading(path);
   const { sqlite } = file;
-  const thread = isLarge(sqlite.name) ? new GroundworkThread(sqlite.name, place) : null;
   try {
-    // One state of the file, whatever a run writes meanwhile.
-    beginReading(sqlite);
-    const laid = thread === null ? layGroundwork(sqlite) : null;
-    const late = async () => laid ?? (await thread?.found()) ?? layGroundwork(sqlite);
-    let failure: unknown = null;
-    try {
-      checkFile(file, differences);
-      state.otherObjects = verifyShape(sqlite, differences);
-      await slice.next();
-      await checkContent(sqlite, differences, slice, state, { checkpoints, late });
-    } catch (error) {
-      signal.throwIfAborted();
-      failure = error;
-    }
-    // Where the file is too damaged to be read, SQLite's own check says how.
-    addBytes(await late(), differences);
-    if (failure !== null) throw failure;
+    // One state of the file, whatever a run writes meanwhile: a transaction takes it with its first look.
+    sqlite.exec('BEGIN');
+    // A damaged file can't be compared with anything.
+    if (!isWhole(file, differences)) return;
+    checkReferences(file, differences);
+    state.otherObjects = verifyShape(sqlite, differences);
+    await slice.next();
+    await checkContent(sqlite, differences, slice, state, checkpoints);
   } finally {
-    await thread?.end();
     file.close();
   }
 }
 
-/** Whether reading the file takes longer than a thread takes to begin. A copy that nobody else sees can't be opened twice. */
-function isLarge(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= threadBytesMin;
-}
-
-function addBytes({ faults, brokenTexts }: Groundwork, differences: Differences): void {
+function isWhole({ sqlite }: MirrorFile, differences: Differences): boolean {
+  const faults = firstValues<string>(sqlite, 'PRAGMA integrity_check').filter(fault => fault !== 'ok');
   for (const fault of faults) differences.add(null, null, `SQLite's integrity check: ${fault}`);
-  for (const { table, rowId, column } of brokenTexts)
-    differences.add(
-      table,
-      Number(rowId),
-      `${column} holds bytes that are no UTF-8, which docmirror never writes`,
-    );
+  return faults.length === 0;
 }
 
-function checkFile({ sqlite }: MirrorFile, differences: Differences): void {
+function checkReferences({ sqlite }: MirrorFile, differences: Differences): void {
   const references = sqlite.prepare<[], { table: string; rowid: number | null; parent: string }>(
     'PRAGMA foreign_key_check',
   );
@@ -151,13 +127,18 @@ async function checkContent(
   differences: Differences,
   slice: TimeSlice,
   state: AuditState,
-  { checkpoints, late }: { checkpoints: readonly PinnedCheckpoint[]; late: () => Promise<Groundwork> },
+  checkpoints: readonly PinnedCheckpoint[],
 ): Promise<void> {
   const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
   state.runCount = runIds.size;
   const pruned = readPruned(sqlite);
   state.prunedBefore = pruned.before;
-  const audit: Audit = { sqlite, differences, runIds, prunedThrough: pruned.throughRunId, slice };
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  if (rebuiltAfter > 0) state.rebuiltAfterRunId = rebuiltAfter;
+  const upgradedAfter = lastRunBefore(sqlite, 'upgrade');
+  const knownAfter = Math.max(pruned.throughRunId, rebuiltAfter, upgradedAfter);
+  const prunedThrough = pruned.throughRunId;
+  const audit: Audit = { sqlite, differences, runIds, prunedThrough, knownAfter, rebuiltAfter, slice };
   const connections = await verifyConnections(audit);
   state.connectionCount = connections.sum.count;
   state.versionCount = connections.versionCount;
@@ -179,7 +160,7 @@ async function checkContent(
     verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
   }
   state.receiptCount = receipts.count;
-  await verifyRuns(audit, sums, receipts, (await late()).work);
+  await verifyRuns(audit, sums, receipts);
 }
 
 /** What an error says of damage to the file; null where it is no damage. */

@@ -1,10 +1,9 @@
 import type Database from 'better-sqlite3';
-import type { StoredConnection } from '../../contract/content.ts';
+import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
-import { ContentSum, versionFingerprint } from '../tables/content-sums.ts';
 import type { StoredRow } from '../tables/list-table.ts';
 import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
 import type { Provenance } from '../tables/standing-record.ts';
@@ -15,8 +14,6 @@ import type { Provenance } from '../tables/standing-record.ts';
  */
 export class History {
   readonly #insert: Database.Statement;
-  readonly #readLastId: Database.Statement<[], number>;
-  #lastId: number | null = null;
   readonly #endedInRun: Database.Statement<[string, number, number], StoredVersion>;
   readonly #setEnding: Database.Statement;
   readonly #removedInRun: Database.Statement<[number], StoredVersion>;
@@ -24,7 +21,6 @@ export class History {
   readonly #runId: number;
   readonly #resource: string;
   readonly #write: WireWriter;
-  readonly #sums: ReadonlyMap<string, ContentSum>;
   readonly #renamedInRun: Database.Statement<[number, number], string>;
   readonly #connections: ConnectionTable;
   /** Connections as they were before this run renamed or removed them. */
@@ -41,17 +37,10 @@ export class History {
          WHERE resource = 'connections' AND record_id = ? AND valid_to_run_id = ? ORDER BY id LIMIT 1`,
       )
       .pluck();
-    this.#sums = new Map(
-      [list.resource, 'connections'].map(resource => [
-        resource,
-        new ContentSum(sqlite, 'record_history', resource),
-      ]),
-    );
-    this.#readLastId = sqlite.prepare<[], number>('SELECT max(id) FROM record_history').pluck();
     this.#insert = sqlite.prepare(
       `INSERT INTO record_history
-         (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, _fingerprint)
-       VALUES (@id, @resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @fingerprint)`,
+         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
+       VALUES (@resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @content)`,
     );
     const ended = `SELECT ${versionColumns} FROM record_history`;
     this.#endedInRun = sqlite.prepare(
@@ -61,17 +50,23 @@ export class History {
       `${ended} WHERE valid_to_run_id = ? AND ended_by = 'removal' AND +resource = 'connections'`,
     );
     this.#remove = sqlite.prepare('DELETE FROM record_history WHERE id = ?');
-    this.#setEnding = sqlite.prepare('UPDATE record_history SET ended_by = ?, _fingerprint = ? WHERE id = ?');
+    this.#setEnding = sqlite.prepare('UPDATE record_history SET ended_by = ? WHERE id = ?');
   }
 
   endRecord(row: StoredRow, endedBy: 'update' | 'removal'): void {
-    this.#end(this.#resource, row, endedBy, () => this.#write(row.record));
+    this.#end(this.#resource, row, endedBy, () => ({
+      record: this.#write(row.record),
+      content: Buffer.from(row.content, 'hex'),
+    }));
   }
 
   endConnections(ended: readonly EndedConnection[]): void {
     for (const { row, endedBy } of ended) {
       if (row.changedRunId !== this.#runId) this.#before.set(row.id, row);
-      this.#end('connections', row, endedBy, () => wireConnection(row));
+      this.#end('connections', row, endedBy, () => ({
+        record: wireConnection(row),
+        content: connectionContent(row),
+      }));
     }
   }
 
@@ -81,14 +76,8 @@ export class History {
       const { id, recordId, record } = version;
       if (claims.get(recordId) === undefined || this.#connections.read(recordId) !== undefined) continue;
       this.#remove.run(id);
-      this.#sums.get('connections')?.subtract(versionFingerprint(version));
-      this.#connections.revive(readWireConnection(record), version);
+      if (record !== null) this.#connections.revive(readWireConnection(record), version);
     }
-  }
-
-  /** Writes the sums over the history; to be called when all of a list is applied, before the transaction ends. */
-  saveSums(): void {
-    for (const sum of this.#sums.values()) sum.save();
   }
 
   /** A connection as it stood before the run: this list may have changed it since, or one that went before. */
@@ -104,40 +93,26 @@ export class History {
     resource: string,
     row: Provenance & { readonly id: number },
     endedBy: 'update' | 'removal',
-    write: () => string,
+    write: () => { readonly record: string; readonly content: Buffer },
   ): void {
     if (row.changedRunId === this.#runId) {
       if (endedBy === 'removal') this.#turnIntoRemoval(resource, row.id);
       return;
     }
-    const version = {
-      id: this.#nextId(),
+    this.#insert.run({
       resource,
       recordId: row.id,
       firstSeenRunId: row.firstSeenRunId,
       validFromRunId: row.changedRunId,
       validToRunId: this.#runId,
       endedBy,
-      record: write(),
-    };
-    const fingerprint = versionFingerprint(version);
-    this.#insert.run({ ...version, fingerprint });
-    this.#sums.get(resource)?.add(fingerprint);
-  }
-
-  /** The id that SQLite would give, known before, so that the fingerprint can be over it. */
-  #nextId(): number {
-    this.#lastId ??= this.#readLastId.get() ?? 0;
-    return ++this.#lastId;
+      ...write(),
+    });
   }
 
   /** What this run updated and then removed, as two lists may do with a connection, was removed as it stood before the run. */
   #turnIntoRemoval(resource: string, recordId: number): void {
     const version = this.#endedInRun.get(resource, recordId, this.#runId);
-    if (version === undefined) return;
-    const fingerprint = versionFingerprint({ ...version, endedBy: 'removal' });
-    this.#setEnding.run('removal', fingerprint, version.id);
-    this.#sums.get(resource)?.subtract(versionFingerprint(version));
-    this.#sums.get(resource)?.add(fingerprint);
+    if (version !== undefined) this.#setEnding.run('removal', version.id);
   }
 }

@@ -3,7 +3,6 @@ import { scalarFields } from '../../contract/lists.ts';
 import { allPlaces, partsOf } from '../../proof/parts.ts';
 import type { Strip } from '../../proof/strip.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
-import type { AlteredRows } from './altered-rows.ts';
 import { IdSet } from './id-set.ts';
 import { itemsOfStaged, newOn } from './page-comparison.ts';
 import type { KeptPage } from './staging.ts';
@@ -13,8 +12,6 @@ export type RecordDifference =
   | { readonly kind: 'new'; readonly record: NewRecord; readonly place: number }
   /** A row whose key is that of a new record: another version of it. */
   | { readonly kind: 'changed'; readonly row: number; readonly record: NewRecord }
-  /** A row that said what this record says until another program altered it. */
-  | { readonly kind: 'restored'; readonly row: number; readonly record: NewRecord }
   | { readonly kind: 'gone'; readonly row: number };
 
 /**
@@ -25,14 +22,12 @@ export class ListComparison {
   readonly #table: ListTable;
   readonly #pageOf: (digest: string) => KeptPage;
   readonly #rows: RowMarks;
-  readonly #altered: AlteredRows;
   readonly #hasIds: boolean;
 
   /** @param pageOf finds a page that was read by its digest. */
-  constructor(table: ListTable, pageOf: (digest: string) => KeptPage, altered: AlteredRows) {
+  constructor(table: ListTable, pageOf: (digest: string) => KeptPage) {
     this.#table = table;
     this.#pageOf = pageOf;
-    this.#altered = altered;
     this.#hasIds = table.list.identity.by === 'id';
     this.#rows = new RowMarks(table);
   }
@@ -42,17 +37,13 @@ export class ListComparison {
     const copies = this.#mark(strip);
     const gone = this.#rows.unmarked();
     const taken = new IdSet();
-    const altered = this.#alteredByContent();
     const partners = this.#hasIds ? null : new GoneByKey(this.#table, gone);
     const isFree = (row: number) => !this.#rows.has(row) && !taken.has(row);
     const match = (record: NewRecord, place: number): RecordDifference => {
-      const restored = altered?.take(this.#saidBy(record.content.toString('hex'), record.id), isFree);
-      const partner = () =>
-        partners === null ? this.#rowOfId(record.id as number) : partners.take(record, isFree);
-      const row = restored ?? partner();
+      const row = partners === null ? this.#rowOfId(record.id as number) : partners.take(record, isFree);
       if (row === undefined) return { kind: 'new', record, place };
       taken.add(row);
-      return { kind: restored === undefined ? 'changed' : 'restored', row, record };
+      return { kind: 'changed', row, record };
     };
     for (const { row, place } of copies) {
       yield match(this.#table.recordOf(row), place);
@@ -75,19 +66,6 @@ export class ListComparison {
       }
     }
     return copies;
-  }
-
-  /** The altered rows by what they said before; null where there are none. */
-  #alteredByContent(): RowsByText | null {
-    if (this.#altered.size === 0) return null;
-    const rows = new RowsByText();
-    for (const [row, content] of this.#altered) rows.add(this.#saidBy(content, row), row);
-    return rows;
-  }
-
-  /** A content, in hexadecimal digits, with the id of whose it is, where the list has ids. */
-  #saidBy(content: string, id: number | null): string {
-    return this.#hasIds ? `${content} ${id}` : content;
   }
 
   #rowOfId(id: number): number | undefined {

@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../../contract/lists.ts';
+import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
 import type { HeardLists } from '../tables/connection-table.ts';
-import type { ContentSum } from '../tables/content-sums.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import type { RunRecords } from './run-records.ts';
@@ -33,6 +33,6 @@ export interface ListContext {
   readonly observe: ChangeObserver | undefined;
   readonly table: ListTable;
   readonly shortcuts: Shortcuts;
-  /** M, as it is stored. */
-  readonly sum: ContentSum;
+  /** M, what the list's rows come to by the newest receipt. */
+  readonly sum: Sum;
 }

@@ -1,25 +1,23 @@
 import type { Page } from '../../contract/page.ts';
 import type { Answer, ReadItems } from '../../proof/answer.ts';
 import type { Envelope } from '../../proof/envelope.ts';
-import { GateError } from '../../proof/gate.ts';
 import type { ListEdges } from '../../proof/incremental.ts';
 import type { Standing } from '../../proof/standing.ts';
 import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
 import { OtherWriters } from '../file/other-writers.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { assertSums } from '../receipts/altered-lists.ts';
+import { lastState } from '../receipts/run-receipt.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { type AlteredRows, areRowsAsWritten, noAlteredRows, takeRowsAsTheyAre } from './altered-rows.ts';
 import type { CurrentRun, ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
 import { ListWriter } from './list-writer.ts';
 import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
 import type { WrittenList } from './run-records.ts';
-import { type KnownPages, type ListState, noKnownPages, Shortcuts } from './shortcuts.ts';
+import { type KnownPages, type ListState, noKnownPages, nothingLearnt, Shortcuts } from './shortcuts.ts';
 import { resumeWalk } from './staged-walk.ts';
 import type { KeptPage } from './staging.ts';
-import type { OpenTransaction } from './transaction.ts';
 
 /** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
 const sweepsLookedAt = 10;
@@ -31,7 +29,6 @@ const nothingFound = { newCount: 0, firstNew: -1, lastNew: -1, changed: 0 };
 /** One list's part of a run: reads pages on arrival, keeps what is new, and writes it all in one transaction. */
 export class SqliteListMirror implements ListMirror {
   standing: Standing;
-  doubt: string | null = null;
   readonly #context: ListContext;
   readonly #others: OtherWriters;
   readonly #comparison: PageComparison;
@@ -41,34 +38,16 @@ export class SqliteListMirror implements ListMirror {
   #knownPages: KnownPages;
   #state: ListState;
   #rowsOnArrival: ListRows | null = null;
-  /** The transaction in which rows that another program altered were taken as they are; it is committed with what is read, or not at all. */
-  #mending: OpenTransaction | null = null;
-  #altered: AlteredRows = noAlteredRows;
 
-  /**
-   * Opens a list; where its rows are not what docmirror wrote, its shortcuts are dropped first.
-   *
-   * @param isSuspect whether another program may have written to the mirror: every row is then looked at.
-   */
-  static async open(
-    options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>,
-    isSuspect: boolean,
-  ): Promise<SqliteListMirror> {
+  /** @param options what reading and writing the list needs. */
+  static open(options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>): SqliteListMirror {
     const { file, list } = options;
-    const context: ListContext = {
+    return new SqliteListMirror({
       ...options,
       table: new ListTable(file.sqlite, list),
       shortcuts: new Shortcuts(file.sqlite, list.resource),
-      sum: new ContentSum(file.sqlite, list.table, list.resource),
-    };
-    const mirror = new SqliteListMirror(context);
-    const { run } = context;
-    const isSound = isSuspect ? await mirror.#isAsWritten(run.signal) : isInNumber(context);
-    if (!isSound) {
-      mirror.doubt = `the rows of ${list.resource} are not what docmirror wrote`;
-      await mirror.distrust();
-    }
-    return mirror;
+      sum: lastState(file.sqlite, list.resource),
+    });
   }
 
   private constructor(context: ListContext) {
@@ -163,25 +142,14 @@ export class SqliteListMirror implements ListMirror {
     this.#context.staging.clear(this.#context.list.resource);
   }
 
-  async distrust(): Promise<void> {
+  distrust(): void {
     this.#giveUp();
     this.readAnew();
-    await this.#takeRowsAsTheyAre();
-  }
-
-  async #takeRowsAsTheyAre(): Promise<void> {
-    const { shortcuts, transactions, run, table, sum } = this.#context;
-    const transaction = await transactions.begin(run.signal);
-    run.prepare(transaction);
-    shortcuts.forget(run.id);
-    const rows = takeRowsAsTheyAre(table);
-    sum.replace(rows.sum);
-    this.#altered = rows.altered;
-    this.#state = shortcuts.readState();
+    const { file, table, sum } = this.#context;
+    assertSums(file, [{ resource: table.list.resource, expected: sum }]);
+    this.#state = nothingLearnt;
     this.#knownPages = noKnownPages;
     this.standing = { ...this.#readStanding(), isReading: false };
-    // Committed alone, what another program wrote would pass for what the service once listed, should the list then fail.
-    this.#mending = transaction;
   }
 
   async apply(
@@ -189,47 +157,28 @@ export class SqliteListMirror implements ListMirror {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    const { file, run, staging, list, transactions } = this.#context;
-    const wasMending = this.#mending !== null;
+    const { file, run, staging, list, transactions, sum } = this.#context;
     try {
-      if (order.kind !== 'list' && !wasMending) this.#giveUp();
+      if (order.kind !== 'list') this.#giveUp();
       const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
-      if (order.kind !== 'seen') await this.#assertAsWritten(signal);
+      // Nobody else can write from here on.
+      if (this.#rowsOnArrival === null && this.#others.haveWritten())
+        assertSums(file, [{ resource: list.resource, expected: sum }]);
       rows.buildIndexes();
       const stagedPage = (digest: string) => this.#stagedPage(digest);
-      const writer = new ListWriter(this.#context, rows, stagedPage, this.#state, this.#altered);
+      const writer = new ListWriter(this.#context, rows, stagedPage, this.#state);
       const written = await writer.write(order, this.standing.sum.count, outcome, signal);
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
       if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
       this.#rowsOnArrival = null;
-      this.#mending = null;
       staging.discard(list.resource);
       return written;
     } catch (error) {
       this.#giveUp();
-      // The list is read once more, and compared with the rows as they were taken.
-      if (wasMending && error instanceof GateError) await this.#takeRowsAsTheyAre();
       throw explainSqliteError(error, file.path);
     }
-  }
-
-  /**
-   * Makes sure that no other program has changed the rows since they were looked at; nobody else can from now on.
-   *
-   * @throws GateError where one has.
-   */
-  async #assertAsWritten(signal: AbortSignal): Promise<void> {
-    const isOwn = this.#rowsOnArrival !== null || this.#mending !== null;
-    if (isOwn || !this.#others.haveWritten() || (await this.#isAsWritten(signal))) return;
-    this.doubt = `another program has written to ${this.#context.list.resource} during this run`;
-    throw new GateError(this.doubt);
-  }
-
-  async #isAsWritten(signal: AbortSignal): Promise<boolean> {
-    const { table, sum } = this.#context;
-    return isInNumber(this.#context) && (await areRowsAsWritten(table, sum.stored(), signal));
   }
 
   /**
@@ -238,7 +187,7 @@ export class SqliteListMirror implements ListMirror {
    */
   #beginOnArrival(): void {
     const { transactions, run, table } = this.#context;
-    if (this.standing.sum.count > 0 || run.isDry || this.#mending !== null) return;
+    if (this.standing.sum.count > 0 || run.isDry) return;
     const transaction = transactions.tryBegin();
     if (transaction === null) return;
     // Another program may have put rows there.
@@ -252,7 +201,7 @@ export class SqliteListMirror implements ListMirror {
   }
 
   #forgetReadings(): void {
-    if (this.#mending === null) this.#giveUp();
+    this.#giveUp();
     this.#readings.clear();
     this.#atHand.clear();
   }
@@ -260,7 +209,6 @@ export class SqliteListMirror implements ListMirror {
   /** Takes back what was written and not committed; what was written as it arrived is then known by its pages alone. */
   #giveUp(): void {
     this.#context.transactions.rollBack();
-    this.#mending = null;
     if (this.#rowsOnArrival === null) return;
     this.#rowsOnArrival = null;
     this.#context.staging.forgetRows(this.#context.list.resource);
@@ -268,7 +216,6 @@ export class SqliteListMirror implements ListMirror {
   }
 
   async #beginRows(signal: AbortSignal): Promise<ListRows> {
-    if (this.#mending !== null) return new ListRows(this.#mending, this.#context, false);
     const transaction = await this.#context.transactions.begin(signal);
     this.#context.run.prepare(transaction);
     return new ListRows(transaction, this.#context, false);
@@ -283,7 +230,7 @@ export class SqliteListMirror implements ListMirror {
     const { mayRepeat, counting, pageCount } = this.#state;
     const sweeps = records.sweeps(list.resource, sweepsLookedAt);
     const written = sweeps[0] === undefined ? [] : records.writtenSince(list.resource, sweeps[0].runId);
-    const sum = this.#context.sum.stored();
+    const { sum } = this.#context;
     return {
       sum,
       settledCount: records.lastSettled(list.resource)?.recordCount ?? sum.count,
@@ -296,28 +243,16 @@ export class SqliteListMirror implements ListMirror {
   }
 }
 
-/** Whether the list has as many rows, with the sum, as docmirror wrote. */
-function isInNumber({ table, sum, records, list }: ListContext): boolean {
-  const stored = sum.stored();
-  const last = records.lastWritten(list.resource);
-  const isRecorded =
-    last === undefined ||
-    last.checksum === null ||
-    (last.checksum === stored.toString() && last.recordCount === stored.count);
-  return isRecorded && table.count() === stored.count;
-}
-
 /** Whether the mirror as it stands counts as a reading: the last sweep was proven, and only incremental runs came since. */
 function isReading(sinceSweep: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
   if (sinceSweep.at(-1)?.completeness !== 'proven') return false;
   return sinceSweep.every(
-    ({ isAsWritten, removalsWithheld, ...each }) =>
-      isAsWritten && each.baseUrl === baseUrl && each.checksum !== null && removalsWithheld === 0,
+    each => each.baseUrl === baseUrl && each.checksum !== null && each.removalsWithheld === 0,
   );
 }
 
-function isOnlyGrowth({ isAsWritten, completeness, updated, removed }: WrittenList): boolean {
-  return isAsWritten && completeness === 'proven' && updated + removed === 0;
+function isOnlyGrowth({ completeness, updated, removed }: WrittenList): boolean {
+  return completeness === 'proven' && updated + removed === 0;
 }
 
 /** The digests of the known pages in the order of their places; null where one of them is missing. */

@@ -19,11 +19,12 @@ export class ListRows {
     this.#context = context;
     this.#indexes = isEmpty && context.list.identity.by === 'content' ? context.table.dropIndexes() : [];
     this.connections = new ConnectionTable(transaction.sqlite);
-    const { table, run, observe } = context;
+    const { table, run, observe, sum } = context;
     this.writer = new RowWriter(transaction, {
       table,
       connections: this.connections,
       runId: run.id,
+      sum,
       observe,
     });
   }

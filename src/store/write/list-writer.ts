@@ -3,9 +3,8 @@ import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
 import { acceptedSum, partsOf } from '../../proof/parts.ts';
 import type { Places, Strip } from '../../proof/strip.ts';
 import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
-import { TimeSlice } from '../file/time-slice.ts';
+import { TimeSlice } from '../../time-slice.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
-import type { AlteredRows } from './altered-rows.ts';
 import { ListComparison } from './list-comparison.ts';
 import type { ListContext } from './list-context.ts';
 import type { ListRows } from './list-rows.ts';
@@ -31,7 +30,6 @@ export class ListWriter {
   readonly #rows: ListRows;
   readonly #stagedPage: (digest: string) => KeptPage | null;
   readonly #state: ListState;
-  readonly #altered: AlteredRows;
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
@@ -44,14 +42,12 @@ export class ListWriter {
     rows: ListRows,
     stagedPage: (digest: string) => KeptPage | null,
     state: ListState,
-    altered: AlteredRows,
   ) {
     const { list, run } = context;
     this.#context = context;
     this.#rows = rows;
     this.#stagedPage = stagedPage;
     this.#state = state;
-    this.#altered = altered;
     this.#rejections = new Rejections(rows.transaction, list.resource, run.id);
   }
 
@@ -115,13 +111,12 @@ export class ListWriter {
     const { writer } = this.#rows;
     const slice = new TimeSlice(signal);
     const gone: number[] = [];
-    const comparison = new ListComparison(table, digest => this.#pageOf(digest), this.#altered);
+    const comparison = new ListComparison(table, digest => this.#pageOf(digest));
     for (const difference of comparison.differences(strip)) {
       if (difference.kind === 'new') {
         writer.insert(difference.record);
         this.#noteNew(difference.place);
       } else if (difference.kind === 'changed') writer.update(difference.row, difference.record);
-      else if (difference.kind === 'restored') writer.restore(difference.row, difference.record);
       // What this run wrote while it read is no record of the mirror that could be lost.
       else if (table.read(difference.row).firstSeenRunId === run.id) writer.remove(difference.row);
       else gone.push(difference.row);
@@ -219,7 +214,6 @@ export class ListWriter {
         this.#rejections.add(pageNo, { ...rejection, position: place % own });
       }
     }
-    this.#rejections.finish();
   }
 
   #writeShortcuts(order: ApplyOrder, recordCount: number, claims: ConnectionClaims): void {
@@ -279,7 +273,7 @@ export class ListWriter {
   #summarize(recordCount: number): Applied {
     const { writer } = this.#rows;
     const { counts } = writer;
-    const sum = this.#context.sum.stored();
+    const { sum } = writer;
     return {
       ...counts,
       unchanged: recordCount - counts.updated - counts.removed - this.#removalsWithheld,

@@ -1,42 +1,55 @@
-import { existsSync } from 'node:fs';
-import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { CancelledError, MirrorBusyError } from '../../errors.ts';
+import { statSync } from 'node:fs';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { CancelledError, MirrorAlteredError, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
   ListOutcome,
   Mirror,
   ReceiptHead,
+  RunBegun,
   RunError,
   RunStart,
   RunStatus,
 } from '../../sync/ports.ts';
+import { TimeSlice } from '../../time-slice.ts';
 import { FilePlace, markOf } from '../file/file-identity.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { OtherWriters } from '../file/other-writers.ts';
+import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
-import { assertComplete, assertWhole } from '../file/whole.ts';
+import { assertWhole } from '../file/whole.ts';
+import { assertAsWritten } from '../receipts/altered-lists.ts';
+import { isHistoryAsReceipted } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
-import { mendBooks, removeStrayConnections } from './mend-books.ts';
 import { pruneHistory } from './prune-history.ts';
+import { rebuild } from './rebuild.ts';
 import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
-import { type MirrorMark, Staging } from './staging.ts';
+import { Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
-/** What a mirror is opened with. */
+/** How a mirror is opened. */
 interface OpenMirror {
   readonly file: MirrorFile;
   readonly lock: Staging;
   readonly staging: Staging;
-  readonly signal: AbortSignal;
+  /** True if anything has written to the file since a run left it: every row is then looked at before the run begins. */
+  readonly isSuspect: boolean;
+  readonly options: OpenOptions;
   /** Told of what a dry run would change; its presence makes the run dry. */
   readonly observe: ChangeObserver | undefined;
+}
+
+/** What a run may do, and how it is ended. */
+interface OpenOptions {
+  readonly signal: AbortSignal;
+  /** Drop the rows that another program altered, and go on. */
+  readonly mayRebuild?: boolean;
 }
 
 /** A mirror in an SQLite file, held by this process alone from `open` to `close`. */
@@ -46,66 +59,65 @@ export class SqliteMirror implements Mirror {
   readonly #others: OtherWriters;
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
-  /** Lists whose rows may not be what docmirror wrote. */
-  readonly #suspects: Set<string>;
-  /** True where another program has written to the mirror since this run opened it. */
-  #isShared = false;
-  /** True while a run puts right what another program may have done to the mirror as a whole. */
-  #isMending = false;
   #run: CurrentRun | undefined;
 
   /**
-   * Opens the mirror for a run, making the file where there is none.
+   * Opens the mirror for a run, and makes the file if there is none.
    *
-   * @throws MirrorBusyError where another run holds it.
-   * @throws MirrorFileError where the file can't be used.
+   * @throws MirrorBusyError if another run holds it.
+   * @throws MirrorFileError if the file can't be used.
    */
-  static open(path: string, signal: AbortSignal = new AbortController().signal): SqliteMirror {
-    const optionsWith = (lock: Staging) => ({ staging: lock, signal, observe: undefined });
-    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, optionsWith);
+  static open(path: string, options: OpenOptions = { signal: new AbortController().signal }): SqliteMirror {
+    const stagingOf = (lock: Staging) => lock;
+    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, stagingOf, {
+      options,
+      observe: undefined,
+    });
   }
 
   /** Opens the mirror for a run that changes nothing and makes no file; `tell` is told of what it would change. */
   static openDry(
     path: string,
     tell: ChangeObserver,
-    signal: AbortSignal = new AbortController().signal,
+    options: OpenOptions = { signal: new AbortController().signal },
   ): SqliteMirror {
     const observe = withoutRepeats(tell);
     const file = mirrorToWrite(path);
     const staging = Staging.openTemporary();
     if (isYetToMake(file)) {
-      return new SqliteMirror({ file: openInMemory(), lock: staging, staging, signal, observe }, new Set());
+      const lock = staging;
+      return new SqliteMirror({ file: openInMemory(), lock, staging, isSuspect: false, options, observe });
     }
     openMirrorForReading(file).close();
-    return SqliteMirror.#locked(file, openForDryRun, () => ({ staging, signal, observe }));
+    return SqliteMirror.#locked(file, openForDryRun, () => staging, { options, observe });
   }
 
   static #locked(
-    file: string,
+    path: string,
     open: (path: string) => MirrorFile,
-    optionsWith: (lock: Staging) => Omit<OpenMirror, 'file' | 'lock'>,
+    stagingOf: (lock: Staging) => Staging,
+    others: Pick<OpenMirror, 'options' | 'observe'>,
   ): SqliteMirror {
-    const lock = openLock(file);
+    const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+    const lock = openLock(path);
     try {
-      const suspects = suspectsIn(file, lock);
-      const mirror = new SqliteMirror(
-        { ...optionsWith(lock), lock, file: openAsIs(file, open, suspects) },
-        suspects,
-      );
-      // Others may have written to it between the look at the file and the connection's first look.
-      const mark = lock.mark();
-      mirror.#isShared = mark !== null && !isEveryList(suspects) && mark.file !== markOf(file);
-      return mirror;
+      const file = open(path);
+      try {
+        const isSuspect = !isNew && lock.mark() !== markOf(path);
+        if (isSuspect) assertUsable(file);
+        return new SqliteMirror({ ...others, file, lock, staging: stagingOf(lock), isSuspect });
+      } catch (error) {
+        file.close();
+        throw explainSqliteError(error, path);
+      }
     } catch (error) {
       lock.close();
       throw error;
     }
   }
 
-  private constructor(open: OpenMirror, suspects: Set<string>) {
+  private constructor(open: OpenMirror) {
     this.#open = open;
-    this.#suspects = suspects;
     this.#records = new RunRecords(open.file);
     this.#place = new FilePlace(open.file.path);
     this.#others = new OtherWriters(open.file.sqlite);
@@ -115,31 +127,55 @@ export class SqliteMirror implements Mirror {
     });
   }
 
-  async beginRun(start: RunStart): Promise<number | null> {
-    const isDry = this.#open.observe !== undefined;
-    this.#isMending = isEveryList(this.#suspects) && !isDry;
-    if (this.#isMending) await this.#write(mendBooks);
-    const id = isDry ? dryRunId : await this.#write(transaction => this.#begin(transaction, start));
+  async beginRun(start: RunStart): Promise<RunBegun> {
+    const { observe, options } = this.#open;
+    const isDry = observe !== undefined;
+    const { id, dropped } = await this.#begin(start, isDry);
     const prepare = (transaction: OpenTransaction) => {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
-    this.#run = {
-      id,
-      startedAt,
-      baseUrl,
-      isDry,
-      signal: this.#open.signal,
-      prepare,
-      heard: new Map(),
-    };
-    return isDry ? null : id;
+    this.#run = { id, startedAt, baseUrl, isDry, signal: options.signal, prepare, heard: new Map() };
+    return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
-  #begin(transaction: OpenTransaction, start: RunStart): number {
-    const id = this.#records.begin(transaction, start);
-    if (this.#isMending) new ConnectionTable(transaction.sqlite).bringBackMissing(id);
-    return id;
+  /**
+   * Records that a run begins, and those that died before it. If the file is not as the last run left it, its rows are compared
+   * with the receipts first, in the same transaction: after a difference, nothing was written.
+   */
+  async #begin(start: RunStart, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
+    const { signal, mayRebuild = false } = this.#open.options;
+    const transaction = await this.#transactions.begin(signal);
+    try {
+      this.#records.interruptDead(transaction);
+      const isAltered = await this.#isAltered(mayRebuild);
+      const id = isDry ? dryRunId : this.#records.begin(transaction, start);
+      const dropped = isAltered && !isDry ? rebuild(transaction, id, start) : null;
+      if (isDry) this.#transactions.rollBack();
+      else this.#transactions.commit();
+      return { id, dropped };
+    } catch (error) {
+      this.#transactions.rollBack();
+      throw explainSqliteError(error, this.#open.file.path);
+    }
+  }
+
+  /**
+   * @param mayBe whether an altered mirror is an answer, and no error. The history is looked at, too, then.
+   * @throws MirrorAlteredError if another program altered the rows, and `mayBe` is false.
+   */
+  async #isAltered(mayBe: boolean): Promise<boolean> {
+    const { file, isSuspect, options } = this.#open;
+    if (!isSuspect && !mayBe) return false;
+    try {
+      assertNothingIntrusive(file);
+      await assertAsWritten(file, new TimeSlice(options.signal));
+      // A run does not look at the history, but it does not delete what its receipts do not say: this is the way on.
+      return mayBe && !isHistoryAsReceipted(file.sqlite);
+    } catch (error) {
+      if (!mayBe || !(error instanceof MirrorAlteredError)) throw error;
+      return true;
+    }
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
@@ -152,11 +188,7 @@ export class SqliteMirror implements Mirror {
     }
     try {
       const world = { file, transactions: this.#transactions, staging, records: this.#records };
-      this.#isShared ||= this.#others.haveWritten();
-      const isSuspect = this.#isShared || this.#suspects.has(list.resource);
-      const listMirror = await SqliteListMirror.open({ list, ...world, run, observe }, isSuspect);
-      if (listMirror.doubt === null) this.#suspects.delete(list.resource);
-      return listMirror;
+      return SqliteListMirror.open({ list, ...world, run, observe });
     } catch (error) {
       throw explainSqliteError(error, file.path);
     }
@@ -180,10 +212,7 @@ export class SqliteMirror implements Mirror {
     this.#transactions.rollBack();
     const { id, isDry } = this.#current;
     if (isDry) return null;
-    return this.#write(transaction => {
-      if (this.#isMending) removeStrayConnections(transaction, id);
-      return this.#records.end(transaction, id, status, completedAt, error);
-    });
+    return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
   }
 
   /**
@@ -194,7 +223,7 @@ export class SqliteMirror implements Mirror {
    */
   close(): boolean {
     const { file, staging, lock, observe } = this.#open;
-    let mark: MirrorMark | null = null;
+    let mark: string | null = null;
     try {
       this.#transactions.rollBack();
       if (observe !== undefined) return true;
@@ -216,20 +245,19 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  /**
-   * Where a run looked at some lists alone, the next one need look at the others alone. What others wrote while it went on it can't
-   * vouch for: the next one looks at all.
-   */
-  #takeMark(): MirrorMark | null {
-    const mark = { file: markOf(this.#open.file.path), suspects: [...this.#suspects] };
-    // Asked last: who writes after the look at the file changes how it looks.
-    this.#isShared ||= this.#others.haveWritten();
-    return this.#isShared || isEveryList(this.#suspects) || !this.#place.isKept ? null : mark;
+  /** How the file looks now; null if the next run has to look at every row, because others wrote to it or no run began. */
+  #takeMark(): string | null {
+    // A run that was refused must not make the next one believe the file.
+    if (this.#open.isSuspect && this.#run === undefined) return null;
+    const mark = markOf(this.#open.file.path);
+    // Asked last: a program that writes after the look at the file changes how it looks.
+    return this.#others.haveWritten() || !this.#place.isKept ? null : mark;
   }
 
   /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
   async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
-    const { signal, file } = this.#open;
+    const { file, options } = this.#open;
+    const { signal } = options;
     const patient = signal.aborted ? AbortSignal.timeout(lastWriteMsMax) : signal;
     try {
       return await this.#transactions.write(patient, work);
@@ -279,37 +307,14 @@ function openLock(path: string): Staging {
   }
 }
 
-/** The lists to be looked at before they are believed: all, where anything has written to the file since a run left it. */
-function suspectsIn(path: string, lock: Staging): Set<string> {
-  if (!existsSync(path)) return new Set();
-  const mark = lock.mark();
-  return new Set(mark?.file === markOf(path) ? mark.suspects : lists.map(({ resource }) => resource));
-}
-
-/** Whether every list is a suspect, and so is the mirror as a whole. */
-function isEveryList(suspects: ReadonlySet<string>): boolean {
-  return suspects.size === lists.length;
-}
-
-/** Rows can be put right, a broken tree or index can't: what others may have written to is looked at as a whole first. */
-function openAsIs(
-  path: string,
-  open: (path: string) => MirrorFile,
-  suspects: ReadonlySet<string>,
-): MirrorFile {
-  const isSuspect = isEveryList(suspects);
-  const file = open(path);
-  try {
-    if (isSuspect) {
-      assertWhole(file);
-      assertComplete(file);
-      new ReceiptLog(file.sqlite).assertReady();
-    }
-    return file;
-  } catch (error) {
-    file.close();
-    throw explainSqliteError(error, path);
-  }
+/**
+ * Looks at a file as a whole that others may have written to, before its rows are read.
+ *
+ * @throws MirrorFileError if its trees or indexes are broken, or its log of receipts is.
+ */
+function assertUsable(file: MirrorFile): void {
+  assertWhole(file);
+  new ReceiptLog(file.sqlite).assertReady();
 }
 
 function describeHolder(path: string): string {

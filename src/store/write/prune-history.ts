@@ -1,9 +1,7 @@
-import { keptResources } from '../../contract/lists.ts';
-import { hash16 } from '../../contract/sum.ts';
-import { isAsReceipted, sumOfBegun, sumOfEnded } from '../receipts/kept-provenance.ts';
-import { readPruned, readSummedThrough } from '../receipts/pruned.ts';
+import { MirrorAlteredError } from '../../errors.ts';
+import { areAsReceipted, keptAfterPruning } from '../receipts/kept-sums.ts';
+import { lastRunBefore, readKept, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { ContentSum } from '../tables/content-sums.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
@@ -43,54 +41,38 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
   return deleted;
 }
 
-/** Writes the receipt, where there is anything to delete, and returns the last run whose ended versions go. */
-function beginPruning({ sqlite }: OpenTransaction, { before, at }: PruneOptions): number {
+/**
+ * Writes the receipt if there is anything to delete, and returns the last run whose ended versions go.
+ *
+ * @throws MirrorAlteredError if what would go is not what its receipts say: evidence is not deleted.
+ */
+function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: PruneOptions): number {
   const pruned = readPruned(sqlite);
-  const through = new EndedRuns(sqlite).lastOfAllBy(before);
+  const through = new EndedRuns(sqlite).lastOfAllBy(endedBefore);
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
-  const summed = readSummedThrough(sqlite);
-  for (const resource of keptResources) moveProvenance(sqlite, resource, summed, through);
+  const before = readKept(sqlite);
+  const from = Math.max(before.throughRunId, lastRunBefore(sqlite, 'rebuild'));
+  if (!areAsReceipted(sqlite, from, through))
+    throw new MirrorAlteredError(
+      `What the runs ${from + 1} to ${through} changed is not what their receipts say`,
+      'The lists were synced, but no older version was deleted',
+    );
   const log = new ReceiptLog(sqlite);
-  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
+  const kept = keptAfterPruning(sqlite, before, through);
+  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before: endedBefore, kept });
   return through;
-}
-
-/** Takes the runs after one and up to another, if there are any, into the sum that stands for their changes. */
-function moveProvenance(
-  sqlite: OpenTransaction['sqlite'],
-  resource: string,
-  from: number,
-  through: number,
-): void {
-  const sum = new ContentSum(sqlite, 'before_pruning', resource);
-  const kept = sum
-    .stored()
-    .minus(sumOfEnded(sqlite, resource, from, through))
-    .plus(sumOfBegun(sqlite, resource, { beganAfter: from, beganThrough: through, stoodAfter: through }));
-  // What was altered meanwhile is not to be taken for what docmirror wrote: no rows come to such a sum, so an audit goes on finding it.
-  if (!isAsReceipted(sqlite, resource, from, through)) kept.add(hash16('altered before it was pruned'));
-  sum.replace(kept);
 }
 
 /** Deletes some of the versions that go, the oldest first, and returns how many. */
 function deleteSome({ sqlite }: OpenTransaction, through: number): number {
-  const versions = sqlite
-    .prepare<[number, number], { id: number; resource: string; fingerprint: Buffer | null }>(
-      `SELECT id, resource, _fingerprint AS fingerprint FROM record_history
-       WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?`,
+  const { changes } = sqlite
+    .prepare(
+      `DELETE FROM record_history WHERE id IN
+         (SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
     )
-    .all(through, versionsPerStep);
-  const sums = new Map<string, ContentSum>(
-    keptResources.map(resource => [resource, new ContentSum(sqlite, 'record_history', resource)]),
-  );
-  const remove = sqlite.prepare('DELETE FROM record_history WHERE id = ?');
-  for (const { id, resource, fingerprint } of versions) {
-    if (fingerprint !== null) sums.get(resource)?.subtract(fingerprint);
-    remove.run(id);
-  }
-  for (const sum of sums.values()) sum.save();
-  return versions.length;
+    .run(through, versionsPerStep);
+  return changes;
 }
 
 /** Gives some free pages back; false where there is none left, or the file can't. */

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Rejection } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
-import { Fingerprints } from '../tables/fingerprints.ts';
 import { RowsByText } from './list-comparison.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -15,9 +14,8 @@ export class Rejections {
   readonly #runId: number;
   readonly #moveOn: Database.Statement<[number, number]>;
   readonly #insert: Database.Statement;
-  /** The rows of earlier runs that were not met again, by the hashes of their texts; read when the first record comes. */
+  /** The rows of earlier runs that were not met again, by the contents of their texts; read when the first record comes. */
   #before: RowsByText | null = null;
-  readonly #fingerprints: Fingerprints;
   #count = 0;
 
   constructor({ sqlite }: OpenTransaction, resource: string, runId: number) {
@@ -26,10 +24,9 @@ export class Rejections {
     this.#runId = runId;
     this.#moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
     this.#insert = sqlite.prepare(
-      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#fingerprints = new Fingerprints(sqlite, 'rejected_records');
   }
 
   get count(): number {
@@ -39,43 +36,20 @@ export class Rejections {
   add(pageNo: number, { position, reason, record }: Rejection): void {
     this.#count++;
     this.#before ??= this.#readBefore();
-    const known = this.#before.take(hashOf(record), () => true);
-    if (known !== undefined) {
-      this.#moveOn.run(this.#runId, known);
-      this.#fingerprints.set(known);
-      return;
-    }
-    const { lastInsertRowid } = this.#insert.run(
-      this.#runId,
-      this.#runId,
-      this.#resource,
-      pageNo,
-      position,
-      reason,
-      record,
-    );
-    this.#fingerprints.set(Number(lastInsertRowid));
+    const content = hash16(record);
+    const known = this.#before.take(content.toString('latin1'), () => true);
+    if (known !== undefined) this.#moveOn.run(this.#runId, known);
+    else
+      this.#insert.run(this.#runId, this.#runId, this.#resource, pageNo, position, reason, record, content);
   }
 
   #readBefore(): RowsByText {
     const before = new RowsByText();
-    const rows = this.#sqlite.prepare<[string, number], { id: number; record: string }>(
-      'SELECT id, record FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
+    const rows = this.#sqlite.prepare<[string, number], { id: number; content: Buffer }>(
+      'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
     );
-    for (const { id, record } of rows.iterate(this.#resource, this.#runId)) {
-      // Moved on, what another program made of it would pass for docmirror's own.
-      if (!this.#fingerprints.holds(id)) continue;
-      before.add(hashOf(record), id);
-    }
+    for (const { id, content } of rows.iterate(this.#resource, this.#runId))
+      before.add(content.toString('latin1'), id);
     return before;
   }
-
-  /** Writes the sum of their fingerprints; to be called when all were added. */
-  finish(): void {
-    this.#fingerprints.save();
-  }
-}
-
-function hashOf(text: string): string {
-  return hash16(text).toString('latin1');
 }

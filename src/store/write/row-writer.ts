@@ -1,9 +1,8 @@
 import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
 import { type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { GateError } from '../../proof/gate.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
-import { ContentSum } from '../tables/content-sums.ts';
-import { noteLastGiven } from '../tables/given-numbers.ts';
 import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
 import { History } from './history.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -25,6 +24,8 @@ export interface RowWriterOptions {
   readonly table: ListTable;
   readonly connections: ConnectionTable;
   readonly runId: number;
+  /** M, what the list's rows come to before. */
+  readonly sum: Sum;
   readonly observe: ChangeObserver | undefined;
 }
 
@@ -32,33 +33,27 @@ export interface RowWriterOptions {
 export class RowWriter {
   readonly history: History;
   readonly counts = { inserted: 0, updated: 0, removed: 0 };
-  readonly #sqlite: OpenTransaction['sqlite'];
+  /** M as it is now. */
+  readonly sum = new Sum();
   readonly #table: ListTable;
   readonly #connections: ConnectionTable;
   readonly #runId: number;
   readonly #observe: ChangeObserver | undefined;
   readonly #write: WireWriter;
-  readonly #sum: ContentSum;
   readonly #references: References;
   /** Connections that a row referred to before and may not any more. */
   readonly #released = new Set<number>();
 
-  constructor({ sqlite }: OpenTransaction, { table, connections, runId, observe }: RowWriterOptions) {
+  constructor({ sqlite }: OpenTransaction, { table, connections, runId, sum, observe }: RowWriterOptions) {
     const { list } = table;
-    this.#sqlite = sqlite;
     this.#table = table;
     this.#connections = connections;
     this.#runId = runId;
     this.#observe = observe;
     this.history = new History(sqlite, list, connections, runId);
     this.#write = wireWriter(list, id => connections.read(id));
-    this.#sum = new ContentSum(sqlite, list.table, list.resource);
+    this.sum.addSum(sum);
     this.#references = new References(list);
-  }
-
-  /** M as it is now. */
-  get sum() {
-    return this.#sum.current;
   }
 
   /**
@@ -71,7 +66,7 @@ export class RowWriter {
     if (record.id !== null && this.#table.has(record.id))
       throw new GateError(`id ${record.id} would stand in ${list.resource} twice`);
     const id = this.#table.insert(record, this.#runId);
-    this.#sum.add(record.content);
+    this.sum.add(record.content);
     this.counts.inserted++;
     this.#observe?.({ ...this.#change(id), operation: 'insert', record: this.#write(record), before: null });
     return id;
@@ -80,7 +75,7 @@ export class RowWriter {
   /** Inserts records into a list without ids and returns their rows' ids, in the same order. */
   insertAll(records: readonly NewRecord[]): number[] {
     if (this.#observe !== undefined) return records.map(record => this.insert(record));
-    for (const { content } of records) this.#sum.add(content);
+    for (const { content } of records) this.sum.add(content);
     this.counts.inserted += records.length;
     return this.#table.insertAll(records, this.#runId);
   }
@@ -96,16 +91,8 @@ export class RowWriter {
     this.history.endRecord(row, 'update');
     this.#release(row);
     this.#table.update(id, record, this.#runId);
-    this.#sum.add(record.content);
+    this.sum.add(record.content);
     if (row.changedRunId !== this.#runId) this.counts.updated++;
-  }
-
-  /** Puts back what a row said before another program altered it: that was never a version of its own. */
-  restore(id: number, record: NewRecord): void {
-    const row = this.#table.read(id);
-    this.#release(row);
-    this.#table.update(id, record, row.changedRunId);
-    this.#sum.add(record.content);
   }
 
   remove(id: number): void {
@@ -136,18 +123,14 @@ export class RowWriter {
     }
   }
 
-  /** Removes the connections that nothing refers to any more, and writes the sums; to be called when all rows are written. */
+  /** Removes the connections that nothing refers to any more; to be called when all rows are written. */
   finish(): void {
     this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
-    this.history.saveSums();
-    this.#sum.save();
-    const { list } = this.#table;
-    if (list.identity.by === 'content') noteLastGiven(this.#sqlite, list);
   }
 
   /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
   #release(row: StoredRow): void {
-    this.#sum.subtractHex(row.content);
+    this.sum.subtractHex(row.content);
     for (const id of this.#references.of(row)) this.#released.add(id);
   }
 

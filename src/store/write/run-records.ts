@@ -5,25 +5,17 @@ import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '..
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
-import { type FingerprintedTable, Fingerprints } from '../tables/fingerprints.ts';
-import { firstValue } from '../tables/query.ts';
 import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
 import { wroteList } from '../tables/written-lists.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 const interrupted = { status: 'interrupted' } as const;
 
-/** More runs than anyone alters that one can be found which nobody has. */
-const settledLookedAt = 10;
-
 /** A run that wrote a list, as far as the next run asks. */
 export interface WrittenList {
   readonly runId: number;
-  /** False where another program has altered what the run recorded: nothing may rest on it. */
-  readonly isAsWritten: boolean;
   readonly completeness: string | null;
   readonly removalsWithheld: number;
-  /** Null in runs of 0.1.0. */
   readonly checksum: string | null;
   readonly recordCount: number | null;
   readonly updated: number;
@@ -41,54 +33,50 @@ export class RunRecords {
     this.#sqlite = file.sqlite;
   }
 
-  /**
-   * Records a new run. Runs that still stand as `running` died with their process, for this one holds the mirror: each gets its
-   * receipt now.
-   */
-  begin(transaction: OpenTransaction, start: RunStart): number {
-    for (const runId of this.#allRunning()) this.#interrupt(transaction, runId);
-    const run = this.#orm
+  /** Records that runs which are still `running` died with their process, because this one holds the mirror; each gets its receipt. */
+  interruptDead(transaction: OpenTransaction): void {
+    for (const runId of this.#allRunning()) {
+      this.#rewriteRun(runId, interrupted);
+      this.#cutOffLists(runId);
+      writeRunReceipt(transaction.sqlite, runId);
+    }
+  }
+
+  /** Records a new run, and returns its id. */
+  begin(_transaction: OpenTransaction, start: RunStart): number {
+    return this.#orm
       .insert(syncRuns)
       .values({ status: 'running', ...start })
       .returning({ id: syncRuns.id })
-      .get();
-    this.#note('sync_runs', run.id);
-    return run.id;
-  }
-
-  #interrupt({ sqlite }: OpenTransaction, runId: number): void {
-    this.#rewriteRun(runId, interrupted);
-    this.#cutOffLists(runId);
-    writeRunReceipt(sqlite, runId);
+      .get().id;
   }
 
   /** Ends the lists that a run left under way. */
   #cutOffLists(runId: number): void {
     const underWay = and(eq(syncRunResources.runId, runId), eq(syncRunResources.status, 'running'));
     const rows = this.#orm
-      .select({ rowId: sql<number>`rowid`, resource: syncRunResources.resource })
+      .select({ resource: syncRunResources.resource })
       .from(syncRunResources)
       .where(underWay)
       .all();
-    for (const { rowId, resource } of rows) {
-      const values = { ...interrupted, ...this.#stateOf(resource as ResourceName) };
-      this.#rewrite('sync_run_resources', rowId, () =>
-        this.#orm.update(syncRunResources).set(values).where(eq(sql`rowid`, rowId)).run(),
-      );
+    for (const { resource } of rows) {
+      this.#orm
+        .update(syncRunResources)
+        .set({ ...interrupted, ...this.#stateOf(resource as ResourceName) })
+        .where(and(underWay, eq(syncRunResources.resource, resource)))
+        .run();
     }
   }
 
   #allRunning(): number[] {
-    // What has a receipt has ended, whatever another program made of its row.
-    const receipted = this.#orm
-      .select({ runId: syncReceipts.runId })
-      .from(syncReceipts)
-      .where(eq(syncReceipts.runId, syncRuns.id));
-    const running = this.#orm
+    // A receipt is for good: a run that has one has ended, whatever its row says.
+    const receipts = this.#orm.select({ runId: syncReceipts.runId }).from(syncReceipts);
+    return this.#orm
       .select({ id: syncRuns.id })
       .from(syncRuns)
-      .where(and(eq(syncRuns.status, 'running'), notExists(receipted)));
-    return running
+      .where(
+        and(eq(syncRuns.status, 'running'), notExists(receipts.where(eq(syncReceipts.runId, syncRuns.id)))),
+      )
       .orderBy(syncRuns.id)
       .all()
       .map(({ id }) => id);
@@ -118,34 +106,11 @@ export class RunRecords {
   }
 
   #rewriteRun(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
-    this.#rewrite('sync_runs', runId, () =>
-      this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run(),
-    );
-  }
-
-  /** Writes to a row. What another program made of it before is not noted with that: it would pass for docmirror's own from then on. */
-  #rewrite(table: FingerprintedTable, rowId: number, write: () => void): void {
-    const isAsWritten = new Fingerprints(this.#sqlite, table).holds(rowId);
-    write();
-    if (isAsWritten) this.#note(table, rowId);
-  }
-
-  /** Notes what a row says, in its fingerprint. */
-  #note(table: FingerprintedTable, rowId: number): void {
-    const fingerprints = new Fingerprints(this.#sqlite, table);
-    fingerprints.set(rowId);
-    fingerprints.save();
-  }
-
-  #noteList(runId: number, resource: string): void {
-    const rowOf = 'SELECT rowid FROM sync_run_resources WHERE run_id = ? AND resource = ?';
-    const rowId = firstValue<number>(this.#sqlite, rowOf, runId, resource);
-    if (rowId !== undefined) this.#note('sync_run_resources', rowId);
+    this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run();
   }
 
   beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
-    this.#noteList(runId, resource);
   }
 
   /** Records how a list ended that was not written, with how it stands, and returns that. */
@@ -158,7 +123,7 @@ export class RunRecords {
 
   /** How a list stands that a run leaves as it was: what its receipt will say, too. */
   #stateOf(resource: ResourceName): { recordCount: number; checksum: string } {
-    const state = lastState(this.#sqlite, new ReceiptLog(this.#sqlite), resource);
+    const state = lastState(this.#sqlite, resource);
     return { recordCount: state.count, checksum: state.toString() };
   }
 
@@ -177,7 +142,6 @@ export class RunRecords {
       .values(row)
       .onConflictDoUpdate({ target: [syncRunResources.runId, syncRunResources.resource], set: row })
       .run();
-    this.#noteList(runId, outcome.resource);
   }
 
   /** The last run that wrote this list; undefined where none did. */
@@ -200,15 +164,14 @@ export class RunRecords {
   lastSettled(resource: string): WrittenList | undefined {
     const isSure = ne(syncRunResources.completeness, 'unproven');
     const isSettled = and(isSure, eq(syncRunResources.removalsWithheld, 0));
-    return this.#written(resource, isSettled, settledLookedAt).find(({ isAsWritten }) => isAsWritten);
+    return this.#written(resource, isSettled, 1)[0];
   }
 
   /** The newest first. */
   #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
     const isWritten = sql`${syncRunResources}.${sql.raw(wroteList)}`;
-    const rows = this.#orm
+    return this.#orm
       .select({
-        rowId: sql<number>`${syncRunResources}.rowid`,
         runId: syncRunResources.runId,
         completeness: syncRunResources.completeness,
         removalsWithheld: syncRunResources.removalsWithheld,
@@ -224,12 +187,6 @@ export class RunRecords {
       .orderBy(desc(syncRunResources.runId))
       .limit(limit)
       .all();
-    const runs = new Fingerprints(this.#sqlite, 'sync_runs');
-    const ofLists = new Fingerprints(this.#sqlite, 'sync_run_resources');
-    return rows.map(({ rowId, ...row }) => ({
-      ...row,
-      isAsWritten: runs.holds(row.runId) && ofLists.holds(rowId),
-    }));
   }
 
   /** The run that stands as running; undefined where none does. */

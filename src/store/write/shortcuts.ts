@@ -16,7 +16,8 @@ export interface ListState {
   readonly pageCount: number | null;
 }
 
-const nothingLearnt: ListState = { edges: null, counting: null, mayRepeat: true, pageCount: null };
+/** The state of a list of which nothing is known. */
+export const nothingLearnt: ListState = { edges: null, counting: null, mayRepeat: true, pageCount: null };
 
 /** The pages of the last proven sweep that fit their hashes. */
 export interface KnownPages {

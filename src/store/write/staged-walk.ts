@@ -31,7 +31,7 @@ export function resumeWalk(
   const places = staging.places(resource);
   if (!places.some(({ index, digest }) => index === 0 && digest === firstDigest)) return [];
   // What an interrupted first sync had written is gone with its transaction.
-  if (context.sum.stored().count === 0) staging.forgetRows(resource);
+  if (context.sum.count === 0) staging.forgetRows(resource);
   const seen = new Set<number>();
   return places.flatMap(({ index, total, digest }) => {
     // Another page than the one that came now may stand at its place, too, where the list moved.

@@ -43,21 +43,13 @@ export interface WalkOrigin extends Envelope {
   readonly runStartedAt: string;
 }
 
-/** How a run left the mirror. */
-export interface MirrorMark {
-  /** What its file looked like, see `markOf`. */
-  readonly file: string;
-  /** The lists, by the service's words for them, that another program may have written to before and no run has looked at since. */
-  readonly suspects: readonly string[];
-}
-
 /** A page and its place are two writes; a page that is known already has its place alone. */
 const writesPerCommit = 16;
 const commitIntervalMs = 200;
 
 /** The tables' shape; a staging file of another one is begun anew. */
 const layout: StagingLayout = {
-  version: 13,
+  version: 14,
   sql: `
   DROP TABLE IF EXISTS walks;
   DROP TABLE IF EXISTS places;
@@ -79,7 +71,7 @@ const layout: StagingLayout = {
     resource TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB NOT NULL, check_sum INTEGER NOT NULL,
     PRIMARY KEY (resource, digest)
   ) STRICT;
-  CREATE TABLE mirror_mark (mark TEXT NOT NULL, suspects TEXT NOT NULL) STRICT;
+  CREATE TABLE mirror_mark (mark TEXT NOT NULL) STRICT;
 `,
 };
 
@@ -243,30 +235,19 @@ export class Staging {
     }
   }
 
-  /** How a run last left the mirror; null where that may not be sound. */
-  mark(): MirrorMark | null {
-    const row = this.#sqlite
-      .prepare<[], { file: string; suspects: string }>('SELECT mark AS file, suspects FROM mirror_mark')
-      .get();
-    try {
-      return row === undefined ? null : { file: row.file, suspects: JSON.parse(row.suspects) };
-    } catch {
-      // Damaged on the disk.
-      return null;
-    }
+  /** How the mirror's file looked when a run left it, see `markOf`; null if nothing is known of that. */
+  mark(): string | null {
+    return this.#sqlite.prepare<[], string>('SELECT mark FROM mirror_mark').pluck().get() ?? null;
   }
 
-  /** Notes how a run leaves the mirror, or that it may not be sound. */
-  setMark(mark: MirrorMark | null): void {
+  /** Notes how a run leaves the mirror's file; null for a file that the next run has to look at. */
+  setMark(mark: string | null): void {
     try {
       this.commit();
       this.#sqlite.exec('DELETE FROM mirror_mark');
-      if (mark === null) return;
-      this.#sqlite
-        .prepare('INSERT INTO mirror_mark (mark, suspects) VALUES (?, ?)')
-        .run(mark.file, JSON.stringify(mark.suspects));
+      if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
     } catch (error) {
-      // Where the disk is full, the next run looks at every row, and no more is lost.
+      // If the disk is full, the next run looks at every row, and nothing else is lost.
       if (!(error instanceof Database.SqliteError)) throw error;
     }
   }

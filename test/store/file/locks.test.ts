@@ -107,7 +107,7 @@ test('a reader that began amid a run, and is done after it, folds the log back',
   const giveBack = holdLock(path);
   const run = openForWriting(path);
   run.sqlite.exec(
-    "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', 1, 1), (2, 'y', 1, 1)",
+    "INSERT INTO connections (id, name, _content, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', x'', 1, 1), (2, 'y', x'', 1, 1)",
   );
   const reader = openForReading(path);
   const rows = reader.sqlite.prepare('SELECT * FROM connections').iterate();
@@ -180,10 +180,10 @@ test('a run whose lock was moved away writes nothing any more', async () => {
   expectSound(scene.database);
 });
 
-test.each<[what: string, take: (database: string) => void]>([
-  ['removed', database => rmSync(database)],
-  ['replaced', database => renameSync(`${database}.before`, database)],
-])('a run whose mirror was %s fails, and the next one is whole', async (_what, take) => {
+test.each<[what: string, take: (database: string) => void, flags: string[]]>([
+  ['removed', database => rmSync(database), []],
+  ['replaced by an altered one', database => renameSync(`${database}.before`, database), ['--rebuild']],
+])('a run whose mirror was %s fails, and the next one is whole', async (_what, take, flags) => {
   await using scene = await setScene({ latencyMs: 200 });
   await scene.sync();
   copyFileSync(scene.database, `${scene.database}.before`);
@@ -200,7 +200,8 @@ test.each<[what: string, take: (database: string) => void]>([
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`${scene.database}, the mirror of this run, was moved away, removed or replaced`);
   expect(stderr).not.toContain('    at ');
-  expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+  if (flags.length > 0) expect(await scene.run('sync')).toMatchObject({ code: 4 });
+  expect(await scene.sync(...flags)).toMatchObject({ code: 0, status: 'completed' });
   expectExactMirror(scene.database, scene.service);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
@@ -217,7 +218,7 @@ test('a transaction that was begun under the lock is not committed without it', 
   const writes = owner.write(signal, () => {
     isLocked = false;
     sqlite.exec(
-      "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', 1, 1)",
+      "INSERT INTO connections (id, name, _content, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', x'', 1, 1)",
     );
   });
   await expect(writes).rejects.toThrow('the lock is gone');

@@ -245,12 +245,3 @@ describe.concurrent('a mirror with two names', () => {
     expect(await scene.run('backup', '--check', backup)).toMatchObject({ code: 0 });
   });
 });
-
-test('a note in the lock that can not be read is as none', async () => {
-  await using scene = await setScene();
-  await scene.sync();
-  new Database(`${scene.database}.staging`)
-    .exec("UPDATE mirror_mark SET suspects = 'document-exports'")
-    .close();
-  expect(await scene.sync()).toMatchObject({ code: 0 });
-});

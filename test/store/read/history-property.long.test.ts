@@ -42,7 +42,7 @@ function replay(reader: MirrorReader): Map<number, Map<string, string[]>> {
         expect(withoutNames(before ?? '')).toBe(withoutNames(standing.get(key) ?? ''));
       else expect(before).toBe(null);
       if (operation === 'removal') standing.delete(key);
-      else standing.set(key, record);
+      else standing.set(key, record ?? '');
     }
     const byList = Object.groupBy(standing, ([key]) => key.split(' ')[0] as string);
     const texts = [...resources, 'connections'].map(

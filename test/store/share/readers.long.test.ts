@@ -229,7 +229,6 @@ async function syncAndShare(scene: Scene, path: string) {
       walkStarted() {},
       pageDone() {},
       walkAgain() {},
-      mirrorDoubted() {},
       listEnded() {},
       waiting() {},
       close() {},

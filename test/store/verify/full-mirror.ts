@@ -1,7 +1,10 @@
+import Database from 'better-sqlite3';
+import { erase } from '../../../src/store/write/erase.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 import { documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
+import { tamper } from './tamper.ts';
 
 const fullEveryMs = 3_600_000;
 
@@ -38,6 +41,54 @@ export async function fullMirror(): Promise<Scene> {
   at['document-exports'].push(documentExport(600));
   at.webhooks.push(webhook(9, { events: ['a', 'b', 'c'] }));
   await sync({ fullEveryMs });
+  return scene;
+}
+
+/**
+ * The same, of which texts were erased, before and after old versions were deleted, and which was rebuilt after another program
+ * altered it.
+ *
+ * @param eachStep called with the mirror after each of these.
+ */
+export async function wornMirror(eachStep: (path: string, step: string) => Promise<void>): Promise<Scene> {
+  const scene = await fullMirror();
+  const { database, service } = scene;
+  const { lists: at } = service;
+  const step = async (name: string, work: () => unknown) => {
+    await work();
+    await eachStep(database, name);
+  };
+  const change = async (name: string) => {
+    for (const place of [1, 2, 4]) (at.collections[place] as SampleItem).name = name;
+    (at.webhooks[1] as SampleItem).description = name;
+    (at['document-exports'][5] as SampleItem).sourceDocumentTitle = name;
+    at['document-exports'].splice(9, 1);
+    at['document-exports'].push(documentExport(700 + at['document-exports'].length));
+    await syncScene(scene, { allowMassRemoval: true });
+  };
+  const eraseEnded = (resource: 'collections' | 'document-exports') => {
+    const ended = 'SELECT record_id AS id FROM record_history WHERE resource = ? AND record IS NOT NULL';
+    const mirror = new Database(database, { readonly: true });
+    const recordId = Number(mirror.prepare<[string], number>(ended).pluck().get(resource));
+    mirror.close();
+    erase(database, { resource, recordId, actor: 'test', at: new Date().toISOString() });
+  };
+  await step('erase', () => eraseEnded('collections'));
+  await step('prune', () => syncScene(scene, { keepHistoryMs: 0 }));
+  await step('change', () => change('Fourth'));
+  tamper(
+    database,
+    "UPDATE collections SET name = 'by others' WHERE id IN (3, 5); DELETE FROM webhooks WHERE id = 4",
+  );
+  // The service lists one of them no more.
+  at.collections.splice(
+    at.collections.findIndex(item => (item as SampleItem).id === 5),
+    1,
+  );
+  await step('rebuild', () => syncScene(scene, { mayRebuild: true }));
+  await step('change again', () => change('Fifth'));
+  await step('erase again', () => eraseEnded('document-exports'));
+  await step('change at last', () => change('Sixth'));
   return scene;
 }
 

@@ -1,14 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
+import { leafHash } from '../../../src/audit/merkle.ts';
+import { type PruneReceipt, receiptText } from '../../../src/audit/receipt.ts';
 import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
+import { keptByRows } from '../../../src/store/receipts/kept-sums.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
+import type { Scene } from '../../support/scene.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
-import { fullMirror } from './full-mirror.ts';
+import { fullMirror, wornMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
 
 const signal = new AbortController().signal;
@@ -139,20 +144,28 @@ describe('a history that is kept for a time', () => {
     'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 5',
     'UPDATE connections SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 2',
     "DELETE FROM record_history WHERE resource = 'document-exports'",
-  ])('does not hide what was altered before it was cut off: %s', async sql => {
+  ])('is not cut off while it is not what the receipts say, until the mirror is rebuilt: %s', async sql => {
     await using scene = await fullMirror();
     expect(tamper(scene.database, sql)).toBe(true);
-    const before = await differencesIn(scene.database);
-    await syncScene(scene, { keepHistoryMs: 0 });
-    expect(versionsOf(scene.database)).toBe(0);
+    const [before, versions] = [await differencesIn(scene.database), versionsOf(scene.database)];
+    await expect(syncScene(scene, { keepHistoryMs: 0 })).rejects.toMatchObject({ code: 'mirror_altered' });
+    expect(versionsOf(scene.database)).toBe(versions);
     for (const differences of [before, await differencesIn(scene.database)])
       expect(differences).not.toEqual([]);
+
+    await syncScene(scene, { keepHistoryMs: 0, mayRebuild: true });
     await syncScene(scene, { keepHistoryMs: 0 });
-    expect(await differencesIn(scene.database)).toContainEqual(
-      expect.objectContaining({
-        what: expect.stringContaining('altered before older versions were deleted'),
-      }),
-    );
+    expect(versionsOf(scene.database)).toBe(0);
+    expect(await differencesIn(scene.database)).toEqual([]);
+  });
+
+  test('is cut off also after texts were erased, and goes on after a rebuild', async () => {
+    const found: Record<string, unknown> = {};
+    await using _scene = await wornMirror(async (path, step) => {
+      found[step] = await differencesIn(path);
+    });
+    expect(Object.entries(found).filter(([, differences]) => String(differences) !== '')).toEqual([]);
+    expect(Object.keys(found)).toHaveLength(7);
   });
 
   test('gives the pages that it frees back to the disk', async () => {
@@ -170,4 +183,70 @@ describe('a history that is kept for a time', () => {
     expect(sqlite(scene.database, 'PRAGMA freelist_count')[0]?.freelist_count).toBe(0);
     expect(await differencesIn(scene.database)).toEqual([]);
   });
+
+  test.each([
+    ['records that are said to be of another run', movedRecords],
+    ['a version that was kept is gone', 'DELETE FROM record_history'],
+    [
+      'a version that was kept is said to be of another run',
+      'UPDATE record_history SET valid_from_run_id = 2',
+    ],
+  ])('shows what was altered since: %s', async (_what, sql) => {
+    await using scene = await prunedMirror();
+    expect(versionsOf(scene.database)).toBeGreaterThan(0);
+    expect(await differencesIn(scene.database)).toEqual([]);
+    expect(tamper(scene.database, sql)).toBe(true);
+    expect(await differencesIn(scene.database)).not.toEqual([]);
+  });
+
+  test('shows records that were moved to other runs to a checkpoint, if the log was rewritten, too', async () => {
+    await using scene = await prunedMirror();
+    const checkpoint = join(scene.folder, 'checkpoint');
+    writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
+    expect(await scene.run('verify', '--checkpoint', checkpoint)).toMatchObject({ code: 0 });
+    expect(tamper(scene.database, movedRecords)).toBe(true);
+    rewritePruneReceipt(scene.database);
+    expect(await differencesIn(scene.database)).toEqual([]);
+    const { code, stdout } = await scene.run('verify', '--checkpoint', checkpoint);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringContaining('checkpoint') });
+  });
 });
+
+/** Moves most exports to another run, as nobody's history contradicts. */
+const movedRecords =
+  'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE _changed_run_id = 1 AND id % 3 > 0';
+
+/** A mirror whose history was pruned, and that has versions which ended since. */
+async function prunedMirror(): Promise<Scene> {
+  const scene = await fullMirror();
+  await syncScene(scene, { keepHistoryMs: 0 });
+  (scene.service.lists.collections[0] as SampleItem).name = 'After';
+  scene.service.lists['document-exports'].splice(1, 1);
+  await syncScene(scene);
+  return scene;
+}
+
+/** Makes the receipt of the pruning say what the rows come to now, as somebody who knows docmirror would. */
+function rewritePruneReceipt(path: string): void {
+  const database = new Database(path);
+  const at = database
+    .prepare<[], { leaf: number; receipt: string }>(
+      "SELECT leaf_index AS leaf, receipt FROM sync_receipts WHERE receipt ->> '$.kind' = 'prune'",
+    )
+    .get();
+  if (at === undefined) throw new Error('nothing was pruned');
+  const through = database
+    .prepare<[number], number>('SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?')
+    .pluck()
+    .get(at.leaf);
+  const receipt = JSON.parse(at.receipt) as PruneReceipt;
+  const kept = receipt.kept.map(({ resource }) => {
+    const sum = keptByRows(database, resource, through ?? 0);
+    return { resource, count: sum.count, sum: sum.toString() };
+  });
+  const text = receiptText({ ...receipt, kept });
+  database.close();
+  const hash = leafHash(text).toString('hex');
+  const sql = `UPDATE sync_receipts SET receipt = '${text}', leaf_hash = '${hash}' WHERE leaf_index = ${at.leaf}`;
+  expect(tamper(path, sql)).toBe(true);
+}

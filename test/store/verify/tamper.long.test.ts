@@ -1,28 +1,26 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { MirrorFileError } from '../../../src/errors.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { memoryFolder } from '../../support/in-process.ts';
-import type { Row, TemporaryFolder } from '../../support/run-cli.ts';
-import type { Scene } from '../../support/scene.ts';
-import { fullMirror } from './full-mirror.ts';
+import type { Row } from '../../support/run-cli.ts';
+import { fullMirror, wornMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
 
 /** Rows of a table that are tampered with: the first and last ones, and some between. */
 const rowsMax = 4;
 
-let scene: Scene;
-let folder: TemporaryFolder;
-beforeAll(async () => {
-  scene = await fullMirror();
-  folder = memoryFolder();
-});
-afterAll(async () => {
-  await scene[Symbol.asyncDispose]();
-  await folder[Symbol.asyncDispose]();
-});
+/** What verify does not see, as docs/audit.md says: `sqlite_sequence`, these columns, and what follows below. */
+const unseenColumns: Readonly<Record<string, readonly string[]>> = {
+  connections: ['_name_rank', '_name_time', '_extra_rank'],
+  rejected_records: ['last_run_id'],
+  record_history: ['id'],
+};
+
+/** The columns that say which runs wrote a row. Of runs before a rebuild, verify does not know. */
+const provenance = ['_first_seen_run_id', '_changed_run_id'];
 
 interface Tampering {
   readonly name: string;
@@ -36,25 +34,45 @@ interface Column {
 
 function tamperings(database: Database.Database): Tampering[] {
   const tables = database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence'")
     .pluck()
     .all();
-  return tables.flatMap(table => ofTable(database, table));
+  const rebuiltAfter = database
+    .prepare<[], number | null>(
+      `SELECT max(run_id) FROM sync_receipts
+       WHERE leaf_index < (SELECT max(leaf_index) FROM sync_receipts WHERE receipt ->> 'kind' = 'rebuild')`,
+    )
+    .pluck()
+    .get();
+  return tables.flatMap(table => ofTable(database, table, rebuiltAfter ?? 0));
 }
 
-function ofTable(database: Database.Database, table: string): Tampering[] {
+function ofTable(database: Database.Database, table: string, rebuiltAfter: number): Tampering[] {
   const columns = database
     .prepare<[string], Column>('SELECT name, type FROM pragma_table_info(?)')
     .all(table);
-  const rows = database.prepare<[], Row>(`SELECT rowid AS _row, * FROM "${table}" ORDER BY rowid`).all();
+  const rows = database
+    .prepare<[], Row>(`SELECT rowid AS _row, * FROM "${table}" ORDER BY rowid`)
+    .all()
+    // Nor does it know of versions that had ended before a rebuild.
+    .filter(row => table !== 'record_history' || Number(row.valid_to_run_id) > rebuiltAfter);
   const step = Math.max(1, Math.ceil(rows.length / rowsMax));
   const sample = rows.filter((_, at) => at % step === 0 || at === rows.length - 1);
-  return sample.flatMap((row, at) => [
-    ...columns.map(column => changed(table, column, row)),
-    { name: `${table} delete ${row._row}`, sql: `DELETE FROM "${table}" WHERE rowid = ${row._row}` },
-    doubled(table, columns, row),
-    ...swapped(table, columns, row, sample[at + 1]),
-  ]);
+  const isOld = (row: Row | undefined) =>
+    row !== undefined && '_changed_run_id' in row && Number(row._changed_run_id) <= rebuiltAfter;
+  const unseen = unseenColumns[table] ?? [];
+  return sample.flatMap((row, at) => {
+    const other = sample[at + 1];
+    const seen = (left: readonly string[]) => columns.filter(({ name }) => !left.includes(name));
+    const ofRow = seen(isOld(row) ? [...unseen, ...provenance] : unseen);
+    const ofBoth = seen(isOld(row) && isOld(other) ? [...unseen, ...provenance] : unseen);
+    return [
+      ...ofRow.map(column => changed(table, column, row)),
+      { name: `${table} delete ${row._row}`, sql: `DELETE FROM "${table}" WHERE rowid = ${row._row}` },
+      doubled(table, columns, row),
+      ...swapped(table, ofBoth, row, other),
+    ];
+  });
 }
 
 function changed(table: string, { name, type }: Column, row: Row): Tampering {
@@ -106,23 +124,32 @@ async function isFoundIn(path: string): Promise<boolean> {
   }
 }
 
-test('whatever is changed, deleted, doubled or swapped is found', { timeout: 240_000 }, async () => {
-  const source = new Database(scene.database, { readonly: true });
-  const all = tamperings(source);
-  source.close();
-  const { signal } = new AbortController();
-  const path = join(folder.path, 'copy.sqlite');
-  const sound = await verifyMirror(scene.database, { limit: 20, signal });
-  expect(sound.differences).toEqual([]);
-  const unseen: string[] = [];
-  let done = 0;
-  for (const { name, sql } of all) {
-    copyFileSync(scene.database, path);
-    if (!tamper(path, sql)) continue;
-    done++;
-    const isFound = await isFoundIn(path);
-    if (!isFound) unseen.push(name);
-  }
-  expect(unseen).toEqual([]);
-  expect(done).toBeGreaterThan(300);
-});
+test.each([
+  ['in which there is everything', fullMirror],
+  ['that was pruned and rebuilt, and of which texts were erased', () => wornMirror(async () => {})],
+])(
+  'whatever is changed, deleted, doubled or swapped is found in a mirror %s',
+  { timeout: 480_000 },
+  async (_, make) => {
+    await using scene = await make();
+    await using folder = memoryFolder();
+    const source = new Database(scene.database, { readonly: true });
+    const all = tamperings(source);
+    source.close();
+    const { signal } = new AbortController();
+    const path = join(folder.path, 'copy.sqlite');
+    const sound = await verifyMirror(scene.database, { limit: 20, signal });
+    expect(sound.differences).toEqual([]);
+    const unseen: string[] = [];
+    let done = 0;
+    for (const { name, sql } of all) {
+      copyFileSync(scene.database, path);
+      if (!tamper(path, sql)) continue;
+      done++;
+      const isFound = await isFoundIn(path);
+      if (!isFound) unseen.push(name);
+    }
+    expect(unseen).toEqual([]);
+    expect(done).toBeGreaterThan(300);
+  },
+);

@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 /** What a change did to a record, in the words of the view `changes`. */
 export type Operation = 'insert' | 'removal' | 'update';
 
-/** In the order of their bytes. */
+/** In the order in which they are hashed. */
 export const operations: readonly Operation[] = ['insert', 'removal', 'update'];
 
 const contentDigits = 32;
 const contentPattern = /^[\da-f]{32}$/;
-const linesPerUpdate = 1024;
 
 /**
- * The line of a change. `content` is 32 hexadecimal digits: what the record says now or, of a removal, what it said.
+ * The line of a change: `operation TAB record_id TAB content LF`. `content` is 32 hexadecimal digits: what the record says now or,
+ * of a removal, what it said.
  *
- * @throws RangeError where it is no change.
+ * @throws RangeError if it is no change.
  */
 export function changeLine(operation: Operation, recordId: number, content: string): string {
   if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is no record's id.`);
@@ -26,44 +26,30 @@ export function contentInLine(line: string): string {
   return line.slice(-contentDigits - 1, -1);
 }
 
-/** The record's id in the line of a change. */
-export function idInLine(line: string): bigint {
-  return BigInt(line.slice(line.indexOf('\t') + 1, line.lastIndexOf('\t')));
-}
+const linesPerUpdate = 1024;
 
 /**
- * The hash of what one run changed in one list: the SHA-256 over the lines `operation TAB record_id TAB content LF`, sorted by
- * their bytes. The changes must come in that order; none of them is kept, so a run may have changed any number of records.
+ * A SHA-256 over lines, each of which ends with a line feed. None of them is kept, so there may be any number. The hash of what a
+ * run changed in a list is over the lines of its changes, by operation and then by record id as numbers.
  */
-export class ChangesHash {
+export class LinesHash {
   readonly #hash = createHash('sha256');
   #count = 0;
-  #lastLine = '';
   #lines: string[] = [];
   #digest: string | undefined;
 
-  /** How many changes were added. */
+  /** How many lines were added. */
   get count(): number {
     return this.#count;
   }
 
-  /**
-   * Adds a change by its line.
-   *
-   * @throws RangeError where it comes after one that it sorts before.
-   */
   add(line: string): void {
-    if (line < this.#lastLine) {
-      const [operation, recordId] = line.split('\t');
-      throw new RangeError(`The ${operation} of ${recordId} comes after a change that it sorts before.`);
-    }
-    this.#lastLine = line;
     this.#count++;
     this.#lines.push(line);
     if (this.#lines.length === linesPerUpdate) this.#flush();
   }
 
-  /** The hash in 64 hexadecimal digits, after which nothing can be added; of no change it is the SHA-256 of nothing. */
+  /** The hash in 64 hexadecimal digits, after which nothing can be added; of no line it is the SHA-256 of nothing. */
   digest(): string {
     this.#flush();
     this.#digest ??= this.#hash.digest('hex');

@@ -1,0 +1,74 @@
+import type Database from 'better-sqlite3';
+import { MirrorAlteredError } from '../../errors.ts';
+import type { MirrorFile } from './open.ts';
+import { openInMemory } from './open-to-write.ts';
+import { type SchemaPart, schemaParts } from './schema-parts.ts';
+
+/** How the tables, indexes, views and triggers of a file differ from those of a mirror that was just made. */
+export interface ObjectDifferences {
+  /** Objects of docmirror's that are gone or changed, as they should be. */
+  readonly wrong: readonly (SchemaPart & { readonly isMissing: boolean })[];
+  /** Triggers and unique indexes of others on tables of docmirror's: they change or refuse what a run writes. */
+  readonly intrusive: readonly SchemaPart[];
+  /** All other objects of others, which docmirror leaves alone. */
+  readonly others: readonly SchemaPart[];
+}
+
+/** Compares a file's objects with those that docmirror makes. */
+export function compareObjects(sqlite: Database.Database): ObjectDifferences {
+  const own = ownObjects();
+  const tables = new Set(own.map(({ table }) => table));
+  const found = new Map(schemaParts(sqlite).map(part => [part.name, part]));
+  const wrong = own
+    .filter(({ name, sql }) => found.get(name)?.sql !== sql)
+    .map(part => ({ ...part, isMissing: !found.has(part.name) }));
+  const names = new Set(own.map(({ name }) => name));
+  const foreign = [...found.values()].filter(({ name }) => !names.has(name));
+  const isIntrusive = ({ type, table, sql }: SchemaPart) =>
+    tables.has(table) && (type === 'trigger' || (type === 'index' && /^CREATE UNIQUE/i.test(sql)));
+  return {
+    wrong,
+    intrusive: foreign.filter(isIntrusive),
+    others: foreign.filter(part => !isIntrusive(part)),
+  };
+}
+
+/** The objects of a mirror that was just made; they do not change while docmirror runs. */
+let fresh: readonly SchemaPart[] | undefined;
+
+function ownObjects(): readonly SchemaPart[] {
+  if (fresh !== undefined) return fresh;
+  using made = openInMemory();
+  fresh = schemaParts(made.sqlite);
+  return fresh;
+}
+
+/**
+ * Makes sure that nothing of others changes or refuses what a run writes, and that each table of docmirror's exists (SQLite's own error
+ * names one that is missing).
+ *
+ * @throws MirrorAlteredError if there is a trigger or a unique index of others on a table of docmirror's.
+ */
+export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
+  const { wrong, intrusive } = compareObjects(sqlite);
+  for (const { type, name } of wrong) if (type === 'table') sqlite.prepare(`SELECT 1 FROM "${name}"`);
+  const [first] = intrusive;
+  if (first === undefined) return;
+  const { type, name, table } = first;
+  throw new MirrorAlteredError(
+    `Another program added the ${type} ${name} on ${table} to ${path}, which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes`,
+  );
+}
+
+/** Drops what others put on docmirror's tables, and makes docmirror's own views, indexes and triggers again if they were changed. */
+export function putObjectsRight(sqlite: Database.Database): void {
+  const { wrong, intrusive } = compareObjects(sqlite);
+  const drop = ({ type, name }: SchemaPart) =>
+    sqlite.exec(`DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`);
+  for (const part of intrusive) drop(part);
+  for (const part of wrong) {
+    if (part.type === 'table') continue;
+    if (!part.isMissing) drop(part);
+    sqlite.exec(part.sql);
+  }
+}

@@ -1,0 +1,40 @@
+import type Database from 'better-sqlite3';
+import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
+import { LinesHash } from '../../audit/lines-hash.ts';
+import { firstValues } from '../tables/query.ts';
+
+/** The tables with rows of a run's own: which rows these are, and what of them no receipt is over. */
+const ownRows = [
+  { table: 'sync_runs', where: 'id = ?', left: [] },
+  { table: 'sync_run_resources', where: 'run_id = ? ORDER BY resource', left: [] },
+  // Later runs write last_run_id, and the text can be erased: its content is over it.
+  { table: 'rejected_records', where: 'run_id = ? ORDER BY id', left: ['last_run_id', 'record'] },
+] as const;
+
+/** Hashes the rows that runs wrote about themselves, as `books` of their receipts. */
+export class Books {
+  readonly #statements: readonly {
+    readonly table: string;
+    readonly rows: Database.Statement<[number], Record<string, ColumnValue>>;
+  }[];
+
+  constructor(sqlite: Database.Database) {
+    this.#statements = ownRows.map(({ table, where, left }) => {
+      // A generated column says nothing of its own.
+      const columns = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
+      const names = firstValues<string>(sqlite, columns, table).filter(
+        name => !(left as readonly string[]).includes(name),
+      );
+      const select = `SELECT ${names.map(name => `"${name}"`).join(', ')} FROM ${table} WHERE ${where}`;
+      return { table, rows: sqlite.prepare(select) };
+    });
+  }
+
+  /** The hash over a run's own rows, 64 hexadecimal digits. */
+  of(runId: number): string {
+    const hash = new LinesHash();
+    for (const { table, rows } of this.#statements)
+      for (const row of rows.iterate(runId)) hash.add(`${table}\t${canonicalRow(row)}\n`);
+    return hash.digest();
+  }
+}

@@ -1,0 +1,166 @@
+import type Database from 'better-sqlite3';
+import { receiptOrNull } from '../../audit/read-receipt.ts';
+import type { EraseReceipt } from '../../audit/receipt.ts';
+import { lists } from '../../contract/lists.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
+import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
+import type { ReceiptHead } from '../../sync/ports.ts';
+import { markOf } from '../file/file-identity.ts';
+import { mirrorToWrite } from '../file/mirror-path.ts';
+import type { MirrorFile } from '../file/open.ts';
+import { openForWriting } from '../file/open-to-write.ts';
+import { explaining } from '../file/sqlite-errors.ts';
+import { stagingPath } from '../file/staging-file.ts';
+import { ChangesOfRuns } from '../receipts/changes-of-runs.ts';
+import { ErasedHashes } from '../receipts/erased.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { firstValue } from '../tables/query.ts';
+import { tryToRead } from '../tables/readable.ts';
+import { Staging } from './staging.ts';
+
+/** Which record's text is to go, and who asks for it. */
+export interface EraseOrder {
+  readonly resource: EraseReceipt['resource'];
+  readonly recordId: number;
+  readonly actor: string;
+  /** The time of now, ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+/** What was erased. */
+export interface Erased {
+  /** Ended versions that lost their text. */
+  readonly versions: number;
+  /** Rejected records that lost theirs. */
+  readonly rejectedRecords: number;
+  /** True if the service still lists the record, so that its current version stays. */
+  readonly isListed: boolean;
+  /** The receipt's place in the log; null if there was nothing to erase. */
+  readonly receipt: ReceiptHead | null;
+}
+
+interface Version {
+  readonly id: number;
+  readonly runId: number;
+  readonly record: string;
+  readonly content: string;
+}
+
+/**
+ * Removes the text of a record's ended versions, and of its rejected records, for good, and writes a receipt of it. The contents of
+ * the versions stay, so that the receipts of the runs still hold. Then the file is built again, because SQLite leaves old text in
+ * pages that it freed. Holds the mirror's lock meanwhile.
+ *
+ * @throws MirrorBusyError if a run holds the mirror.
+ * @throws MirrorFileError if the mirror never had such a record.
+ * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
+ */
+export function erase(path: string, order: EraseOrder): Erased {
+  const place = mirrorToWrite(path);
+  const lock = Staging.open(stagingPath(place));
+  try {
+    const isSuspect = lock.mark() !== markOf(place);
+    using file = openForWriting(place);
+    const erased = explaining(place, () => {
+      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      file.sqlite.exec('VACUUM');
+      file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+      return done;
+    });
+    lock.setMark(isSuspect ? null : markOf(place));
+    return erased;
+  } finally {
+    lock.close();
+  }
+}
+
+function eraseIn({ path, sqlite }: MirrorFile, order: EraseOrder): Erased {
+  const { resource, recordId, actor, at } = order;
+  const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
+  const isListed = firstValue(sqlite, `SELECT 1 FROM ${table} WHERE id = ?`, recordId) !== undefined;
+  const known = 'SELECT 1 FROM record_history WHERE resource = ? AND record_id = ? LIMIT 1';
+  const versions = versionsOf(sqlite, order);
+  const rejected = rejectedOf(sqlite, order, versions);
+  if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
+    throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
+  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
+  for (const id of rejected) removeRejected.run(id);
+  const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
+  if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
+  const runIds = [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
+  const changes = new ChangesOfRuns(sqlite, resource);
+  for (const runId of runIds) assertAsReceipted(path, sqlite, changes, resource, runId);
+  for (const { record, content } of versions) {
+    const read = tryToRead(() => contentOfJson(resource, record));
+    if (!('value' in read) || read.value !== content) throw altered(path, resource);
+  }
+  const removeText = sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?');
+  for (const { id } of versions) removeText.run(id);
+  const log = new ReceiptLog(sqlite);
+  const ended = runIds.map(runId => ({ runId, ended: changes.ended(runId) }));
+  const mirrorId = log.mirrorId();
+  log.append({ kind: 'erase', mirrorId, at, actor, resource, recordId, versions: versions.length, ended });
+  return { ...counts, receipt: log.head() };
+}
+
+/** The ended versions that still have their text. */
+function versionsOf(sqlite: Database.Database, { resource, recordId }: EraseOrder): Version[] {
+  return sqlite
+    .prepare<[string, number], Version>(
+      `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
+       WHERE resource = ? AND record_id = ? AND record IS NOT NULL`,
+    )
+    .all(resource, recordId);
+}
+
+/**
+ * The rejected records that are the same record, by the id that the service gave it. A document export has none: these are known by
+ * a reference that the record has or had.
+ */
+function rejectedOf(
+  sqlite: Database.Database,
+  { resource, recordId }: EraseOrder,
+  versions: readonly Version[],
+): number[] {
+  const select = (condition: string) =>
+    sqlite
+      .prepare<(string | number)[], number>(
+        `SELECT id FROM rejected_records WHERE resource = ? AND record IS NOT NULL AND json_valid(record) AND ${condition}`,
+      )
+      .pluck();
+  if (resource !== 'document-exports') return select("record ->> '$.id' = ?").all(resource, recordId);
+  const current = 'SELECT source_document_reference FROM document_exports WHERE id = ?';
+  const references = [
+    firstValue<string | null>(sqlite, current, recordId),
+    ...versions.map(({ record }) => JSON.parse(record).sourceDocumentReference as unknown),
+  ].filter(reference => typeof reference === 'string');
+  const byReference = select("record ->> '$.sourceDocumentReference' = ?");
+  return [...new Set(references)].flatMap(reference => byReference.all(resource, reference));
+}
+
+/** @throws MirrorAlteredError if the versions that a run ended are not what its receipt says. */
+function assertAsReceipted(
+  path: string,
+  sqlite: Database.Database,
+  changes: ChangesOfRuns,
+  resource: EraseReceipt['resource'],
+  runId: number,
+): void {
+  const said = endedBefore(sqlite, resource, runId);
+  if (said !== undefined && said !== changes.ended(runId)) throw altered(path, resource);
+}
+
+/** What the receipts say of the versions that a run ended; undefined if they say nothing. */
+function endedBefore(sqlite: Database.Database, resource: string, runId: number): string | undefined {
+  const erased = new ErasedHashes(sqlite).of(resource, runId);
+  if (erased !== undefined) return erased;
+  const ofRun = 'SELECT receipt FROM sync_receipts WHERE run_id = ?';
+  const receipt = receiptOrNull(firstValue<string>(sqlite, ofRun, runId) ?? '');
+  return receipt?.kind === 'run' ? receipt.lists.find(list => list.resource === resource)?.ended : undefined;
+}
+
+function altered(path: string, resource: string): MirrorAlteredError {
+  return new MirrorAlteredError(
+    `Another program altered the history of ${resource} in ${path}, so nothing was erased`,
+  );
+}

@@ -1,0 +1,44 @@
+import { lists } from '../../contract/lists.ts';
+import type { RunStart } from '../../sync/ports.ts';
+import { putObjectsRight } from '../file/own-objects.ts';
+import { isRowAsWritten } from '../receipts/altered-lists.ts';
+import { currentStates } from '../receipts/current-states.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
+import { Shortcuts } from './shortcuts.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/**
+ * Makes runs possible again after another program altered the mirror: rows whose columns do not come to their content are dropped
+ * without a trace, and the rest is taken as it is. A receipt says what that comes to. The run that follows has to read all lists.
+ *
+ * @param runId the run that follows, whose row must exist.
+ * @returns how many rows were dropped.
+ */
+export function rebuild(transaction: OpenTransaction, runId: number, start: RunStart): number {
+  const { sqlite } = transaction;
+  putObjectsRight(sqlite);
+  // Rows may refer to connections that are gone; they are made again below.
+  sqlite.pragma('defer_foreign_keys = ON');
+  let dropped = 0;
+  for (const list of lists) {
+    dropped += dropAlteredRows(new ListTable(sqlite, list));
+    new Shortcuts(sqlite, list.resource).forget(runId);
+  }
+  dropped += new ConnectionTable(sqlite).dropAltered(runId);
+  const log = new ReceiptLog(sqlite);
+  const { startedAt: at, actor } = start;
+  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, lists: currentStates(sqlite, runId) });
+  return dropped;
+}
+
+function dropAlteredRows(table: ListTable): number {
+  table.dropStrayItems();
+  const gaps = new Set(table.rowsWithGaps().map(({ id }) => id));
+  const altered: number[] = [];
+  for (const row of table.rows())
+    if (gaps.has(row.id) || !isRowAsWritten(table.list, row)) altered.push(row.id);
+  for (const id of altered) table.remove(id);
+  return altered.length;
+}

@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { tamper } from '../store/verify/tamper.ts';
+import { holdRun } from '../support/held-run.ts';
+import { syncScene } from '../support/in-process.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { shareOf, textsIn } from '../support/share.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+
+const secret = 'Confidential words of one person';
+/** Long enough that it needs pages of its own. */
+const longSecret = `${secret} ${'and more '.repeat(900)}`;
+
+const cases: readonly [resource: string, id: number][] = [
+  ['document-exports', 4],
+  ['collections', 2],
+  ['webhooks', 3],
+  ['connections', 88],
+];
+
+/** A mirror whose ended versions contain the text: of a removed export, an updated collection, a removed webhook, a renamed connection. */
+async function secretScene(text = longSecret): Promise<Scene> {
+  const scene = await setScene({}, { exports: 30, collections: 6, webhooks: 4 });
+  const { lists: at } = scene.service;
+  at['document-exports'][3] = documentExport(4, { sourceDocumentTitle: `${text}1` });
+  at.collections[1] = collection(2, { name: `${text}2` });
+  at.webhooks[2] = webhook(3, { description: `${text}3` });
+  const only = (name: string) =>
+    collection(70, { sourceConnection: { id: 88, name }, destinationConnection: null });
+  at.collections.push(only(`${text}4`));
+  await syncScene(scene);
+  at['document-exports'].splice(3, 1);
+  (at.collections[1] as SampleItem).name = 'Second';
+  at.webhooks.splice(2, 1);
+  await syncScene(scene);
+  // The record that gave the name ended before, so that no version of another list repeats it.
+  at.collections.splice(-1, 1, only('Renamed'));
+  await syncScene(scene);
+  return scene;
+}
+
+/** Which of the files beside a mirror, and itself, contain a text. */
+function filesWith(scene: Scene, text: string): string[] {
+  return readdirSync(scene.folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => textsIn(path, [text]).length > 0);
+}
+
+const kinds = ({ database }: Scene) =>
+  sqlite(database, "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts ORDER BY leaf_index").map(
+    ({ kind }) => kind,
+  );
+
+describe.concurrent('erase', () => {
+  test('leaves the text of a record nowhere in the mirror or beside it, and the mirror is sound', async () => {
+    await using scene = await secretScene();
+    for (const [at, [resource, id]] of cases.entries()) {
+      const text = `and more ${at + 1}`;
+      expect(filesWith(scene, text), resource).not.toEqual([]);
+      const { code, stdout } = await scene.run('erase', resource, `${id}`);
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringContaining(`Erased for good: the text of 1 ended version`),
+      });
+      expect(filesWith(scene, text), resource).toEqual([]);
+      expect(await scene.run('verify')).toMatchObject({ code: 0 });
+      expect(existsSync(`${scene.database}-wal`)).toBe(false);
+    }
+    expect(filesWith(scene, secret)).toEqual([]);
+    expect(kinds(scene)).toEqual(['run', 'run', 'run', 'erase', 'erase', 'erase', 'erase']);
+  });
+
+  test('is said by exports, changes and show, in every format', async () => {
+    await using scene = await secretScene('Secret ');
+    for (const [resource, id] of cases) await scene.run('erase', resource, `${id}`);
+    const changes = (...args: string[]) => scene.run('changes', '--since-run', '0', ...args);
+    expect(await changes()).toMatchObject({ code: 0, stdout: expect.stringContaining('erased') });
+    expect(await changes('--format', 'csv')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('erased'),
+    });
+    const lines = (await changes('--format', 'ndjson')).stdout.trimEnd().split('\n');
+    const erased = lines
+      .map(line => JSON.parse(line))
+      .filter(({ record }) => record === null)
+      .map(({ resource, recordId, operation }) => [resource, recordId, operation].join(' '));
+    expect(erased).toContain('document-exports 4 insert');
+    expect(erased).toContain('document-exports 4 removal');
+    expect(erased).toContain('collections 2 insert');
+    expect(erased).toContain('webhooks 3 removal');
+    expect(erased).toContain('connections 88 insert');
+    for (const [resource, id] of cases)
+      expect(await scene.run('show', resource, `${id}`)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('the text was erased'),
+      });
+    const out = join(scene.folder, 'out');
+    mkdirSync(out);
+    for (const args of [[], ['--changes', '--since-run', '0'], ['--as-of-run', '1']])
+      expect(
+        await scene.run('export', '--out', join(out, `${args.length}${args[0] ?? ''}`), ...args),
+      ).toMatchObject({
+        code: 0,
+      });
+    expect(filesWith(scene, 'Secret ')).toEqual([]);
+  });
+
+  test('of a record that has no text any more writes no receipt', async () => {
+    await using scene = await secretScene('Secret ');
+    await scene.run('erase', 'collections', '2');
+    const before = kinds(scene);
+    const { code, stdout } = await scene.run('erase', 'collections', '2');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('has no text of ended versions or rejected records any more'),
+    });
+    expect(kinds(scene)).toEqual(before);
+  });
+
+  test('leaves what the service still lists, and says so', async () => {
+    await using scene = await secretScene('Secret ');
+    const { code, stdout } = await scene.run('erase', 'collections', '2', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      resource: 'collections',
+      recordId: 2,
+      versions: 1,
+      isListed: true,
+    });
+    expect(sqlite(scene.database, 'SELECT name FROM collections WHERE id = 2')).toEqual([{ name: 'Second' }]);
+    expect((await syncScene(scene)).of('collections')).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      unchanged: 7,
+    });
+  });
+
+  test('erases the text of rejected records, too', async () => {
+    await using scene = await secretScene('Secret ');
+    scene.service.lists.webhooks.push(`{"id":3,"events":"${secret}"}`);
+    expect(await syncScene(scene)).toMatchObject({ code: 3 });
+    expect(filesWith(scene, secret)).not.toEqual([]);
+    const { stdout } = await scene.run('erase', 'webhooks', '3', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ versions: 1, rejectedRecords: 1 });
+    expect(filesWith(scene, secret)).toEqual([]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    [['collections', '999'], 1, 'has no collections 999, and never had'],
+    [['collections', 'x'], 2, 'expected a record'],
+    [['nothing', '1'], 2, 'nothing'],
+  ])('refuses %j', async (args, code, words) => {
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    const before = readFileSync(scene.database);
+    expect(await scene.run('erase', ...args)).toMatchObject({ code, stderr: expect.stringContaining(words) });
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
+  });
+
+  test('ends with 11 while a run holds the mirror', async () => {
+    await using scene = await secretScene('Secret ');
+    await using run = await holdRun(scene, 'webhooks');
+    expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 11 });
+    await run.release();
+    expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['another text', `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`],
+    ['another content', "UPDATE record_history SET content = zeroblob(16) WHERE resource = 'collections'"],
+    ['a run that ended it', "UPDATE record_history SET valid_from_run_id = 2 WHERE resource = 'collections'"],
+  ])('refuses a mirror whose history was altered, and writes nothing: %s', async (_what, sql) => {
+    await using scene = await secretScene('Secret ');
+    tamper(scene.database, sql);
+    const rows = () => sqlite(scene.database, 'SELECT * FROM record_history');
+    const before = { rows: rows(), kinds: kinds(scene) };
+    const { code, stderr } = await scene.run('erase', 'collections', '2');
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining('altered the history of collections'),
+    });
+    expect({ rows: rows(), kinds: kinds(scene) }).toEqual(before);
+  });
+});
+
+describe('after an erase', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await secretScene('Secret ');
+    for (const [resource, id] of cases)
+      expect(await scene.run('erase', resource, `${id}`)).toMatchObject({ code: 0 });
+    return () => scene[Symbol.asyncDispose]();
+  });
+
+  test('runs go on, copies contain no such text, and all is sound', async () => {
+    (scene.service.lists.collections[0] as SampleItem).name = 'After';
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+
+    await shareOf(scene);
+    const backup = join(scene.folder, 'backup.sqlite');
+    expect(await scene.run('backup', backup)).toMatchObject({ code: 0 });
+    expect(filesWith(scene, 'Secret ')).toEqual([]);
+    expect(await scene.run('verify', '--database', backup)).toMatchObject({ code: 0 });
+
+    expect(await scene.sync('--keep-history', '1ms')).toMatchObject({ code: 0, status: 'completed' });
+    expect(sqlite(scene.database, 'SELECT * FROM record_history')).toEqual([]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+
+    expect(await scene.run('backup', '--restore', backup)).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+});

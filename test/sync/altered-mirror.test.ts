@@ -1,0 +1,318 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentOf } from '../../src/contract/content.ts';
+import { lists } from '../../src/contract/lists.ts';
+import { MirrorAlteredError } from '../../src/errors.ts';
+import { ListTable } from '../../src/store/tables/list-table.ts';
+import { verifyMirror } from '../../src/store/verify/verify.ts';
+import { tamper } from '../store/verify/tamper.ts';
+import { syncScene } from '../support/in-process.ts';
+import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { collection, type SampleItem } from '../support/stand-in.ts';
+
+const day = 86_400_000;
+const { signal } = new AbortController();
+
+/** A mirror of three runs with a history and a rejected record; its service. Each case alters a copy. */
+let base: Scene;
+
+beforeAll(async () => {
+  base = await setScene({}, { exports: 30, collections: 6, webhooks: 4 });
+  const { lists: at } = base.service;
+  await syncScene(base);
+  (at.collections[1] as SampleItem).name = 'Second';
+  at['document-exports'].splice(3, 1);
+  at.collections.push('17');
+  await syncScene(base);
+  at.collections.pop();
+  await syncScene(base);
+});
+afterAll(() => base[Symbol.asyncDispose]());
+
+/** A copy of the mirror for one case. */
+interface Case extends AsyncDisposable {
+  readonly service: Scene['service'];
+  readonly database: string;
+  cli(...args: string[]): ReturnType<typeof runCli>;
+}
+
+function copy(): Case {
+  const folder = temporaryFolder();
+  const database = join(folder.path, 'mirror.sqlite');
+  copyFileSync(base.database, database);
+  base.service.requests = [];
+  const { service, env } = base;
+  const cli = (...args: string[]) =>
+    runCli(args, { env: { ...env, DOCMIRROR_DATABASE: database }, cwd: folder.path });
+  return { service, database, cli, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+/** Every row of every table, in the order of its key. */
+function dump(path: string): Record<string, Row[]> {
+  const tables = sqlite(path, "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  const rows = tables.map(({ name }) => [String(name), sqlite(path, `SELECT * FROM "${name}"`)]);
+  return { ...Object.fromEntries(rows), schema: sqlite(path, 'SELECT type, name, sql FROM sqlite_schema') };
+}
+
+/** What the mirror contains of the service's records, with the names of connections, and without docmirror's own ids. */
+function contents(path: string): unknown {
+  return [
+    `SELECT source_connection_id, source_document_title, source_document_reference, source_document_version,
+       source_document_kind, destination_connection_id, destination_reference, exported_at, _extra
+     FROM document_exports ORDER BY 2, 3, 4, 8`,
+    'SELECT id, name, source_connection_id, destination_connection_id, _extra FROM collections ORDER BY id',
+    'SELECT id, endpoint, description, _extra FROM webhooks ORDER BY id',
+    'SELECT * FROM webhook_events ORDER BY 1, 2',
+    'SELECT * FROM webhook_connections ORDER BY 1, 2',
+    'SELECT id, name, _extra FROM connections ORDER BY id',
+  ].map(sql => sqlite(path, sql));
+}
+
+/** Gives each row the content that its columns come to, as somebody who knows docmirror would. */
+function forgeContents(path: string): void {
+  const database = new Database(path);
+  try {
+    for (const list of lists) {
+      const update = database.prepare(`UPDATE ${list.table} SET _content = ? WHERE id = ?`);
+      for (const { id, record } of [...new ListTable(database, list).rows()])
+        update.run(Buffer.from(contentOf(list, record), 'hex'), id);
+    }
+  } finally {
+    database.close();
+  }
+}
+
+const swapped = `UPDATE collections SET name =
+  (SELECT name FROM collections AS other WHERE other.id = 3 - collections.id) WHERE id IN (1, 2)`;
+
+/** What a run finds before it begins: the lists or the connections are not what the newest receipts say. */
+const refused: readonly [what: string, sql: string][] = [
+  ['a changed column', "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5"],
+  ['a column that is null now', 'UPDATE document_exports SET exported_at = NULL WHERE id = 5'],
+  ['every row', "UPDATE webhooks SET description = 'other'"],
+  ['a further field', `UPDATE collections SET _extra = '{"a":1}' WHERE id = 3`],
+  ['further fields that are no JSON', "UPDATE collections SET _extra = 'no JSON' WHERE id = 3"],
+  ['a deleted row', 'DELETE FROM document_exports WHERE id = 5'],
+  ['a list without rows', 'DELETE FROM document_exports'],
+  [
+    'an added row',
+    "INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (999, 'x', 1, 1, zeroblob(16))",
+  ],
+  ['two rows that change places', swapped],
+  ['an event that is gone', 'DELETE FROM webhook_events WHERE position = 0'],
+  ['an event of no webhook', "INSERT INTO webhook_events VALUES (999, 0, 'x')"],
+  ['a link to another connection', 'UPDATE webhook_connections SET connection_id = 777'],
+  ["a connection's name", "UPDATE connections SET name = 'other' WHERE id = 1"],
+  ["a connection's content", 'UPDATE connections SET _content = zeroblob(16) WHERE id = 1'],
+  ["a connection's name and content", "UPDATE connections SET name = 'other', _content = zeroblob(16)"],
+  ['a connection that is gone', 'DELETE FROM connections WHERE id = 1'],
+  [
+    'a connection that nobody named',
+    "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (999, 'x', 1, 1, zeroblob(16))",
+  ],
+];
+
+/** Those of them that are something else if the content is forged, too. */
+const forgeable = refused.filter(([what]) =>
+  [
+    'a changed column',
+    'every row',
+    'a further field',
+    'a deleted row',
+    'an added row',
+    'an event that is gone',
+  ].includes(what),
+);
+
+const forgedToo: readonly [what: string, sql: string, isForged: boolean][] = [
+  ...refused.map(([what, sql]): [string, string, boolean] => [what, sql, false]),
+  ...forgeable.map(([what, sql]): [string, string, boolean] => [`${what}, with its content`, sql, true]),
+];
+
+describe('a mirror that another program altered', () => {
+  test.each(forgedToo)(
+    'is refused until it is rebuilt, and is then what the service lists: %s',
+    async (_what, sql, isForged) => {
+      await using altered = copy();
+      expect(tamper(altered.database, sql)).toBe(true);
+      if (isForged) forgeContents(altered.database);
+      const before = dump(altered.database);
+      for (const _run of [1, 2]) {
+        const mistake = await syncScene(altered, { fullEveryMs: day }).catch((error: unknown) => error);
+        expect(mistake).toBeInstanceOf(MirrorAlteredError);
+        expect(mistake).toMatchObject({ code: 'mirror_altered', exitCode: 4 });
+      }
+      expect(altered.service.requests).toEqual([]);
+      expect(dump(altered.database)).toEqual(before);
+
+      const rebuilt = await syncScene(altered, {
+        mayRebuild: true,
+        fullEveryMs: day,
+        allowMassRemoval: true,
+      });
+      expect(rebuilt).toMatchObject({ code: 0, status: 'completed' });
+      expect(contents(altered.database)).toEqual(contents(base.database));
+      const { differences } = await verifyMirror(altered.database, { limit: 5, signal });
+      expect(differences).toEqual([]);
+      expect(await syncScene(altered, { fullEveryMs: day })).toMatchObject({ code: 0, status: 'completed' });
+    },
+  );
+
+  test.each([
+    ['a row that is altered', "UPDATE collections SET name = 'x' WHERE id = 3", 'its collections are not'],
+    [
+      'a trigger',
+      'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN SELECT 1; END',
+      'trigger odd on webhooks',
+    ],
+    ['a unique index', 'CREATE UNIQUE INDEX odd ON collections (id, name)', 'index odd on collections'],
+  ])('is refused by the command line in one line that says what to do: %s', async (_what, sql, words) => {
+    await using altered = copy();
+    expect(tamper(altered.database, sql)).toBe(true);
+    const before = dump(altered.database);
+    for (const args of [['sync'], ['sync', '--json'], ['sync', '--dry-run']]) {
+      const { code, stderr } = await altered.cli(...args);
+      expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 4, lines: 1 });
+      expect(stderr).toContain(words);
+      expect(stderr).toContain('sync --rebuild');
+    }
+    expect(altered.service.requests).toEqual([]);
+    expect(dump(altered.database)).toEqual(before);
+    expect(await altered.cli('sync', '--rebuild')).toMatchObject({ code: 0 });
+    expect(contents(altered.database)).toEqual(contents(base.database));
+    expect(await altered.cli('verify')).toMatchObject({ code: 0 });
+    expect(await altered.cli('sync')).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    [
+      'a version in the history',
+      `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`,
+    ],
+    ['who ended a version', "UPDATE record_history SET ended_by = 'removal' WHERE ended_by = 'update'"],
+    ['a version that is gone', "DELETE FROM record_history WHERE resource = 'document-exports'"],
+    ['the record of a run', "UPDATE sync_runs SET _actor = 'somebody else' WHERE id = 1"],
+    ['the record of a list', 'UPDATE sync_run_resources SET requests = 99 WHERE run_id = 1'],
+    ['the record of a list that is gone', "DELETE FROM sync_run_resources WHERE resource = 'webhooks'"],
+    ['a rejected record', "UPDATE rejected_records SET reason = 'a lie'"],
+    ['the run that wrote a record', 'UPDATE document_exports SET _changed_run_id = 2 WHERE id = 5'],
+    [
+      'an older receipt',
+      "UPDATE sync_receipts SET receipt = replace(receipt, 'test', 'other') WHERE run_id = 1",
+    ],
+  ])('is not found by a run, but by verify, if it is not in the lists: %s', async (_what, sql) => {
+    await using altered = copy();
+    expect(tamper(altered.database, sql)).toBe(true);
+    const foundBy = async () => (await verifyMirror(altered.database, { limit: 5, signal })).differenceCount;
+    expect(await foundBy()).toBeGreaterThan(0);
+    expect(await syncScene(altered, { fullEveryMs: day })).toMatchObject({ code: 0 });
+    expect(await foundBy()).toBeGreaterThan(0);
+  });
+
+  test('is sound after a rebuild that read one list, until the others are read', async () => {
+    await using altered = copy();
+    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+    const resources = ['webhooks'];
+    expect(await syncScene(altered, { mayRebuild: true, resources })).toMatchObject({ code: 0 });
+    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
+    expect((await syncScene(altered)).of('document-exports')).toMatchObject({ inserted: 1 });
+    expect(contents(altered.database)).toEqual(contents(base.database));
+    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
+  });
+
+  test('is refused if the newest receipt says another sum of a list', async () => {
+    await using altered = copy();
+    const [last] = sqlite(
+      altered.database,
+      'SELECT receipt FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1',
+    );
+    const { checksum } = JSON.parse(String(last?.receipt)).lists[0];
+    const other = `${checksum.startsWith('0') ? '1' : '0'}${checksum.slice(1)}`;
+    tamper(
+      altered.database,
+      `UPDATE sync_receipts SET receipt = replace(receipt, '${checksum}', '${other}')`,
+    );
+    await expect(syncScene(altered)).rejects.toMatchObject({ code: 'mirror_altered' });
+    expect(altered.service.requests).toEqual([]);
+    expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({ code: 0 });
+    // The forged receipt stays in the log, and no rebuild makes it true.
+    expect((await verifyMirror(altered.database, { limit: 5, signal })).differenceCount).toBeGreaterThan(0);
+    expect(await syncScene(altered)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a mirror that another program alters while a run goes on', () => {
+  const alterations = {
+    collections: "UPDATE collections SET name = 'other' WHERE id = 3",
+    'document-exports': "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5",
+    webhooks: 'DELETE FROM webhook_events WHERE position = 0',
+  };
+
+  test.each(Object.entries(alterations))(
+    'is refused by that run or the next one, and never repaired: %s',
+    async (resource, sql) => {
+      await using altered = copy();
+      const { service } = altered;
+      service.lists.collections.push(collection(90));
+      service.onRequest = request => {
+        if (request.resource !== resource) return;
+        service.onRequest = undefined;
+        tamper(altered.database, sql);
+      };
+      try {
+        const during = await syncScene(altered);
+        expect([0, 4]).toContain(during.code);
+        service.requests = [];
+        await expect(syncScene(altered)).rejects.toMatchObject({ code: 'mirror_altered' });
+        expect(service.requests).toEqual([]);
+        expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({
+          code: 0,
+          status: 'completed',
+        });
+        expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
+        expect(await syncScene(altered)).toMatchObject({ code: 0, status: 'completed' });
+      } finally {
+        service.onRequest = undefined;
+        service.lists.collections.pop();
+      }
+    },
+  );
+});
+
+describe('objects of others in the mirror', () => {
+  const objects: readonly [what: string, sql: string][] = [
+    ['a table', 'CREATE TABLE IF NOT EXISTS notes (text); INSERT INTO notes VALUES (1)'],
+    ['a view', 'CREATE VIEW IF NOT EXISTS titles AS SELECT source_document_title FROM document_exports'],
+    ['a plain index', 'CREATE INDEX IF NOT EXISTS mine ON document_exports (source_document_title)'],
+    [
+      "Litestream's tables",
+      `CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+       CREATE TABLE IF NOT EXISTS _litestream_lock (id INTEGER);
+       INSERT INTO _litestream_seq VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET seq = seq + 1`,
+    ],
+  ];
+
+  test.each(objects)('disturb no run, before it or while it goes on: %s', async (_what, sql) => {
+    await using own = copy();
+    const write = () => {
+      new Database(own.database).exec(sql).close();
+    };
+    write();
+    expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
+    own.service.onRequest = write;
+    try {
+      const synced = await syncScene(own);
+      expect(synced).toMatchObject({ code: 0, status: 'completed' });
+      for (const { completeness, walks } of synced.summary.resources)
+        expect({ completeness, walks }).toEqual({ completeness: 'proven', walks: 1 });
+      own.service.onRequest = undefined;
+      expect((await verifyMirror(own.database, { limit: 5, signal })).differences).toEqual([]);
+      expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
+    } finally {
+      own.service.onRequest = undefined;
+    }
+  });
+});
