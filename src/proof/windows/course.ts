@@ -1,0 +1,196 @@
+import { contradictedOnce, countedAnswers, doubtOfPage, endingAnswers } from './end.ts';
+import type { LearntOrder } from './order.ts';
+import { type PlaceRange, proveByOverlap } from './overlap.ts';
+import type { Identity, ItemsOf, PageAddress, PageAnswer, PageSummary } from './page.ts';
+import { overlapOf, Plan, pageAround } from './plan.ts';
+import { ReadingPlan } from './reading-plan.ts';
+import { placesToRepair, repairsMax } from './repairs.ts';
+import { type Ask, Requests } from './requests.ts';
+import { pagesOfSecondLook } from './second-look.ts';
+import { type KeyWindows, type Verdict, verdictByKey, wholePages, windowsByKey } from './verdict.ts';
+
+/** What a full sync of a list needs to know before its first request. */
+export interface CourseOptions {
+  readonly identity: Identity;
+  /** The greatest page size that the service serves. */
+  readonly largest: number;
+  /** Records that neighbouring pages have in common; as `overlapOf` says if it is not given. */
+  readonly overlap?: number;
+  readonly learnt: LearntOrder;
+  /** The total of the last run, so that more than one request is known at first; 0 if there was none. */
+  readonly expectedTotal: number;
+  /** Whether two rows of the mirror are the same record: then only keys tell how many there are. */
+  readonly hasTwins: boolean;
+  /** Whether a run of the last days has used an address: eight times `DOCMIRROR_FULL_EVERY`. */
+  readonly isUsed: (address: PageAddress) => boolean;
+  readonly itemsOf: ItemsOf;
+}
+
+/** So many answers that contradict their total are asked for once more. If there are more, the totals are no use. */
+const askedAgainMax = 12;
+const secondLooksMax = 3;
+
+/**
+ * A full sync of one list: which pages to ask for, and what they come to. Ask for what `next` says, as many at once as you like; tell
+ * `answered` of each answer as it arrives, in any order. If `next` returns null and nothing is under way, `verdict` is final; `lookAgain`
+ * can then be called with the rows that would go.
+ */
+export class Course {
+  readonly #options: CourseOptions;
+  readonly #requests: Requests;
+  /** Of a list without a visible key there is a second reading, by other pages, at addresses that were not used. */
+  readonly #plans: readonly [ReadingPlan, ReadingPlan];
+  #reading: 0 | 1 = 0;
+  #repairs = 0;
+  #looks = 0;
+  #verdict: Verdict | null = null;
+  #windows: KeyWindows | null = null;
+
+  constructor(options: CourseOptions) {
+    this.#options = options;
+    this.#requests = new Requests(options.isUsed);
+    this.#plans = [
+      new ReadingPlan(this.#plan(() => false)),
+      new ReadingPlan(this.#plan(this.#requests.isUsed)),
+    ];
+  }
+
+  /** All answers so far. */
+  get answers(): readonly PageAnswer[] {
+    return this.#requests.answers;
+  }
+
+  /** What the answers come to; null while there is more to ask for. */
+  get verdict(): Verdict | null {
+    return this.#verdict;
+  }
+
+  /** The page to ask for now; null if an answer has to come first, or if there is nothing more to ask for. */
+  next(): Ask | null {
+    for (;;) {
+      const ask = this.#requests.send();
+      if (ask !== null || this.#verdict !== null) return ask;
+      const page = this.#looks > 0 ? null : this.#plans[this.#reading].next(this.#total());
+      if (page !== null) this.#requests.add(page, this.#reading);
+      else if (this.#requests.areUnderWay) return null;
+      else this.#weigh();
+    }
+  }
+
+  /** Notes an answer. `summary` is that of the page, read or known. */
+  answered(ask: Ask, total: number, summary: PageSummary): PageAnswer {
+    const answer = this.#requests.enter(ask, total, summary);
+    const doubt = doubtOfPage(answer, this.answers);
+    if (doubt === 'cut') this.#agree('the service sends pages of another size than it was asked for');
+    if (doubt === 'again') this.#requests.add(answer, answer.reading, answer.isSecondLook);
+    return answer;
+  }
+
+  /**
+   * Asks for a second look at rows that would go. Call it again with those that are not confirmed by it.
+   *
+   * @param keys of these rows; one for each row if it has none.
+   * @returns false if there is no second look, because the rule needs none, or no address is left, or there were enough of them.
+   */
+  lookAgain(keys: Float64Array): boolean {
+    if (this.#verdict === null || keys.length === 0 || this.#looks >= secondLooksMax) return false;
+    const { isUsed } = this.#requests;
+    const look = {
+      ...this.#options,
+      keys,
+      isUsed,
+      newestTotal: this.#total(),
+      wholePlan: this.#plan(isUsed),
+    };
+    const pages = pagesOfSecondLook(this.#verdict.rule, this.#windows, look);
+    for (const page of pages) this.#requests.add(page, 0, true);
+    if (pages.length === 0) return false;
+    this.#looks++;
+    this.#verdict = null;
+    return true;
+  }
+
+  #plan(isUsed: (address: PageAddress) => boolean): Plan {
+    const { largest, identity, overlap = overlapOf(largest, identity) } = this.#options;
+    return new Plan(largest, overlap, isUsed);
+  }
+
+  /** How many records the list has, by the newest answer. */
+  #total(): number {
+    return this.#requests.newest?.total ?? this.#options.expectedTotal;
+  }
+
+  /** All that was asked for has arrived: is that enough, and if not, what else helps? */
+  #weigh(): void {
+    const { identity, learnt, itemsOf } = this.#options;
+    const { answers } = this.#requests;
+    const again = contradictedOnce(answers);
+    if (again.length > 0 && again.length <= askedAgainMax) {
+      for (const answer of again) this.#requests.add(answer, answer.reading, answer.isSecondLook);
+      return;
+    }
+    const { isWhole, isConfirmed } = wholePages(answers);
+    if (!isWhole) this.#windows = windowsByKey(answers, learnt, identity, itemsOf);
+    if (isWhole) this.#verdict = { rule: 'page', isProven: true, isConfirmed };
+    else if (this.#windows?.isProven) this.#verdict = verdictByKey(this.#windows);
+    else if (!this.#goesOn()) this.#weighRules();
+  }
+
+  /** Whether the plan has another page to ask for, or can't come to the end of the list. */
+  #goesOn(): boolean {
+    const plan = this.#plans[this.#reading];
+    const beyond = this.#looks > 0 ? null : plan.nextBeyond(this.answers);
+    if (beyond !== null) this.#requests.add(beyond, this.#reading);
+    else if (plan.stopsBefore(this.#total()))
+      this.#agree('pages are too small for a plan of pages that overlap');
+    return beyond !== null || this.#verdict !== null;
+  }
+
+  #weighRules(): void {
+    if (this.#windows === null) {
+      this.#weighOverlap();
+      return;
+    }
+    const places = placesToRepair(this.#windows.chains, this.#total());
+    if (!this.#repair(places, 0)) this.#verdict = verdictByKey(this.#windows);
+  }
+
+  #weighOverlap(): void {
+    const { identity, itemsOf, hasTwins } = this.#options;
+    // If an answer of the second look is out of order, the first reading is all that there is.
+    if (hasTwins || this.#looks > 0) {
+      this.#agree(hasTwins ? 'two rows of the mirror are the same record' : 'a page is out of order');
+      return;
+    }
+    const isSecondDue = this.#reading === 0; // guard: two readings
+    if (isSecondDue) {
+      this.#reading = 1;
+      return;
+    }
+    const readings = [0, 1].map(number => this.answers.filter(({ reading }) => reading === number));
+    const ending = endingAnswers(countedAnswers(this.answers));
+    const overlap = proveByOverlap(readings, ending, identity, itemsOf);
+    if (overlap.kind === 'unfit') this.#agree(overlap.reason);
+    else if (overlap.kind === 'proven')
+      this.#verdict = { rule: 'overlap', isProven: true, isConfirmed: true };
+    else if (!this.#repair(overlap.at, overlap.reading)) this.#agree('pages do not hang together');
+  }
+
+  /** Asks for pages around places that are open in a reading; false if there is nothing that they could tell. */
+  #repair(places: readonly PlaceRange[], reading: number): boolean {
+    const { largest } = this.#options;
+    const { isUsed, isUsedNow } = this.#requests;
+    for (const { from, to } of places) {
+      if (this.#repairs >= repairsMax) break;
+      const page = pageAround(from, to, largest, isUsed) ?? pageAround(from, to, largest, isUsedNow);
+      if (page === null) continue;
+      this.#repairs++;
+      this.#requests.add(page, reading);
+    }
+    return this.#requests.areQueued;
+  }
+
+  #agree(reason: string): void {
+    this.#verdict = { rule: 'agreement', isProven: false, reason };
+  }
+}

@@ -1,0 +1,74 @@
+import { addressText, beginOf, isLater, type PageAnswer } from './page.ts';
+
+/**
+ * What an answer's own total says of it. A full page is contradicted by a total that does not reach its end, a page that is not full by
+ * a total that is not its first place plus its items. An answer at or beyond its own total says nothing.
+ */
+export type TotalCheck = 'agrees' | 'contradicts' | 'silent';
+
+/** Holds an answer against its own total. A list without records is the one answer that begins at its total and says something. */
+export function checkTotal(answer: PageAnswer): TotalCheck {
+  const { total, size, summary } = answer;
+  const begin = beginOf(answer);
+  if (isOfEmptyList(answer)) return 'agrees';
+  if (begin >= total) return 'silent';
+  const end = begin + summary.count;
+  const isFull = summary.count >= size;
+  return (isFull ? total >= end : total === end) ? 'agrees' : 'contradicts';
+}
+
+/** Whether an answer is the first page of a list without records. */
+export function isOfEmptyList({ index, total, summary }: PageAnswer): boolean {
+  return index === 0 && total === 0 && summary.count === 0;
+}
+
+/**
+ * The answers that count: if an answer contradicts its own total and a later one is of the same address, only the later one does. Count
+ * and items may come from two queries, and a change between them is no lie.
+ */
+export function countedAnswers(answers: readonly PageAnswer[]): PageAnswer[] {
+  const newest = new Map<string, PageAnswer>();
+  for (const answer of answers) {
+    const other = newest.get(addressText(answer));
+    if (other === undefined || isLater(answer, other)) newest.set(addressText(answer), answer);
+  }
+  return answers.filter(
+    answer => checkTotal(answer) !== 'contradicts' || newest.get(addressText(answer)) === answer,
+  );
+}
+
+/** The answers that contradict their own total and were not yet asked for once more. */
+export function contradictedOnce(answers: readonly PageAnswer[]): PageAnswer[] {
+  const times = new Map<string, number>();
+  for (const answer of answers) times.set(addressText(answer), (times.get(addressText(answer)) ?? 0) + 1);
+  return answers.filter(
+    answer => checkTotal(answer) === 'contradicts' && times.get(addressText(answer)) === 1,
+  );
+}
+
+/**
+ * Whether a page is to be asked for once more at once, or shows that pages are of another size than they were asked for: it has more
+ * records, or it is the first page, and two answers of it do not fit their totals. A service that cuts pages in silence, or filters
+ * after paging, is found out before all pages are read.
+ */
+export function doubtOfPage(answer: PageAnswer, answers: readonly PageAnswer[]): 'again' | 'cut' | null {
+  if (answer.summary.count > answer.size) return 'cut';
+  if (answer.index > 0 || checkTotal(answer) !== 'contradicts') return null;
+  const isSecond = answers.some(other => other !== answer && addressText(other) === addressText(answer));
+  return isSecond ? 'cut' : 'again';
+}
+
+/**
+ * Which of the answers that count end the list: pages that are not full and agree with their total, if no answer contradicts its own. A
+ * total can forbid a claim, and can't make one: pages that are not full may lie in the middle of a list, and a full one may be cut off.
+ */
+export function endingAnswers(counted: readonly PageAnswer[]): ReadonlySet<PageAnswer> {
+  if (counted.some(answer => checkTotal(answer) === 'contradicts')) return new Set(); // guard: contradicted totals
+  return new Set(counted.filter(isEnding));
+}
+
+/** A page without records is at or beyond its total, or contradicts it, so it ends nothing; but for that of an empty list. */
+function isEnding(answer: PageAnswer): boolean {
+  if (answer.summary.count >= answer.size) return false; // guard: full pages end nothing
+  return checkTotal(answer) === 'agrees'; // guard: the end by its own total
+}

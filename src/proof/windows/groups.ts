@@ -1,0 +1,24 @@
+/** Numbers from 0 that are joined to groups, step by step. */
+export class Groups {
+  readonly #parents: Int32Array;
+
+  constructor(count: number) {
+    this.#parents = Int32Array.from({ length: count }, (_, at) => at);
+  }
+
+  /** What all numbers of a group have in common. */
+  of(number: number): number {
+    let group = number;
+    while (this.#parents[group] !== group) group = this.#parents[group] as number;
+    this.#parents[number] = group;
+    return group;
+  }
+
+  areOne(number: number, other: number): boolean {
+    return this.of(number) === this.of(other);
+  }
+
+  join(number: number, other: number): void {
+    this.#parents[this.of(other)] = this.of(number);
+  }
+}

@@ -1,0 +1,30 @@
+import type { PageAnswer } from './page.ts';
+
+/** Along a list in this direction its keys rise, or fall. */
+export type Direction = 'up' | 'down';
+
+/** What the last proven full sync showed of a list's order: a direction; that its records are in no order of their keys; null if there was none. */
+export type LearntOrder = Direction | 'none' | null;
+
+/**
+ * The direction that all answers have. The order is not assumed: one answer that is not in it ends the proof by key for the list, and so
+ * does one in the last proven full sync.
+ *
+ * @returns null if there is none. If the keys fit both directions, the learnt one.
+ */
+export function directionOf(answers: readonly PageAnswer[], learnt: LearntOrder): Direction | null {
+  const isUp = answers.every(({ summary }) => summary.isUp); // guard: all answers are in order
+  const isDown = answers.every(({ summary }) => summary.isDown);
+  if (learnt === 'none') return null; // guard: order of the last full sync
+  if (isUp && learnt !== 'down') return 'up';
+  if (isDown && learnt !== 'up') return 'down';
+  return null;
+}
+
+/** What a proven full sync shows of the order, for the next run; null if its records fit both directions. */
+export function learntOrder(answers: readonly PageAnswer[]): LearntOrder {
+  const isUp = answers.every(({ summary }) => summary.isUp);
+  const isDown = answers.every(({ summary }) => summary.isDown);
+  if (isUp && isDown) return null;
+  return isUp ? 'up' : isDown ? 'down' : 'none';
+}

@@ -1,0 +1,43 @@
+import { beginOf, type PageAddress, type PageAnswer } from './page.ts';
+import { type Plan, reachOf } from './plan.ts';
+
+/** Pages beyond the last needed one that are asked for while they come full, although no total tells of them. */
+const pagesBeyondMax = 20;
+
+/** How far a reading has come with its plan: the list ends where the newest total says, and that may change while it is read. */
+export class ReadingPlan {
+  readonly #plan: Plan;
+  #cursor = 0;
+  #beyond = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  /** The next page that a list of `total` records needs; null if there is none. */
+  next(total: number): PageAddress | null {
+    const page = this.#plan.at(this.#cursor);
+    const before = this.#plan.at(this.#cursor - 1);
+    if (page === null) return null;
+    if (before !== null && (beginOf(page) >= total || reachOf(before) > total)) return null;
+    this.#cursor++;
+    return page;
+  }
+
+  /** One page more if the last one came full: then the list may go on, whatever the totals say. */
+  nextBeyond(answers: readonly PageAnswer[]): PageAddress | null {
+    const last = this.#plan.at(this.#cursor - 1);
+    const page = this.#plan.at(this.#cursor);
+    if (last === null || page === null || this.#beyond >= pagesBeyondMax) return null;
+    const answer = answers.findLast(({ index, size }) => index === last.index && size === last.size);
+    if (answer === undefined || answer.summary.count < answer.size) return null;
+    this.#beyond++;
+    this.#cursor++;
+    return page;
+  }
+
+  /** Whether the plan can't go on to the end of a list of `total` records. */
+  stopsBefore(total: number): boolean {
+    return this.#plan.countFor(total) === null;
+  }
+}

@@ -1,0 +1,41 @@
+import { type Identity, type ItemsOf, isSameRecord, type PageItems } from './page.ts';
+import type { Window } from './window.ts';
+
+/**
+ * Whether two windows show the same record. `later` begins where `earlier` begins, or after it, in the order of the list. Most
+ * neighbours show it at their edges; if they do not, the items are looked through.
+ */
+export function shareRecord(earlier: Window, later: Window, identity: Identity, itemsOf: ItemsOf): boolean {
+  const a = earlier.answer.summary;
+  const b = later.answer.summary;
+  if (a.count === 0 || b.count === 0) return false;
+  if (a.digest === b.digest) return true;
+  if (haveCommon(a.tail, b.head, identity)) return true;
+  const all = itemsOf(earlier.answer);
+  if (all === null) return false;
+  if (haveCommon(all, b.head, identity)) return true;
+  const others = itemsOf(later.answer);
+  return others !== null && haveCommon(all, others, identity);
+}
+
+/** Both are in order; keys that fall are walked through as those that rise are. */
+function haveCommon(a: PageItems, b: PageItems, identity: Identity): boolean {
+  const isDown = isFalling(a.keys) || isFalling(b.keys);
+  let from = 0;
+  for (let atB = 0; atB < b.keys.length; atB++) {
+    const key = b.keys[atB] as number;
+    while (from < a.keys.length && isBefore(a.keys[from] as number, key, isDown)) from++;
+    for (let atA = from; atA < a.keys.length && a.keys[atA] === key; atA++) {
+      if (isSameRecord(a, atA, b, atB, identity)) return true;
+    }
+  }
+  return false;
+}
+
+function isBefore(key: number, other: number, isDown: boolean): boolean {
+  return isDown ? key > other : key < other;
+}
+
+function isFalling(keys: Float64Array): boolean {
+  return (keys[0] as number) > (keys.at(-1) as number);
+}

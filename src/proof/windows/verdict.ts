@@ -1,0 +1,82 @@
+import { type Chain, chainsOf, openRanges } from './cover.ts';
+import { countedAnswers, endingAnswers } from './end.ts';
+import { type Direction, directionOf, type LearntOrder } from './order.ts';
+import type { Identity, ItemsOf, PageAnswer } from './page.ts';
+import { type KeyRange, keysOf, type Window, windowOf } from './window.ts';
+
+/** What the answers of a run come to. */
+export type Verdict =
+  /** One answer shows the whole list; its order does not matter. */
+  | { readonly rule: 'page'; readonly isProven: true; readonly isConfirmed: boolean }
+  | ByKey
+  /**
+   * The list hangs together by records that pages share, in an order that nobody sees. So a row that is not shown may go only if the
+   * last run showed it gone, too.
+   */
+  | { readonly rule: 'overlap'; readonly isProven: true; readonly isConfirmed: boolean }
+  /** Windows prove nothing here: two complete readings have to agree. */
+  | { readonly rule: 'agreement'; readonly isProven: false; readonly reason: string };
+
+/** Windows on keys. All ranges are of keys as the records have them, from the lower to the higher one. */
+export interface ByKey {
+  readonly rule: 'key';
+  readonly isProven: boolean;
+  readonly direction: Direction;
+  /** Keys of which no window speaks: rows there stay as they are, and are undecided if no answer shows them. */
+  readonly open: readonly KeyRange[];
+  /** Keys of which no second window speaks, asked for later at an unused address: rows there may not go yet. */
+  readonly unconfirmed: readonly KeyRange[];
+  /** Why it is not proven; null if it is. */
+  readonly reason: string | null;
+}
+
+/** The windows of a run on the keys of a list, and how they hang together. */
+export interface KeyWindows {
+  readonly direction: Direction;
+  readonly windows: readonly Window[];
+  readonly chains: readonly Chain[];
+  readonly isProven: boolean;
+}
+
+/** Whether one answer shows the whole list, and whether a second one does. */
+export function wholePages(answers: readonly PageAnswer[]): { isWhole: boolean; isConfirmed: boolean } {
+  const whole = [...endingAnswers(countedAnswers(answers))].filter(({ index }) => index === 0);
+  return {
+    isWhole: whole.length > 0,
+    isConfirmed: whole.some(({ isSecondLook }) => isSecondLook) && whole.some(answer => !answer.isSecondLook),
+  };
+}
+
+/** The windows of a list whose answers are in the order of a key; null if they are not. */
+export function windowsByKey(
+  answers: readonly PageAnswer[],
+  learnt: LearntOrder,
+  identity: Identity,
+  itemsOf: ItemsOf,
+): KeyWindows | null {
+  const direction = directionOf(answers, learnt);
+  if (direction === null) return null;
+  const counted = countedAnswers(answers);
+  const ending = endingAnswers(counted);
+  const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer), direction, identity) ?? []);
+  const chains = chainsOf(windows, identity, itemsOf);
+  const first = chains[0];
+  const isProven = first !== undefined && openRanges(first.windows).length === 0;
+  return { direction, windows, chains, isProven };
+}
+
+/** What windows on keys come to, for whoever writes the mirror. */
+export function verdictByKey({ direction, windows, isProven }: KeyWindows): ByKey {
+  const asKeys = (range: KeyRange) => keysOf(range, direction);
+  const [seconds, firsts] = [true, false].map(isSecond =>
+    windows.filter(({ answer }) => answer.isSecondLook === isSecond),
+  ) as [Window[], Window[]];
+  return {
+    rule: 'key',
+    isProven,
+    direction,
+    open: openRanges(windows).map(asKeys),
+    unconfirmed: [...openRanges(firsts), ...openRanges(seconds)].map(asKeys), // guard: a second look
+    reason: isProven ? null : 'answers do not speak of all keys: the list changes faster than it can be read',
+  };
+}

@@ -1,0 +1,159 @@
+import type { Bound } from './every-world.ts';
+import type { SmallQuirk } from './small-world.ts';
+
+/** How long it may take: seconds, about a minute, or some minutes on one core. */
+export type Length = 'short' | 'long' | 'whole';
+
+const base = { quirk: 'none', isDown: false, overlap: 1, recordsMin: 0, underWayMax: 1 } as const;
+
+/** A bound, and what it is about in a few words. */
+export interface NamedBound extends Bound {
+  readonly name: string;
+  /** True if incremental syncs are played, not full ones. */
+  readonly isGrowth?: boolean;
+}
+
+const wrongServices: readonly SmallQuirk[] = [
+  'filter',
+  'filtered total',
+  'cut sizes',
+  'empty beyond',
+  'last page again',
+  'one total short',
+  'cut sizes, no total',
+];
+
+/**
+ * What is played. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one direction. Where
+ * keys repeat, pages have to overlap by two records, and no plan of pages of one to three does that: there any pages are asked for.
+ * The number of the first page is only its name, so both are one world. What becomes of a row depends on no other row, so a mirror
+ * that knows nothing and those that know all that is listed and dead rows stand for all mirrors.
+ */
+export function boundsOf(length: Length): NamedBound[] {
+  const changes = { short: 0, long: 1, whole: 2 }[length];
+  const ids = { ...base, order: 'id', recordsMax: 4 } as const;
+  const ties = { ...base, order: 'ties' } as const;
+  const unseen = { ...base, order: 'unseen' } as const;
+  return [
+    ...[1, 2, 3].map(largest => ({
+      ...ids,
+      name: `ids, pages up to ${largest}`,
+      largest,
+      changesMax: largest === 3 ? changes + 1 : changes,
+    })),
+    { ...ids, name: 'ids, two requests under way', largest: 3, underWayMax: 2, changesMax: changes },
+    { ...ids, name: 'ids that fall', isDown: true, largest: 3, changesMax: changes },
+    {
+      ...ids,
+      name: 'ids, any three pages',
+      recordsMax: 3,
+      largest: 3,
+      anyPages: length === 'short' ? 2 : 3,
+      changesMax: changes,
+    },
+    { ...ties, name: 'ties, pages up to 3', largest: 3, recordsMax: 4, changesMax: Math.min(1, changes) },
+    {
+      ...ties,
+      name: 'ties, any three pages',
+      largest: 3,
+      recordsMax: 3,
+      anyPages: length === 'short' ? 2 : 3,
+      changesMax: Math.min(1, changes),
+    },
+    {
+      ...ties,
+      name: 'ties, pages up to 5',
+      largest: 5,
+      overlap: 2,
+      recordsMin: 5,
+      recordsMax: 6,
+      changesMax: Math.min(1, changes),
+    },
+    {
+      ...ties,
+      name: 'ties, two requests under way',
+      largest: 5,
+      overlap: 2,
+      recordsMin: 6,
+      recordsMax: 6,
+      underWayMax: 2,
+      changesMax: Math.min(1, changes),
+    },
+    {
+      ...ties,
+      name: 'ties that fall',
+      isDown: true,
+      largest: 6,
+      overlap: 2,
+      recordsMin: 6,
+      recordsMax: 6,
+      changesMax: Math.min(1, changes),
+    },
+    { ...unseen, name: 'unseen order, pages up to 4', largest: 4, recordsMax: 4, changesMax: changes },
+    {
+      ...unseen,
+      name: 'unseen order, pages up to 5',
+      largest: 5,
+      recordsMin: 5,
+      recordsMax: 5,
+      changesMax: changes,
+    },
+    {
+      ...unseen,
+      name: 'unseen order, two requests under way',
+      largest: 5,
+      recordsMin: 5,
+      recordsMax: 5,
+      underWayMax: 2,
+      changesMax: Math.min(1, changes),
+    },
+    {
+      ...unseen,
+      order: 'name',
+      name: 'ids in another order',
+      largest: 5,
+      recordsMin: 4,
+      recordsMax: 5,
+      changesMax: Math.min(1, changes),
+    },
+    {
+      ...ids,
+      order: 'inverted',
+      name: 'ids with one inversion',
+      largest: 3,
+      recordsMin: 5,
+      recordsMax: 5,
+      changesMax: changes + 1,
+    },
+    ...[false, true].map(isDown => ({
+      ...ids,
+      name: `growth, ids that ${isDown ? 'fall' : 'rise'}`,
+      isGrowth: true,
+      isDown,
+      recordsMax: 5,
+      largest: 3,
+      changesMax: changes + 1,
+    })),
+    ...[false, true].map(isDown => ({
+      ...ties,
+      name: `growth, ties that ${isDown ? 'fall' : 'rise'}`,
+      isGrowth: true,
+      isDown,
+      largest: 5,
+      overlap: 2,
+      recordsMax: 6,
+      changesMax: Math.min(2, changes + 1),
+    })),
+    ...wrongServices.flatMap(quirk => [
+      { ...ids, name: `ids, ${quirk}`, quirk, largest: 3, changesMax: changes },
+      {
+        ...unseen,
+        name: `unseen order, ${quirk}`,
+        quirk,
+        largest: 5,
+        recordsMax: 5,
+        changesMax: Math.min(1, changes),
+      },
+    ]),
+  ];
+}

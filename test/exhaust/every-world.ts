@@ -1,0 +1,241 @@
+import type { Identity, PageAddress } from '../../src/proof/windows/page.ts';
+import { Choices } from './choices.ts';
+import type * as Core from './core.ts';
+import { type Mirror, playNight } from './night.ts';
+import { copyOf, type Wrong, wrongs } from './oracle.ts';
+import { Pages, type WorldRecord } from './records.ts';
+import { hasIds, type SmallOrder, type SmallQuirk, SmallWorld, type Story } from './small-world.ts';
+
+/** How far worlds go. */
+export interface Bound {
+  readonly order: SmallOrder;
+  readonly quirk: SmallQuirk;
+  readonly isDown: boolean;
+  /** The greatest page size of the service. */
+  readonly largest: number;
+  /** How many records neighbouring pages have in common, at the least. */
+  readonly overlap: number;
+  readonly recordsMin: number;
+  readonly recordsMax: number;
+  readonly changesMax: number;
+  readonly underWayMax: number;
+  /** If it is given, every sequence of so many pages is asked for instead of what docmirror would ask for. */
+  readonly anyPages?: number;
+}
+
+/** What all worlds within a bound came to. */
+export interface Count {
+  worlds: number;
+  /** By the rule that proved it. */
+  readonly claims: Map<string, number>;
+  readonly wrong: Map<string, number>;
+  /** The shortest story of something wrong, by what and by which rule. */
+  readonly smallest: Map<string, Story>;
+}
+
+/** Keys, in the order of lists that rise, and twins by equal contents: a list of fewer records has the first of them. */
+const listsWithTies: readonly (readonly (readonly [key: number, content: number])[])[] = [
+  [
+    [256, 1],
+    [256, 2],
+    [256, 3],
+    [256, 4],
+  ],
+  [
+    [256, 1],
+    [256, 2],
+    [512, 3],
+    [512, 4],
+    [512, 5],
+    [768, 6],
+  ],
+  [
+    [256, 1],
+    [512, 2],
+    [512, 3],
+    [768, 4],
+    [768, 5],
+    [1024, 6],
+  ],
+  [
+    [256, 1],
+    [512, 2],
+    [768, 3],
+    [768, 4],
+    [1024, 5],
+    [1280, 6],
+  ],
+  [
+    [256, 1],
+    [512, 2],
+    [512, 3],
+    [512, 4],
+    [768, 5],
+    [768, 6],
+  ],
+  [
+    [256, 1],
+    [512, 2],
+    [768, 3],
+    [1024, 4],
+    [1024, 5],
+    [1024, 6],
+  ],
+  [
+    [256, 1],
+    [512, 2],
+    [512, 2],
+    [768, 4],
+    [768, 4],
+    [1024, 6],
+  ],
+  [
+    [256, 1],
+    [256, 1],
+    [512, 3],
+    [768, 4],
+    [1024, 5],
+    [1024, 5],
+  ],
+];
+
+/** Ids of lists that are in another order than that of their ids. */
+const listsByName = {
+  name: [
+    [512, 256, 768, 1024, 1280, 1536],
+    [256, 768, 512, 1024, 1280, 1536],
+    [512, 768, 1024, 256, 1280, 1536],
+    [1024, 256, 512, 768, 1280, 1536],
+    [256, 512, 1024, 768, 1280, 1536],
+  ],
+  inverted: [[512, 1024, 1280, 256, 768]],
+} as const;
+
+/** Contents of lists without ties: only where no key is seen can two records be the same. */
+function contentsOf(order: SmallOrder): readonly (readonly number[])[] {
+  const plain = [1, 2, 3, 4, 5, 6];
+  if (order === 'id') return [plain];
+  return [plain, [1, 1, 3, 4, 5, 6], [1, 2, 3, 3, 5, 6], [1, 2, 3, 4, 5, 1]];
+}
+
+/** Rows of records that were gone before the run, at places where a key can be. */
+const deadKeys = [128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1792];
+
+/**
+ * Plays every world within a bound: every list, mirror, sequence of changes and order of answers.
+ *
+ * @param isFirstEnough whether to stop when something is wrong.
+ */
+export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = false): Count {
+  const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
+  for (const records of listsOf(bound)) {
+    const pages = new Pages(core, identityOf(bound.order));
+    const choices = new Choices();
+    do {
+      const world = new SmallWorld({ ...bound, records }, choices);
+      const mirror = mirrorOf(records, bound, choices);
+      const before = copyOf(mirror.rows);
+      const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
+      const options = { ...bound, ...script, identity: identityOf(bound.order), isUsed: () => false };
+      const night = playNight(core, mirror, world, pages, options);
+      enter(count, night.verdict, wrongs(world, mirror, before, night), world.story);
+      if (isFirstEnough && count.wrong.size > 0) return count;
+    } while (choices.advance());
+  }
+  return count;
+}
+
+/** Pages of all sizes up to the largest, those that can have a record and one more. No page is asked for twice. */
+function scriptOf({ largest, recordsMax }: Bound, count: number, choices: Choices): PageAddress[] {
+  const pages: PageAddress[] = [];
+  for (let size = 1; size <= largest; size++)
+    for (let index = 0; index * size <= recordsMax; index++) pages.push({ index, size });
+  const script: PageAddress[] = [];
+  for (let left = count; left > 0; left--) {
+    const [page] = pages.splice(choices.next(pages.length), 1);
+    if (page !== undefined) script.push(page);
+  }
+  return script;
+}
+
+/** Counts a world. */
+export function enter(
+  count: Count,
+  { rule, isProven }: { rule: string; isProven: boolean },
+  found: readonly [Wrong, number][],
+  story: Story,
+): void {
+  count.worlds++;
+  if (isProven) add(count.claims, rule);
+  for (const [what, record] of found) {
+    const name = `${what}, by ${rule}`;
+    add(count.wrong, name);
+    const known = count.smallest.get(name);
+    if (known === undefined || known.length > story.length + 1)
+      count.smallest.set(name, [...story, `${what}: ${record}`]);
+  }
+}
+
+function add(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function identityOf(order: SmallOrder): Identity {
+  return hasIds(order) ? 'id' : 'content';
+}
+
+/** The lists, each once: those that are the same but for names are one. */
+export function listsOf({ order, recordsMin, recordsMax, isDown }: Bound): WorldRecord[][] {
+  const whole: WorldRecord[][] =
+    order === 'name' || order === 'inverted'
+      ? listsByName[order].map(list => list.map((key, at) => recordOf(order, key, at + 1)))
+      : order === 'ties'
+        ? listsWithTies.map(list => list.map(([key, content], id) => ({ id, key, content })))
+        : contentsOf(order).map(contents =>
+            contents.map((content, at) => recordOf(order, (at + 1) * 256, content)),
+          );
+  const lists = new Map<string, WorldRecord[]>();
+  for (const list of whole) {
+    for (let count = recordsMin; count <= Math.min(recordsMax, list.length); count++) {
+      const records = list.slice(0, count);
+      if (isDown) records.reverse();
+      lists.set(JSON.stringify(records), records);
+    }
+  }
+  return [...lists.values()];
+}
+
+function recordOf(order: SmallOrder, key: number, content: number): WorldRecord {
+  return {
+    id: identityOf(order) === 'id' ? key : content,
+    key: order === 'unseen' ? Number.NaN : key,
+    content,
+  };
+}
+
+/**
+ * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. What becomes of a row depends on the
+ * answers and on no other row, so the mirrors that know some of the listed records are played with these.
+ */
+function mirrorOf(records: readonly WorldRecord[], { order, anyPages }: Bound, choices: Choices): Mirror {
+  const rows: Mirror['rows'] = new Map();
+  const mirror: Mirror = { rows, learnt: order === 'name' ? 'none' : null, goneBefore: new Set(), total: 0 };
+  const isRowAlone = order !== 'unseen' && anyPages === undefined;
+  const chosen = choices.next(isRowAlone ? deadKeys.length + 2 : order === 'unseen' ? 3 : 2);
+  if (chosen === 0) return mirror;
+  for (const record of records) {
+    const row = rows.get(record.content);
+    if (row === undefined) rows.set(record.content, { record, count: 1 });
+    else row.count++;
+  }
+  const keys = records.map(({ key }) => key);
+  for (const [at, key] of deadKeys.entries()) {
+    const isThere = chosen === 1 || !isRowAlone || at === chosen - 2;
+    if (!isThere || (identityOf(order) === 'id' && keys.includes(key))) continue;
+    const record = { ...recordOf(order, key, 50 + at), id: identityOf(order) === 'id' ? key : 50 + at };
+    rows.set(record.content, { record, count: 1 });
+  }
+  // The last run may have shown them gone: a second run that does the same removes them.
+  if (order === 'unseen' && chosen === 2) mirror.goneBefore = new Set(rows.keys());
+  return mirror;
+}

@@ -1,0 +1,54 @@
+// Plays worlds against the core of proof by windows, and prints what it came to:
+// npm run exhaust [-- --length short|long|whole]    every small world within bounds
+// npm run exhaust -- --random 6000 [--from 1]       so many larger worlds, by chance
+import { parseArgs } from 'node:util';
+import { boundsOf, type Length } from './bounds.ts';
+import * as core from './core.ts';
+import { playEveryGrowth } from './every-growth.ts';
+import { playEveryWorld } from './every-world.ts';
+import { RandomTables } from './random-tables.ts';
+import { playWorld } from './random-worlds.ts';
+
+const { values } = parseArgs({
+  options: {
+    length: { type: 'string', default: 'whole' },
+    random: { type: 'string' },
+    from: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const wrong =
+  values.random === undefined ? playBounds(values.length as Length) : playRandom(Number(values.random));
+process.exitCode = wrong > 0 ? 1 : 0;
+
+function playBounds(length: Length): number {
+  let worlds = 0;
+  const claims = new Map<string, number>();
+  let found = 0;
+  for (const { name, ...bound } of boundsOf(length)) {
+    if (!name.includes(values.only)) continue;
+    const startedAt = performance.now();
+    const count = bound.isGrowth ? playEveryGrowth(core, bound) : playEveryWorld(core, bound);
+    const said = [...count.claims].map(([rule, number]) => `${number} by ${rule}`).join(', ');
+    const wrongs = [...count.wrong.values()].reduce((sum, number) => sum + number, 0);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.log(`${name}: ${count.worlds} worlds, proven ${said || 'none'}, ${wrongs} wrong (${seconds} s)`);
+    for (const [what, story] of count.smallest) console.log(`  ${what}, in\n    ${story.join('\n    ')}`);
+    worlds += count.worlds;
+    found += wrongs;
+    for (const [rule, number] of count.claims) claims.set(rule, (claims.get(rule) ?? 0) + number);
+  }
+  console.log(
+    `\n${worlds} worlds; proven: ${[...claims].map(([rule, number]) => `${number} by ${rule}`).join(', ')}; ${found} wrong`,
+  );
+  return found;
+}
+
+function playRandom(count: number): number {
+  const tables = new RandomTables();
+  const from = Number(values.from);
+  for (let seed = from; seed < from + count; seed++) tables.add(playWorld(core, seed));
+  console.log(tables.lines().join('\n'));
+  return tables.wrongCount;
+}

@@ -1,0 +1,202 @@
+import type { PageAddress } from '../../src/proof/windows/page.ts';
+import type { Choices } from './choices.ts';
+import type { NightService, Served } from './night.ts';
+import type { WorldRecord } from './records.ts';
+
+/**
+ * How the records of a small list are ordered. `ties`: by times that several share; `name`: they have ids, and are in another order;
+ * `inverted`: they look as if they were in the order of their ids.
+ */
+export type SmallOrder = 'id' | 'ties' | 'unseen' | 'name' | 'inverted';
+
+/** Whether records have ids. */
+export function hasIds(order: SmallOrder): boolean {
+  return order === 'id' || order === 'name' || order === 'inverted';
+}
+
+/** What is wrong with a service. */
+export type SmallQuirk =
+  | 'none'
+  | 'filter'
+  | 'filtered total'
+  | 'cut sizes'
+  | 'empty beyond'
+  | 'last page again'
+  | 'one total short'
+  | 'cut sizes, no total';
+
+/** A small list and what may happen to it. */
+export interface SmallWorldOptions {
+  readonly order: SmallOrder;
+  readonly records: readonly WorldRecord[];
+  /** True if the keys fall along the list. */
+  readonly isDown: boolean;
+  readonly changesMax: number;
+  readonly quirk: SmallQuirk;
+}
+
+/** What happened, for a person to read. */
+export type Story = string[];
+
+/** A list of a few records to which everything happens that can happen, one way at a time. */
+export class SmallWorld implements NightService {
+  readonly #options: SmallWorldOptions;
+  readonly #choices: Choices;
+  readonly story: Story = [];
+  readonly #hidden: number;
+  throughout: Map<number, number>;
+  listed: Set<number>;
+  /** True as long as nothing has changed since the run began. */
+  isStill = true;
+  #list: WorldRecord[];
+  #changesLeft: number;
+  #nextNumber = 100;
+
+  constructor(options: SmallWorldOptions, choices: Choices) {
+    this.#options = options;
+    this.#choices = choices;
+    this.#list = [...options.records];
+    this.#changesLeft = options.changesMax;
+    const isFilter = options.quirk === 'filter' || options.quirk === 'filtered total';
+    const hidden =
+      isFilter && this.#list.length > 0 ? this.#list[choices.next(this.#list.length)] : undefined;
+    this.#hidden = hidden?.content ?? -1;
+    this.throughout = this.#counts();
+    this.listed = new Set(this.throughout.keys());
+    this.story.push(`list ${this.#said(this.#list)}`);
+  }
+
+  change(): void {
+    while (this.#changesLeft > 0) {
+      const changes = this.#changes();
+      const chosen = this.#choices.next(changes.length + 1);
+      if (chosen === 0) return;
+      this.#changesLeft--;
+      this.isStill = false;
+      this.#list = changes[chosen - 1] as WorldRecord[];
+      this.#note();
+      this.story.push(`now ${this.#said(this.#list)}`);
+    }
+  }
+
+  /** The run begins only now: what happened before is not part of it. */
+  beginRun(): void {
+    this.throughout = this.#counts();
+    this.listed = new Set(this.throughout.keys());
+    this.isStill = true;
+    this.story.push('the run begins');
+  }
+
+  /** Records of now that were listed at every moment since the run began. */
+  listedAllTheTime(): WorldRecord[] {
+    return this.#list.filter(record => (this.throughout.get(this.nameOf(record)) ?? 0) > 0);
+  }
+
+  pick(underWay: number): number {
+    return underWay === 1 ? 0 : this.#choices.next(underWay);
+  }
+
+  answer({ index, size }: PageAddress): Served {
+    const served = this.#serve(index, size);
+    this.story.push(`page ${index} of ${size}: ${this.#said(served.records)}, total ${served.total}`);
+    return served;
+  }
+
+  /** What makes a record the same one. */
+  nameOf({ id, content }: WorldRecord): number {
+    return hasIds(this.#options.order) ? id : content;
+  }
+
+  #serve(index: number, size: number): Served {
+    const list = this.#list;
+    const cut = (asked: number, page: number) => list.slice(page * asked, (page + 1) * asked);
+    const visible = (records: readonly WorldRecord[]) =>
+      records.filter(({ content }) => content !== this.#hidden);
+    const total = list.length;
+    switch (this.#options.quirk) {
+      case 'filter':
+        return { records: visible(cut(size, index)), total };
+      case 'filtered total':
+        return { records: visible(cut(size, index)), total: visible(list).length };
+      case 'cut sizes':
+        return { records: cut(Math.min(size, 2), index), total };
+      case 'cut sizes, no total':
+        return { records: cut(Math.min(size, 2), index), total: 0 };
+      case 'empty beyond':
+        return { records: index > 1 ? [] : cut(size, index), total };
+      case 'last page again':
+        return { records: cut(size, Math.min(index, Math.max(0, Math.ceil(total / size) - 1))), total };
+      case 'one total short':
+        return { records: cut(size, index), total: Math.max(0, total - 1) };
+      default:
+        return { records: cut(size, index), total };
+    }
+  }
+
+  /** Every list that one change can make of this one. */
+  #changes(): WorldRecord[][] {
+    const list = this.#list;
+    const made: WorldRecord[][] = [];
+    for (const [at, record] of list.entries()) {
+      made.push(list.toSpliced(at, 1));
+      made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
+    }
+    for (let at = 0; at <= list.length; at++) {
+      for (const record of this.#inserted(list[at - 1], list[at])) made.push(list.toSpliced(at, 0, record));
+    }
+    for (let at = 1; at < list.length; at++) {
+      const [before, record] = [list[at - 1] as WorldRecord, list[at] as WorldRecord];
+      if (this.#options.order === 'ties' && before.key === record.key && before.content !== record.content)
+        made.push(list.toSpliced(at - 1, 2, record, before));
+    }
+    if (this.#options.order === 'unseen' || this.#options.order === 'name') made.push(...this.#moved());
+    return made;
+  }
+
+  #moved(): WorldRecord[][] {
+    const list = this.#list;
+    return list.flatMap((record, from) => {
+      const others = list.toSpliced(from, 1);
+      // A move by one place is the same as that of its neighbour.
+      const places = [...Array(list.length).keys()].filter(to => to !== from && to !== from - 1);
+      return places.map(to => others.toSpliced(to, 0, record));
+    });
+  }
+
+  /** New records that can come between two: with a key of their own or, if keys may be shared, with that of a neighbour; also a twin. */
+  #inserted(before: WorldRecord | undefined, after: WorldRecord | undefined): WorldRecord[] {
+    const { order, isDown } = this.#options;
+    const number = this.#nextNumber++;
+    const twins = before === undefined ? [] : [{ ...before, id: number }];
+    if (order === 'unseen') return [{ id: number, key: Number.NaN, content: number }, ...twins];
+    if (order === 'inverted') return [];
+    if (order === 'name') return [{ id: number, key: number, content: number }];
+    const [low, high] = isDown ? [after, before] : [before, after];
+    const key = ((low?.key ?? 0) + (high?.key ?? (low?.key ?? 0) + 1024)) / 2;
+    if (order === 'id') return [{ id: key, key, content: number }];
+    const shared = new Set([before, after].flatMap(record => (record === undefined ? [] : [record.key])));
+    const own = low !== undefined && low.key === high?.key ? [] : [{ id: number, key, content: number }];
+    return [...own, ...[...shared].map(other => ({ id: number, key: other, content: number })), ...twins];
+  }
+
+  #counts(): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const record of this.#list) {
+      if (record.content === this.#hidden) continue;
+      const name = this.nameOf(record);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  #note(): void {
+    const counts = this.#counts();
+    for (const [name, count] of this.throughout)
+      this.throughout.set(name, Math.min(count, counts.get(name) ?? 0));
+    for (const name of counts.keys()) this.listed.add(name);
+  }
+
+  #said(records: readonly WorldRecord[]): string {
+    return `[${records.map(({ key, content }) => (Number.isNaN(key) ? content : `${content}@${key}`)).join(' ')}]`;
+  }
+}
