@@ -148,8 +148,8 @@ function fill(database: string, count: number): void {
     INSERT INTO sync_runs (id, status, "trigger", started_at, completed_at, docmirror_version, base_url)
     VALUES (1, 'completed', 'manual', '2026-11-20T10:00:00.000Z', '2026-11-20T10:00:20.000Z', '0', 'https://a.example');
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
-    INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id)
-    SELECT i, 'Connection ' || i || printf('%.*c', 500, 'x'), 1, 1 FROM n;
+    INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _content)
+    SELECT i, 'Connection ' || i || printf('%.*c', 500, 'x'), 1, 1, randomblob(16) FROM n;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
     INSERT INTO document_exports (source_connection_id, source_document_title, source_document_kind,
       destination_connection_id, exported_at, _first_seen_run_id, _changed_run_id, _content)
