@@ -118,7 +118,9 @@ describe('a share as --database', () => {
     const before = readFileSync(shared);
     const { code, stdout, stderr } = await scene.run(...words, '--database', shared);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^docmirror: \S*share\.sqlite is a share: .*Name the mirror itself\.\n$/);
+    expect(stderr).toMatch(
+      /^docmirror: \S*share\.sqlite is a share, a copy for readers\. Name the mirror that it was made from\.\n$/,
+    );
     for (const name of ['copy.sqlite', 'other.sqlite'])
       expect(existsSync(join(scene.folder, name))).toBe(false);
     expect(readFileSync(shared).equals(before)).toBe(true);
@@ -222,17 +224,6 @@ describe.concurrent('a share that follows runs', () => {
       expect(readdirSync(folder)).toEqual(['share.sqlite']);
     });
   });
-
-  test('fails with a journal beside it, and the run is done all the same: exit 3', async () => {
-    await using scene = await setSharedScene({}, { exports: 1 });
-    await scene.sync();
-    writeFileSync(`${scene.path}-journal`, 'a journal');
-    scene.service.lists.collections.pop();
-    const { code, summary } = await scene.sync();
-    expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
-    const message = expect.stringContaining(`${scene.path}-journal lies there`);
-    expect(summary.share).toMatchObject({ error: { message } });
-  });
 });
 
 test('a share of a mirror of which no run has ended is empty, and says so', async () => {
@@ -251,14 +242,14 @@ type Place = (scene: Scene) => Promise<string>;
 
 describe.concurrent('in the place of a share', () => {
   test.each<[string, Place, RegExp]>([
-    ['the mirror itself', async ({ database }) => database, /is a mirror/],
+    ['the mirror itself', async ({ database }) => database, /is the mirror itself/],
     [
       'a link to the mirror',
       async ({ database, folder }) => {
         symlinkSync(database, join(folder, 'link'));
         return join(folder, 'link');
       },
-      /is a mirror/,
+      /is the mirror itself/,
     ],
     [
       'a backup',
@@ -268,14 +259,14 @@ describe.concurrent('in the place of a share', () => {
       },
       /is a mirror/,
     ],
-    ['the lock', async ({ database }) => `${database}.staging`, /is a name for what/],
+    ['the lock', async ({ database }) => `${database}.staging`, /is the lock of a mirror/],
     [
       'a lock under another name',
       async ({ database, folder }) => {
         writeFileSync(join(folder, 'lock'), readFileSync(`${database}.staging`));
         return join(folder, 'lock');
       },
-      /is a mirror's lock/,
+      /is the lock of a mirror/,
     ],
     [
       'a key',
@@ -283,11 +274,15 @@ describe.concurrent('in the place of a share', () => {
         await run('audit', 'keygen', join(folder, 'key.pem'));
         return join(folder, 'key.pem');
       },
-      /is a key/,
+      /is a private key/,
     ],
     ['a folder', async ({ folder }) => folder, /is a folder/],
-    ['a name beside a database', async ({ folder }) => join(folder, 'x.sqlite-wal'), /is a name for/],
-    ['no file', async () => ':memory:', /is no file that lasts/],
+    [
+      'a name beside a database',
+      async ({ folder }) => join(folder, 'x.sqlite-wal'),
+      /is a name that SQLite uses/,
+    ],
+    ['no file', async () => ':memory:', /is no file on a disk/],
   ])('%s is left alone by share and by runs: exit 2', async (_, place, words) => {
     await using scene = await setScene({}, { exports: 1 });
     await syncScene(scene);
