@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
-import { kindOf } from './file-kind.ts';
+import { type FileKind, kindOf } from './file-kind.ts';
 import { realPath } from './mirror-path.ts';
 import { privateFileMode } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
@@ -163,19 +163,32 @@ export function assertReplaceable(path: string): void {
   if (stat === undefined) return;
   if (stat.isDirectory()) throw refuse('a folder');
   if (!stat.isFile()) throw refuse('no regular file');
-  const kind = explaining(path, () => kindOf(path));
+  const kind = kindOrShare(path);
   if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
   if (kind === 'lock') throw refuse('the lock of a mirror');
   if (kind === 'no database' && holdsKey(path)) throw refuse('a private key');
 }
 
+/** A share that was cut can't be opened, but it can be made again. */
+function kindOrShare(path: string): FileKind {
+  try {
+    return explaining(path, () => kindOf(path));
+  } catch (error) {
+    if (/^.{68}doch/s.test(beginningOf(path, 72))) return 'share';
+    throw error;
+  }
+}
+
 /** Some programs write parameters or remarks before a key. */
 function holdsKey(path: string): boolean {
+  return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m.test(beginningOf(path, 16 * 1024));
+}
+
+function beginningOf(path: string, length: number): string {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(16 * 1024);
-    const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0));
-    return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m.test(text);
+    const bytes = Buffer.alloc(length);
+    return bytes.toString('latin1', 0, readSync(file, bytes, 0, length, 0));
   } finally {
     closeSync(file);
   }
