@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ListDefinition } from '../../contract/lists.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { CancelledError, MirrorAlteredError, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
@@ -150,6 +150,8 @@ export class SqliteMirror implements Mirror {
       this.#records.interruptDead(transaction);
       const isAltered = await this.#isAltered(mayRebuild);
       const id = isDry ? dryRunId : this.#records.begin(transaction, start);
+      // Pages that an interrupted run staged name rows that a rebuild drops.
+      if (isAltered && !isDry) for (const { resource } of lists) this.#open.staging.clear(resource);
       const dropped = isAltered && !isDry ? rebuild(transaction, id, start) : null;
       if (isDry) this.#transactions.rollBack();
       else this.#transactions.commit();
