@@ -107,6 +107,11 @@ export function listOf(resource: string): ListDefinition {
   return list;
 }
 
+/** The table of a list's rows; that of the connections for any other name. */
+export function tableOf(resource: string): string {
+  return lists.find(list => list.resource === resource)?.table ?? 'connections';
+}
+
 /** What a column holds. */
 export type Scalar = string | number | null;
 

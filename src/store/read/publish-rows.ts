@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keptResources, lists } from '../../contract/lists.ts';
+import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
@@ -120,10 +120,6 @@ export class PublishRows implements PublishSource {
     const select = `SELECT ${versionColumns} FROM record_history WHERE ${condition} ORDER BY id`;
     return this.#sqlite.prepare<[string, number], StoredVersion>(select).iterate(resource, runId);
   }
-}
-
-function tableOf(resource: string): string {
-  return lists.find(each => each.resource === resource)?.table ?? 'connections';
 }
 
 type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
 import { contentInLine, LinesHash, type Operation, operations } from '../../audit/lines-hash.ts';
-import { lists } from '../../contract/lists.ts';
+import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 
 /** What one run did to one list, or to the connections. */
@@ -32,7 +32,7 @@ export class ChangesOfRuns {
 
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
-    const table = lists.find(each => each.resource === resource)?.table ?? 'connections';
+    const table = tableOf(resource);
     // SQLite writes the lines: an id and a content for each row, to be joined here, would take twice as long.
     const line = (operation: Operation) =>
       `'${operation}' || char(9) || id || char(9) || lower(hex(content)) || char(10)`;

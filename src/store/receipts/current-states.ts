@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { ListSum } from '../../audit/receipt.ts';
-import { keptResources, lists } from '../../contract/lists.ts';
+import { keptResources, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 
 /**
@@ -13,10 +13,9 @@ export function sumOfContents(
   resource: ListSum['resource'],
   exceptRunId = 0,
 ): Sum {
-  const table = lists.find(each => each.resource === resource)?.table ?? 'connections';
   const sum = new Sum();
   const contents = sqlite
-    .prepare<[number], Buffer | null>(`SELECT _content FROM ${table} WHERE _changed_run_id <> ?`)
+    .prepare<[number], Buffer | null>(`SELECT _content FROM ${tableOf(resource)} WHERE _changed_run_id <> ?`)
     .pluck();
   for (const content of contents.iterate(exceptRunId)) if (content?.length === contentBytes) sum.add(content);
   return sum;

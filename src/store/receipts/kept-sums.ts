@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { KeptSum } from '../../audit/receipt.ts';
-import { keptResources, lists } from '../../contract/lists.ts';
+import { keptResources, tableOf } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { firstValue } from '../tables/query.ts';
 import { ChangesOfRuns } from './changes-of-runs.ts';
@@ -56,10 +56,9 @@ function sumIn(kept: readonly KeptSum[], resource: KeptSum['resource']): Sum {
 
 /** Over the rows that runs after one and up to another wrote. */
 function sumOfRows(sqlite: Database.Database, resource: string, after: number, through: number): Sum {
-  const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
   const rows = sqlite
     .prepare<[number, number], Version>(
-      `SELECT id, _first_seen_run_id, _changed_run_id, lower(hex(_content)) FROM ${table}
+      `SELECT id, _first_seen_run_id, _changed_run_id, lower(hex(_content)) FROM ${tableOf(resource)}
        WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
     )
     .raw();

@@ -81,9 +81,7 @@ function problemBetween(before: StoredVersion | undefined, link: Link, knownAfte
   }
   if (link.validFromRunId < before.validToRunId)
     return `it overlaps with the version that ended with run ${before.validToRunId}`;
-  // A rebuild drops rows without a trace; those that the service still lists are inserted after it.
-  const mayBeDropped = before.validToRunId <= knownAfter && isInsert;
-  if (link.validFromRunId > before.validToRunId && link.validFromRunId > knownAfter && !mayBeDropped)
+  if (link.validFromRunId > before.validToRunId && link.validFromRunId > knownAfter)
     return `a version is missing before it, from run ${before.validToRunId} to ${link.validFromRunId}`;
   return link.firstSeenRunId === before.firstSeenRunId || link.validFromRunId > before.validToRunId
     ? null

@@ -2,13 +2,7 @@ import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MalformedError } from '../../audit/malformed-error.ts';
 import { MerkleTree } from '../../audit/merkle.ts';
 import { readReceipt } from '../../audit/read-receipt.ts';
-import type {
-  EraseReceipt,
-  RebuildReceipt,
-  Receipt,
-  RunReceipt,
-  UpgradeReceipt,
-} from '../../audit/receipt.ts';
+import type { RebuildReceipt, Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 import { firstValue, firstValues } from '../tables/query.ts';
 import type { Audit } from './verify-list.ts';
@@ -21,8 +15,6 @@ export interface VerifiedReceipts {
     readonly receipt: UpgradeReceipt | RebuildReceipt;
     readonly afterRunId: number;
   }[];
-  /** The hash that a list of a run has since versions that the run ended were erased, by list and run. */
-  readonly erased: ReadonlyMap<string, string>;
 }
 
 /**
@@ -37,7 +29,6 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
   if (ids.length !== 1) differences.add('_mirror', null, `${ids.length} ids, but a mirror has one`);
   const tree = new MerkleTree();
   const states: { receipt: UpgradeReceipt | RebuildReceipt; afterRunId: number }[] = [];
-  const erased = new Map<string, string>();
   let lastRunId: number | null = null;
   eachLeaf(tree);
   for (const stored of log.receipts()) {
@@ -59,15 +50,9 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
       add(`it comes after that of run ${lastRunId}`);
     if (receipt.kind === 'upgrade' || receipt.kind === 'rebuild')
       states.push({ receipt, afterRunId: lastRunId ?? 0 });
-    if (receipt.kind === 'erase') noteErased(receipt, erased);
     lastRunId = runId ?? lastRunId;
   }
-  return { count: tree.size, states, erased };
-}
-
-/** What a checkpoint pins, and its file. */
-export interface PinnedCheckpoint extends Checkpoint {
-  readonly file: string;
+  return { count: tree.size, states };
 }
 
 /** What a checkpoint pins, and its file. */
@@ -91,10 +76,6 @@ export function verifyCheckpoint(
   if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
   else if (found.root === null) add(`the checkpoint counts ${size} receipts, and there are ${found.count}`);
   else if (!found.root.equals(root)) add(`one of the first ${size} receipts is not what the checkpoint pins`);
-}
-
-function noteErased({ resource, ended }: EraseReceipt, erased: Map<string, string>): void {
-  for (const each of ended) erased.set(`${resource} ${each.runId}`, each.ended);
 }
 
 function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Receipt | null {

@@ -4,6 +4,7 @@ import { keptResources } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { Books } from '../receipts/books.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
+import { ErasedHashes } from '../receipts/erased.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
 import { firstValue } from '../tables/query.ts';
 import type { Audit } from './verify-list.ts';
@@ -29,7 +30,7 @@ export async function verifyRuns(
   receipts: VerifiedReceipts,
 ): Promise<void> {
   const { sqlite, differences, knownAfter, slice } = audit;
-  const rewind = new Rewind(audit, states, receipts.erased);
+  const rewind = new Rewind(audit, states);
   const rest = [...receipts.states];
   const checkStates = (afterRunId: number) => {
     while (rest.length > 0 && Number(rest.at(-1)?.afterRunId) >= afterRunId) {
@@ -62,18 +63,18 @@ class Rewind {
   isOver = false;
   readonly #audit: Audit;
   readonly #states: Map<string, Sum>;
-  readonly #erased: ReadonlyMap<string, string>;
+  readonly #erased: ErasedHashes;
   readonly #mirrorId: string;
   readonly #books: Books;
   /** Kept, because a mirror may have thousands of runs. */
   readonly #readers: ReadonlyMap<Resource, ChangesOfRuns>;
   #last: { readonly runId: number; readonly found: Map<Resource, RunChanges> } | null = null;
 
-  constructor(audit: Audit, states: ReadonlyMap<string, Sum>, erased: ReadonlyMap<string, string>) {
+  constructor(audit: Audit, states: ReadonlyMap<string, Sum>) {
     const { sqlite } = audit;
     this.#audit = audit;
     this.#states = new Map(states);
-    this.#erased = erased;
+    this.#erased = new ErasedHashes(sqlite);
     this.#mirrorId = firstValue(sqlite, 'SELECT mirror_id FROM _mirror') ?? '';
     this.#books = new Books(sqlite);
     this.#readers = new Map(keptResources.map(resource => [resource, new ChangesOfRuns(sqlite, resource)]));
@@ -141,7 +142,7 @@ class Rewind {
   }
 
   #withErased<List extends ListSum & { readonly ended: string }>(runId: number, list: List): List {
-    return { ...list, ended: this.#erased.get(`${list.resource} ${runId}`) ?? list.ended };
+    return { ...list, ended: this.#erased.of(list.resource, runId) ?? list.ended };
   }
 
   #changesOf(runId: number, resource: Resource): RunChanges {

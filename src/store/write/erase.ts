@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { EraseReceipt } from '../../audit/receipt.ts';
-import { lists } from '../../contract/lists.ts';
+import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
@@ -76,8 +76,8 @@ export function erase(path: string, order: EraseOrder): Erased {
 
 function eraseIn({ path, sqlite }: MirrorFile, order: EraseOrder): Erased {
   const { resource, recordId, actor, at } = order;
-  const table = lists.find(list => list.resource === resource)?.table ?? 'connections';
-  const isListed = firstValue(sqlite, `SELECT 1 FROM ${table} WHERE id = ?`, recordId) !== undefined;
+  const isListed =
+    firstValue(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
   const known = 'SELECT 1 FROM record_history WHERE resource = ? AND record_id = ? LIMIT 1';
   const versions = versionsOf(sqlite, order);
   const rejected = rejectedOf(sqlite, order, versions);
@@ -161,6 +161,7 @@ function endedBefore(sqlite: Database.Database, resource: string, runId: number)
 
 function altered(path: string, resource: string): MirrorAlteredError {
   return new MirrorAlteredError(
-    `Another program altered the history of ${resource} in ${path}, so nothing was erased`,
+    `Another program altered the history of ${resource} in ${path}`,
+    'Nothing was erased',
   );
 }
