@@ -378,11 +378,12 @@ describe.concurrent('doctor', () => {
     database.exec("UPDATE collections SET name = 'another' WHERE id = 1");
     database.close();
     const changed = await doctor(scene);
-    expect(changed).toMatchObject({ code: 0 });
+    expect(changed).toMatchObject({ code: 4 });
     expect(changed.of('mirror')).toMatchObject({
-      status: 'warning',
-      todo: expect.stringContaining('verify'),
+      status: 'failed',
+      found: expect.stringMatching(/collections.*docmirror verify.*sync --rebuild/),
     });
+    expect(await scene.run('sync')).toMatchObject({ code: 4 });
     const bytes = readFileSync(scene.database);
     bytes.fill(0x55, 4096, 3 * 4096);
     writeFileSync(scene.database, bytes);

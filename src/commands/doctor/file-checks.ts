@@ -5,7 +5,7 @@ import { bytesText, counted } from '../../render/numbers.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
 import { assertLockOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
-import { lookAtMirror } from './mirror-probes.ts';
+import { assertNotAltered, lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** With less free space than this no run gets through, in bytes. */
@@ -97,8 +97,11 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
       return ok('mirror', `${path} is sound: ${holds}`);
     }
     const found = `${path} is not as docmirror wrote it: ${first.what}`;
-    // A run stumbles over damage, not over a row that someone has changed, or a mark in the header.
-    if (damage === undefined) return warning('mirror', found, '"docmirror verify" names all differences.');
+    if (damage === undefined) {
+      await assertNotAltered(path, signal);
+      // A run goes on with a history or a record of runs that someone has changed.
+      return warning('mirror', found, '"docmirror verify" names all differences.');
+    }
     const todo = 'Restore it from a backup, or move it away and sync again.';
     return failed('mirror', found, todo, exitCodes.failed);
   } catch (error) {

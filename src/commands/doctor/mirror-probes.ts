@@ -1,15 +1,17 @@
 import { isYetToMake, mirrorToWrite } from '../../store/file/mirror-path.ts';
-import { openOfAnyShape } from '../../store/file/open.ts';
+import { openMirrorForReading, openOfAnyShape } from '../../store/file/open.ts';
 import { assertNobodyWrites } from '../../store/file/open-to-write.ts';
 import { assertNothingIntrusive } from '../../store/file/own-objects.ts';
 import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
 import { assertCanUpgrade } from '../../store/file/upgrade.ts';
 import { assertWhole } from '../../store/file/whole.ts';
+import { assertAsWritten } from '../../store/receipts/altered-lists.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
+import { TimeSlice } from '../../time-slice.ts';
 
-// All that `doctor` asks of the store. Neither function makes a file or changes one.
+// All that `doctor` asks of the store. No function here makes a file or changes one.
 
 /** Enough to tell damage among them. */
 const differencesMax = 10;
@@ -31,6 +33,16 @@ export async function lookAtMirror(database: string, signal: AbortSignal): Promi
   return upgradesFrom === null
     ? { audit: await verifyMirror(database, { limit: differencesMax, signal }) }
     : { upgradesFrom };
+}
+
+/**
+ * Makes sure that a run would take the mirror's rows for what docmirror wrote.
+ *
+ * @throws MirrorAlteredError as a run does that refuses them.
+ */
+export async function assertNotAltered(database: string, signal: AbortSignal): Promise<void> {
+  using file = openMirrorForReading(database);
+  await assertAsWritten(file, new TimeSlice(signal));
 }
 
 /** The docmirror whose shape the mirror has, if a run would upgrade it. */
