@@ -1,4 +1,4 @@
-import type { PageAddress } from '../../src/proof/windows/page.ts';
+import type { PageAddress } from '../../../src/proof/windows/page.ts';
 import type { Choices } from './choices.ts';
 import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';

@@ -1,7 +1,7 @@
-import type { Course, CourseOptions } from '../../src/proof/windows/course.ts';
-import type { PageAddress, PageAnswer, PageSummary } from '../../src/proof/windows/page.ts';
-import type { Ask } from '../../src/proof/windows/requests.ts';
-import type { Verdict } from '../../src/proof/windows/verdict.ts';
+import type { Course, CourseOptions } from '../../../src/proof/windows/course.ts';
+import type { PageAddress, PageAnswer, PageSummary } from '../../../src/proof/windows/page.ts';
+import type { Ask } from '../../../src/proof/windows/requests.ts';
+import type { Verdict } from '../../../src/proof/windows/verdict.ts';
 import type * as Core from './core.ts';
 
 /** Asks for given pages and for no others, and judges what came. A second look counts as one if its page was given twice. */

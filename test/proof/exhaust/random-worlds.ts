@@ -1,4 +1,4 @@
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../../src/sample/random.ts';
 import type * as Core from './core.ts';
 import { type Mirror, playNight } from './night.ts';
 import { type Wrong, wrongs } from './oracle.ts';

@@ -1,4 +1,4 @@
-import type { PageAnswer } from '../../src/proof/windows/page.ts';
+import type { PageAnswer } from '../../../src/proof/windows/page.ts';
 import type * as Core from './core.ts';
 import type { Pages, WorldRecord } from './records.ts';
 import type { SmallWorld } from './small-world.ts';

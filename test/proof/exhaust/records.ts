@@ -1,5 +1,5 @@
-import { contentBytes, Sum } from '../../src/contract/sum.ts';
-import type { Identity, PageItems, PageSummary } from '../../src/proof/windows/page.ts';
+import { contentBytes, Sum } from '../../../src/contract/sum.ts';
+import type { Identity, PageItems, PageSummary } from '../../../src/proof/windows/page.ts';
 import type * as Core from './core.ts';
 
 /** A record of a made-up list. An edit replaces it by one with another version. */

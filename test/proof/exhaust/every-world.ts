@@ -1,4 +1,4 @@
-import type { Identity, PageAddress } from '../../src/proof/windows/page.ts';
+import type { Identity, PageAddress } from '../../../src/proof/windows/page.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import { type Mirror, playNight } from './night.ts';

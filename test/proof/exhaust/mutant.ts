@@ -4,10 +4,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as Core from './core.ts';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 const windowsFolder = join('src', 'proof', 'windows');
 /** What the core needs of the repository. */
-const copied = [windowsFolder, join('src', 'contract'), join('test', 'exhaust', 'core.ts'), 'package.json'];
+const copied = [
+  windowsFolder,
+  join('src', 'contract'),
+  join('test', 'proof', 'exhaust', 'core.ts'),
+  'package.json',
+];
 
 /** The guards of the core, by the names that the comments on their lines give them. */
 export function guardNames(): string[] {
@@ -34,7 +39,7 @@ export class Mutant implements Disposable {
   }
 
   async load(): Promise<typeof Core> {
-    return await import(pathToFileURL(join(this.#folder, 'test', 'exhaust', 'core.ts')).href);
+    return await import(pathToFileURL(join(this.#folder, 'test', 'proof', 'exhaust', 'core.ts')).href);
   }
 
   [Symbol.dispose](): void {

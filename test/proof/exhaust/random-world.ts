@@ -1,5 +1,5 @@
-import type { PageAddress } from '../../src/proof/windows/page.ts';
-import { Random } from '../../src/sample/random.ts';
+import type { PageAddress } from '../../../src/proof/windows/page.ts';
+import { Random } from '../../../src/sample/random.ts';
 import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';
 

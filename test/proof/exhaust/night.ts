@@ -1,7 +1,7 @@
-import type { LearntOrder } from '../../src/proof/windows/order.ts';
-import type { Identity, PageAddress, PageAnswer } from '../../src/proof/windows/page.ts';
-import type { Verdict } from '../../src/proof/windows/verdict.ts';
-import type { KeyRange } from '../../src/proof/windows/window.ts';
+import type { LearntOrder } from '../../../src/proof/windows/order.ts';
+import type { Identity, PageAddress, PageAnswer } from '../../../src/proof/windows/page.ts';
+import type { Verdict } from '../../../src/proof/windows/verdict.ts';
+import type { KeyRange } from '../../../src/proof/windows/window.ts';
 import type * as Core from './core.ts';
 import type { Pages, WorldRecord } from './records.ts';
 import { ScriptedCourse } from './scripted-course.ts';
