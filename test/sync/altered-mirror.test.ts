@@ -282,6 +282,27 @@ describe('a mirror that another program alters while a run goes on', () => {
   );
 });
 
+test('a row that another program deletes while its list is read makes that run fail, and it writes nothing of the list', async () => {
+  await using altered = copy();
+  const { service } = altered;
+  service.lists.collections.push(collection(90));
+  service.onRequest = ({ resource }) => {
+    if (resource !== 'collections') return;
+    service.onRequest = undefined;
+    tamper(altered.database, 'DELETE FROM collections WHERE id = 3');
+  };
+  try {
+    const { code, summary } = await syncScene(altered, { fullEveryMs: day });
+    expect(code).toBe(4);
+    const failed = summary.resources.filter(({ status }) => status === 'failed');
+    expect(failed).toMatchObject([{ resource: 'collections', error: { code: 'mirror_altered' } }]);
+    expect(sqlite(altered.database, 'SELECT id FROM collections WHERE id IN (3, 90)')).toEqual([]);
+  } finally {
+    service.onRequest = undefined;
+    service.lists.collections.pop();
+  }
+});
+
 describe('objects of others in the mirror', () => {
   const objects: readonly [what: string, sql: string][] = [
     ['a table', 'CREATE TABLE IF NOT EXISTS notes (text); INSERT INTO notes VALUES (1)'],
