@@ -34,12 +34,13 @@ describe.concurrent('the examples of the help do what they say', () => {
     await using folder = temporaryFolder();
     copyFileSync(scene.database, join(folder.path, 'docmirror.sqlite'));
     writeFileSync(join(folder.path, 'serve-token'), 'a-token-for-clients\n');
+    writeFileSync(join(folder.path, 'views.sql'), 'CREATE VIEW names AS SELECT name FROM collections;');
     const env = environment(folder.path);
     for (const { line } of examples) {
       const shell = shellOf(line);
       if (shell === null) continue;
       const result = await typed(
-        [...shell, withFreePorts(line)],
+        [...shell, onThisMachine(line)],
         { cwd: folder.path, env },
         readyWords[name],
       );
@@ -65,9 +66,12 @@ function environment(folder: string): Record<string, string> {
   };
 }
 
-/** On a machine with other work, the ports of the examples may be taken; and no name leads to another machine. */
-function withFreePorts(line: string): string {
-  const free = line.replace(':9464', ':0').replace('https://clickhouse.example:8443', 'http://127.0.0.1:9');
+/** On a machine with other work, the ports of the examples may be taken; no name leads to another machine, and no path out of the folder. */
+function onThisMachine(line: string): string {
+  const free = line
+    .replace(':9464', ':0')
+    .replace('https://clickhouse.example:8443', 'http://127.0.0.1:9')
+    .replace('/srv/share/', '');
   return free.includes('docmirror serve') && !free.includes('--port') ? `${free} --port 0` : free;
 }
 

@@ -348,7 +348,7 @@ describe('after a field of each kind was added, an older mirror', () => {
     execute(path, 'PRAGMA foreign_keys = OFF; DELETE FROM connections WHERE id = 3');
     const before = readFileSync(path);
     const { code, stderr } = await docmirror('sync', '--database', path);
-    expect(stderr).toMatch(/can't be upgraded: .*reference to a row of connections/);
+    expect(stderr).toMatch(/can't be upgraded: .*refers to a row of connections that does not exist/);
     expect(code).toBe(1);
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(readdirSync(folder.path).filter(name => name.startsWith('reference.sqlite.before'))).toEqual([]);

@@ -9,8 +9,8 @@ import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import {
+  putDatabaseInPlace,
   putInNewPlace,
-  putInPlace,
   removeLeftovers,
   removeUnfinished,
   unfinishedPath,
@@ -73,7 +73,7 @@ function place(unfinished: string, wanted: string, nextName: BackupOptions['next
   let path = wanted;
   for (;;) {
     if (nextName === undefined) {
-      putInPlace(unfinished, path);
+      putDatabaseInPlace(unfinished, path);
       return path;
     }
     if (putInNewPlace(unfinished, path)) return path;

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { isSameFile } from '../file/file-identity.ts';
@@ -9,7 +9,7 @@ import { shareOwner } from '../file/private-file.ts';
 import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { holdLock } from '../file/staging-file.ts';
-import { putInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { putDatabaseInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { damageOf } from '../file/whole.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
@@ -126,8 +126,7 @@ function replaceMirror(unfinished: string, path: string): void {
     chmodSync(unfinished, statSync(path).mode);
     shareOwner(unfinished, path);
   }
-  for (const name of ['-wal', '-shm', '-journal']) rmSync(`${path}${name}`, { force: true });
-  putInPlace(unfinished, path);
+  putDatabaseInPlace(unfinished, path);
 }
 
 /** Makes the old mirror one file: should this process be killed amid its replacement, it is still whole. */

@@ -57,10 +57,12 @@ function kindOfDatabase(sqlite: Database.Database): Exclude<FileKind, 'none'> {
   if (id === applicationIds.lock) return 'lock';
   if (id === applicationIds.share) return 'share';
   if (id !== 0 && id !== applicationIds.mirror) return 'another database';
+  // The tables of a damaged mirror can't be listed, and a restore has to know it all the same.
+  if (id === applicationIds.mirror && version >= firstShape) return 'mirror';
   const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   const names = tables.pluck().all();
   if (names.length === 0) return id === 0 && version !== 0 ? 'another database' : 'empty';
-  if (id === applicationIds.mirror) return version < firstShape ? 'old mirror' : 'mirror';
+  if (id === applicationIds.mirror) return 'old mirror';
   // 0.1 gave its files no id.
   return ['__drizzle_migrations', 'sync_runs', 'document_exports'].every(name => names.includes(name))
     ? 'old mirror'

@@ -28,11 +28,20 @@ export function unfinishedPath(path: string): string {
   return unfinished;
 }
 
+/** What SQLite leaves beside a database, by its ending. */
+const besides = ['-journal', '-wal', '-shm'];
+
 /** Gives a file that is whole its name, in one step that also a power cut can't halve. */
 export function putInPlace(unfinished: string, path: string): void {
   flush(unfinished);
   renameSync(unfinished, path);
   flush(dirname(resolve(path)));
+}
+
+/** Does the same for a database. What SQLite left beside an earlier one goes first, because SQLite would take it for a part of the new one. */
+export function putDatabaseInPlace(unfinished: string, path: string): void {
+  for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
+  putInPlace(unfinished, path);
 }
 
 /** Gives a file that is whole a name, unless something has it already; false where something has. */
@@ -52,7 +61,7 @@ export function putInNewPlace(unfinished: string, path: string): boolean {
 
 /** Removes an unfinished file with what SQLite may have left beside it. */
 export function removeUnfinished(path: string): void {
-  for (const beside of ['', '-journal', '-wal', '-shm']) {
+  for (const beside of ['', ...besides]) {
     try {
       rmSync(`${path}${beside}`, { force: true });
     } catch {

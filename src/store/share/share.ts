@@ -5,7 +5,7 @@ import { FileWriteError } from '../file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { putDatabaseInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { buildShare } from './build-share.ts';
 import { compact, runStatements, type ShareSql } from './share-sql.ts';
@@ -88,7 +88,7 @@ function place(finished: string, path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   shareOwner(finished, path);
   chmodSync(finished, mode === undefined ? shareMode : mode & 0o777);
-  putInPlace(finished, path);
+  putDatabaseInPlace(finished, path);
 }
 
 /** True if a share that is made now would say the same as the one that is there. */

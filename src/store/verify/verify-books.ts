@@ -33,15 +33,15 @@ function verifyRejected({ sqlite, differences }: Audit): void {
       differences.add('rejected_records', id, 'the text and its content disagree');
 }
 
-function verifyShortcuts({ sqlite, differences }: Audit): void {
+function verifyShortcuts({ sqlite, differences, summedAfter }: Audit): void {
   for (const { resource } of lists) {
     for (const { table, what } of new Shortcuts(sqlite, resource).misfits())
       differences.add(table, null, what);
     const isWritten = sqlite
       .prepare(
-        `SELECT 1 FROM sync_run_resources WHERE resource = ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
+        `SELECT 1 FROM sync_run_resources WHERE resource = ? AND run_id > ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
       )
-      .get(resource);
+      .get(resource, summedAfter);
     const hasState = sqlite.prepare('SELECT 1 FROM _list_states WHERE resource = ?').get(resource);
     if (isWritten !== undefined && hasState === undefined) {
       differences.add('_list_states', null, `${resource}: the row is missing`);

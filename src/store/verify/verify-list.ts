@@ -26,8 +26,8 @@ export interface Audit {
   readonly prunedThrough: number;
   /** The last run of which rows and history do not tell any more what it did: because of a pruning, or a rebuild. 0 if they tell all. */
   readonly knownAfter: number;
-  /** The last run before the newest rebuild, 0 if there was none: what runs up to it recorded of the lists is no more what they have. */
-  readonly rebuiltAfter: number;
+  /** The last run before the newest rebuild or upgrade, 0 if there was none: the checksums that runs up to it recorded hold no longer. */
+  readonly summedAfter: number;
   readonly slice: TimeSlice;
 }
 
@@ -57,8 +57,8 @@ export async function verifyList(
     counts.add(life);
   });
   const written = lastWritten(sqlite, resource);
-  // The receipt of a rebuild says what a list has that was not read since.
-  if (written === undefined || written.runId > audit.rebuiltAfter)
+  // The receipt of a rebuild or an upgrade says what a list has that was not read since.
+  if (written === undefined || written.runId > audit.summedAfter)
     compareWithRun(differences, list, sum, written);
   for (const { runId, what } of counts.differences(audit.knownAfter))
     differences.add('sync_run_resources', runId, what);

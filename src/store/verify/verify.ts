@@ -136,9 +136,10 @@ async function checkContent(
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   if (rebuiltAfter > 0) state.rebuiltAfterRunId = rebuiltAfter;
   const upgradedAfter = lastRunBefore(sqlite, 'upgrade');
-  const knownAfter = Math.max(pruned.throughRunId, rebuiltAfter, upgradedAfter);
+  const summedAfter = Math.max(rebuiltAfter, upgradedAfter);
+  const knownAfter = Math.max(pruned.throughRunId, summedAfter);
   const prunedThrough = pruned.throughRunId;
-  const audit: Audit = { sqlite, differences, runIds, prunedThrough, knownAfter, rebuiltAfter, slice };
+  const audit: Audit = { sqlite, differences, runIds, prunedThrough, knownAfter, summedAfter, slice };
   const connections = await verifyConnections(audit);
   state.connectionCount = connections.sum.count;
   state.versionCount = connections.versionCount;

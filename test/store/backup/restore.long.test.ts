@@ -42,26 +42,26 @@ function leaveLogBeside(path: string, from: string): void {
 }
 
 describe.concurrent('backup over a file that something lies beside', () => {
-  test.each(['-wal', '-journal', '-shm'])('(%s) is refused, named, and left as it is', async beside => {
-    await using scene = await setBackedUpScene();
-    const path = backupOf(scene);
-    const before = readFileSync(path);
-    if (beside === '-wal') leaveLogBeside(path, path);
-    else writeFileSync(`${path}${beside}`, 'stale');
-    const left = readFileSync(`${path}${beside}`);
-    const { code, stdout, stderr } = await scene.run('backup', path);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(`${path}${beside}`);
-    expect(readFileSync(path).equals(before)).toBe(true);
-    expect(readFileSync(`${path}${beside}`).equals(left)).toBe(true);
-  });
+  test.each(['-wal', '-journal', '-shm'])(
+    '(%s) removes it, because it is no part of the new one',
+    async beside => {
+      await using scene = await setBackedUpScene();
+      const path = backupOf(scene);
+      if (beside === '-wal') leaveLogBeside(path, path);
+      else writeFileSync(`${path}${beside}`, 'stale');
+      expect(await scene.run('backup', path)).toMatchObject({ code: 0 });
+      expect(existsSync(`${path}${beside}`)).toBe(false);
+      expect(await scene.run('backup', '--check', path)).toMatchObject({ code: 0 });
+      expect(mirrored(path, 'collections')).toEqual(mirrored(scene.database, 'collections'));
+    },
+  );
 
-  test('(that is not even there) is refused as well', async () => {
+  test('(of a backup that is not even there) removes it as well', async () => {
     await using scene = await setBackedUpScene();
     const path = join(scene.folder, 'new.sqlite');
     leaveLogBeside(path, scene.database);
-    expect(await scene.run('backup', path)).toMatchObject({ code: 2 });
-    expect(existsSync(path)).toBe(false);
+    expect(await scene.run('backup', path)).toMatchObject({ code: 0 });
+    expect(await scene.run('backup', '--check', path)).toMatchObject({ code: 0 });
   });
 
   test('(the staging file of another mirror) is refused: that is no backup', async () => {
