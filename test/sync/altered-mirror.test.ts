@@ -212,6 +212,19 @@ describe('a mirror that another program altered', () => {
     expect(await foundBy()).toBeGreaterThan(0);
   });
 
+  test('has no state of before its rebuild to export', async () => {
+    await using altered = copy();
+    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+    expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({ code: 0 });
+    const asOf = (runId: number) =>
+      altered.cli('export', '--out', `${altered.database}-${runId}`, '--as-of-run', `${runId}`);
+    expect(await asOf(3)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The oldest run that can be asked for is 4.'),
+    });
+    expect(await asOf(4)).toMatchObject({ code: 0 });
+  });
+
   test('is sound after a rebuild that read one list, until the others are read', async () => {
     await using altered = copy();
     tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
