@@ -316,6 +316,28 @@ test('a row that another program deletes while its list is read makes that run f
   }
 });
 
+test('a row that another program deletes before its list is opened is not put back, and that run fails', async () => {
+  await using altered = copy();
+  const { service } = altered;
+  const at = service.lists['document-exports'];
+  const gone = at.splice(0, 1);
+  service.onRequest = ({ resource }) => {
+    if (resource === 'document-exports') return;
+    service.onRequest = undefined;
+    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+  };
+  try {
+    const { code, summary } = await syncScene(altered);
+    expect(code).toBe(4);
+    const failed = summary.resources.filter(({ status }) => status === 'failed');
+    expect(failed).toMatchObject([{ resource: 'document-exports', error: { code: 'mirror_altered' } }]);
+    expect(sqlite(altered.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 28 }]);
+  } finally {
+    service.onRequest = undefined;
+    at.unshift(...gone);
+  }
+});
+
 describe('objects of others in the mirror', () => {
   const objects: readonly [what: string, sql: string][] = [
     ['a table', 'CREATE TABLE IF NOT EXISTS notes (text); INSERT INTO notes VALUES (1)'],
