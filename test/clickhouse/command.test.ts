@@ -7,6 +7,7 @@ import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { exportTables } from '../../src/store/read/export-tables.ts';
 import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import { tamper } from '../store/verify/tamper.ts';
 import { type CliResult, runCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { Engine } from './engine.ts';
@@ -110,6 +111,24 @@ describe('publish clickhouse', () => {
     const refused = await other.publish('--target-database', published.target.database);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/^docmirror: The tenant acme was published by another mirror.*\n$/);
+  });
+
+  test('refuses a mirror that was rebuilt since, until the tenant is replaced', async () => {
+    await using published = await setPublished();
+    const { scene, sync, publish } = published;
+    await sync();
+    await publish();
+    tamper(scene.database, 'DELETE FROM document_exports WHERE id = 5');
+    expect(await scene.sync('--rebuild')).toMatchObject({ code: 0 });
+    expect(await publish()).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^docmirror: The tenant acme was .* rebuilt since .*--replace-tenant\.\n$/,
+      ),
+    });
+    expect(await publish('--again', '--replace-tenant')).toMatchObject({ code: 0 });
+    await expectAsExported(published);
   });
 
   test('ends with 143 on SIGTERM, and the next time completes it', async () => {

@@ -186,6 +186,16 @@ describe.concurrent('erase', () => {
     });
     expect({ rows: rows(), kinds: kinds(scene) }).toEqual(before);
   });
+
+  test('does not hide from the next run that another program altered a list', async () => {
+    await using scene = await secretScene('Secret ');
+    tamper(scene.database, "UPDATE collections SET name = 'other' WHERE id = 3");
+    expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(await scene.run('sync')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('its collections are not'),
+    });
+  });
 });
 
 describe('after an erase', () => {

@@ -1,7 +1,17 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { runBound, whyNotBound } from '../support/bound-by-rights.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -85,6 +95,22 @@ describe.concurrent('docmirror share', () => {
       `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made.\n`,
     );
     expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
+  });
+
+  test('says that its folder can not be written, and does not send its maker to a share', async ({
+    skip,
+  }) => {
+    if (whyNotBound !== null) skip(whyNotBound);
+    await using scene = await setScene({}, { exports: 1 });
+    await syncScene(scene);
+    const folder = join(scene.folder, 'closed');
+    mkdirSync(folder, { mode: 0o555 });
+    const path = join(folder, 'share.sqlite');
+    const { status, stderr } = runBound(['share', path], scene.env);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `docmirror: ${path} can't be written: EACCES. Nothing was put in its place.\n`,
+    });
   });
 
   test('names the views of others that it left out', async () => {

@@ -212,6 +212,19 @@ describe('a mirror that another program altered', () => {
     expect(await foundBy()).toBeGreaterThan(0);
   });
 
+  test('has no state of before its rebuild to export', async () => {
+    await using altered = copy();
+    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+    expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({ code: 0 });
+    const asOf = (runId: number) =>
+      altered.cli('export', '--out', `${altered.database}-${runId}`, '--as-of-run', `${runId}`);
+    expect(await asOf(3)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The oldest run that can be asked for is 4.'),
+    });
+    expect(await asOf(4)).toMatchObject({ code: 0 });
+  });
+
   test('is sound after a rebuild that read one list, until the others are read', async () => {
     await using altered = copy();
     tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
@@ -300,6 +313,28 @@ test('a row that another program deletes while its list is read makes that run f
   } finally {
     service.onRequest = undefined;
     service.lists.collections.pop();
+  }
+});
+
+test('a row that another program deletes before its list is opened is not put back, and that run fails', async () => {
+  await using altered = copy();
+  const { service } = altered;
+  const at = service.lists['document-exports'];
+  const gone = at.splice(0, 1);
+  service.onRequest = ({ resource }) => {
+    if (resource === 'document-exports') return;
+    service.onRequest = undefined;
+    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+  };
+  try {
+    const { code, summary } = await syncScene(altered);
+    expect(code).toBe(4);
+    const failed = summary.resources.filter(({ status }) => status === 'failed');
+    expect(failed).toMatchObject([{ resource: 'document-exports', error: { code: 'mirror_altered' } }]);
+    expect(sqlite(altered.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 28 }]);
+  } finally {
+    service.onRequest = undefined;
+    at.unshift(...gone);
   }
 });
 

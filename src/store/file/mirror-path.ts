@@ -33,8 +33,6 @@ export function fileBehind(path: string, name: string = setting): string {
   if (stat?.isDirectory() || /(?:^|[/\\])\.{0,2}$/.test(path))
     throw refuse(`${path} is a folder. Name a file in it.`);
   if (stat?.isFile() === false) throw refuse(`${path} is no regular file. Name another one.`);
-  if (/-(wal|shm|journal)$/.test(path))
-    throw refuse(`${path} is a name that SQLite uses beside a database. Name another file.`);
   return path;
 }
 

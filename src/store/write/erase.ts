@@ -5,7 +5,6 @@ import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
-import { markOf } from '../file/file-identity.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
@@ -49,7 +48,8 @@ interface Version {
 /**
  * Removes the text of a record's ended versions, and of its rejected records, for good, and writes a receipt of it. The contents of
  * the versions stay, so that the receipts of the runs still hold. Then the file is built again, because SQLite leaves old text in
- * pages that it freed. Holds the mirror's lock meanwhile.
+ * pages that it freed. Holds the mirror's lock meanwhile. The next run compares every row with the receipts, because the file is not
+ * as a run left it.
  *
  * @throws MirrorBusyError if a run holds the mirror.
  * @throws MirrorFileError if the mirror never had such a record.
@@ -59,16 +59,13 @@ export function erase(path: string, order: EraseOrder): Erased {
   const place = mirrorToWrite(path);
   const lock = Staging.open(stagingPath(place));
   try {
-    const isSuspect = lock.mark() !== markOf(place);
     using file = openForWriting(place);
-    const erased = explaining(place, () => {
+    return explaining(place, () => {
       const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
       file.sqlite.exec('VACUUM');
       file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
       return done;
     });
-    lock.setMark(isSuspect ? null : markOf(place));
-    return erased;
   } finally {
     lock.close();
   }

@@ -412,5 +412,15 @@ describe('a run that has not ended', () => {
     expect(sqlite(join(scene.folder, 'share.sqlite'), 'PRAGMA freelist_count')).toEqual([
       { freelist_count: 0 },
     ]);
+    // What was erased since does not come back.
+    const at = new Date().toISOString();
+    for (const [resource, recordId] of [
+      ['connections', 3],
+      ['collections', 1],
+    ] as const) {
+      erase(died, { resource, recordId, actor: '', at });
+      const shared = await shareOf(scene, { database: died });
+      expect(sqlite(shared, `SELECT id FROM ${resource} WHERE id = ${recordId}`)).toEqual([]);
+    }
   });
 });

@@ -78,11 +78,11 @@ export async function wornMirror(eachStep: (path: string, step: string) => Promi
   await step('change', () => change('Fourth'));
   tamper(
     database,
-    "UPDATE collections SET name = 'by others' WHERE id IN (3, 5); DELETE FROM webhooks WHERE id = 4",
+    "UPDATE collections SET name = 'by others' WHERE id IN (3, 6); DELETE FROM webhooks WHERE id = 4",
   );
-  // The service lists one of them no more.
+  // The service lists one of them no more, and its last version in the history ended by an update.
   at.collections.splice(
-    at.collections.findIndex(item => (item as SampleItem).id === 5),
+    at.collections.findIndex(item => (item as SampleItem).id === 6),
     1,
   );
   await step('rebuild', () => syncScene(scene, { mayRebuild: true }));

@@ -7,6 +7,7 @@ import { leafHash } from '../../../src/audit/merkle.ts';
 import { type PruneReceipt, receiptText } from '../../../src/audit/receipt.ts';
 import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
 import { keptByRows } from '../../../src/store/receipts/kept-sums.ts';
+import { writeUpgradeReceipt } from '../../../src/store/receipts/upgrade-receipt.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
@@ -168,6 +169,20 @@ describe('a history that is kept for a time', () => {
     expect(Object.keys(found)).toHaveLength(7);
   });
 
+  test('is cut off as ever if the mirror was upgraded and rebuilt after what goes', async () => {
+    await using scene = await fullMirror();
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+    (scene.service.lists.collections[0] as SampleItem).name = 'Later';
+    await syncScene(scene, { now: inDays(100) });
+    upgraded(scene.database, inDays(100).toISOString());
+    tamper(scene.database, 'DELETE FROM webhooks WHERE id = 4');
+    await syncScene(scene, { now: inDays(101), mayRebuild: true });
+    await syncScene(scene, { now: inDays(102), keepHistoryMs: 50 * 86_400_000 });
+    expect(versionsOf(scene.database)).toBeGreaterThan(0);
+    expect(kindsIn(scene.database)).toEqual(['upgrade', 'rebuild', 'prune']);
+    expect(await differencesIn(scene.database)).toEqual([]);
+  });
+
   test('gives the pages that it frees back to the disk', async () => {
     await using scene = await fullMirror();
     for (const item of scene.service.lists['document-exports']) {
@@ -225,6 +240,21 @@ async function prunedMirror(): Promise<Scene> {
   await syncScene(scene);
   return scene;
 }
+
+/** Writes down an upgrade, as a later docmirror does that has no field more. */
+function upgraded(path: string, at: string): void {
+  const database = new Database(path);
+  database.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run('9.9.9', at);
+  writeUpgradeReceipt(database, { docmirrorVersion: '9.9.9', fromVersion: 'test', at });
+  database.close();
+}
+
+/** The kinds of all receipts that are of no run, in their order. */
+const kindsIn = (path: string) =>
+  sqlite(
+    path,
+    "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index",
+  ).map(({ kind }) => kind);
 
 /** Makes the receipt of the pruning say what the rows come to now, as somebody who knows docmirror would. */
 function rewritePruneReceipt(path: string): void {
