@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { erase } from '../../src/store/write/erase.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { holdRun } from '../support/held-run.ts';
 import { syncScene } from '../support/in-process.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf, textsIn } from '../support/share.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -47,6 +50,13 @@ function filesWith(scene: Scene, text: string): string[] {
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
     .filter(path => textsIn(path, [text]).length > 0);
+}
+
+/** Another program that has begun to read the mirror. */
+function readerOf({ database }: Scene): Database.Database {
+  const reader = new Database(database, { readonly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM record_history');
+  return reader;
 }
 
 const kinds = ({ database }: Scene) =>
@@ -167,6 +177,41 @@ describe.concurrent('erase', () => {
     expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 11 });
     await run.release();
     expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('says so if another program keeps old text in the files, and is complete when it is run again', async () => {
+    await using scene = await secretScene();
+    const reader = readerOf(scene);
+    const { code, stdout, stderr } = await scene.run('erase', 'collections', '2');
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({
+      code: 1,
+      stdout: '',
+      lines: 1,
+    });
+    expect(stderr).toMatch(/another program.*Run "docmirror erase" again/);
+    const erase3 = () =>
+      erase(scene.database, { resource: 'webhooks', recordId: 3, actor: '', at: '2026-01-01T00:00:00.000Z' });
+    expect(erase3).toThrow(expect.objectContaining({ code: 'database_locked', exitCode: 1 }));
+    expect(filesWith(scene, 'and more 2')).not.toEqual([]);
+    reader.close();
+    expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(filesWith(scene, 'and more 2')).toEqual([]);
+    expect(filesWith(scene, 'and more 3')).toEqual([]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('that is killed after its receipt is completed by the next run', async () => {
+    await using scene = await secretScene();
+    const reader = readerOf(scene);
+    await using killed = spawnCli(['erase', 'collections', '2'], { env: scene.env });
+    while (!kinds(scene).includes('erase')) await wait(5);
+    killed.child.kill('SIGKILL');
+    expect(await killed.done).toMatchObject({ signal: 'SIGKILL' });
+    reader.close();
+    expect(filesWith(scene, 'and more 2')).not.toEqual([]);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(filesWith(scene, 'and more 2')).toEqual([]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 

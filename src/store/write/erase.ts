@@ -48,11 +48,13 @@ interface Version {
 
 /**
  * Removes the text of a record's ended versions, and of its rejected records, for good, and writes a receipt of it. The contents of
- * the versions stay, so that the receipts of the runs still hold. Then the file is built again, because SQLite leaves old text in
- * pages that it freed. Holds the mirror's lock meanwhile.
+ * the versions stay, so that the receipts of the runs still hold. The file is built again before, because SQLite leaves old text in
+ * pages that it freed. If the process is killed after the receipt is written, the next run folds the log back and so completes it.
+ * Holds the mirror's lock meanwhile.
  *
  * @throws MirrorBusyError if a run holds the mirror.
- * @throws MirrorFileError if the mirror never had such a record.
+ * @throws MirrorFileError if the mirror never had such a record, or if another program reads the mirror, so that old text can't be
+ *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
  */
 export function erase(path: string, order: EraseOrder): Erased {
@@ -62,9 +64,13 @@ export function erase(path: string, order: EraseOrder): Erased {
     const isSuspect = lock.mark() !== markOf(place);
     using file = openForWriting(place);
     const erased = explaining(place, () => {
-      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      // What is refused leaves the file as it was.
+      findTexts(file, order);
       file.sqlite.exec('VACUUM');
-      file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+      file.sqlite.pragma('secure_delete = ON');
+      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      if (busy !== 0) throw stillRead(place);
       return done;
     });
     lock.setMark(isSuspect ? null : markOf(place));
@@ -74,8 +80,24 @@ export function erase(path: string, order: EraseOrder): Erased {
   }
 }
 
-function eraseIn({ path, sqlite }: MirrorFile, order: EraseOrder): Erased {
-  const { resource, recordId, actor, at } = order;
+function stillRead(path: string): MirrorFileError {
+  return new MirrorFileError(
+    `The text was erased, but another program reads ${path}, so older copies of the text are still in its files. Run "docmirror erase" again when the other program is done.`,
+    { code: 'database_locked' },
+  );
+}
+
+/** The texts that go. */
+interface Texts {
+  readonly isListed: boolean;
+  readonly versions: readonly Version[];
+  /** Ids of rejected records. */
+  readonly rejected: readonly number[];
+}
+
+/** @throws MirrorFileError, MirrorAlteredError as `erase` does. */
+function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
+  const { resource, recordId } = order;
   const isListed =
     firstValue(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
   const known = 'SELECT 1 FROM record_history WHERE resource = ? AND record_id = ? LIMIT 1';
@@ -83,24 +105,36 @@ function eraseIn({ path, sqlite }: MirrorFile, order: EraseOrder): Erased {
   const rejected = rejectedOf(sqlite, order, versions);
   if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
-  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
-  for (const id of rejected) removeRejected.run(id);
-  const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
-  if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
-  const runIds = [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
   const changes = new ChangesOfRuns(sqlite, resource);
-  for (const runId of runIds) assertAsReceipted(path, sqlite, changes, resource, runId);
+  for (const runId of runIdsOf(versions)) assertAsReceipted(path, sqlite, changes, resource, runId);
   for (const { record, content } of versions) {
     const read = tryToRead(() => contentOfJson(resource, record));
     if (!('value' in read) || read.value !== content) throw altered(path, resource);
   }
+  return { isListed, versions, rejected };
+}
+
+function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
+  const { sqlite } = file;
+  const { resource, recordId, actor, at } = order;
+  const { isListed, versions, rejected } = findTexts(file, order);
+  const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
+  if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
+  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
+  for (const id of rejected) removeRejected.run(id);
   const removeText = sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?');
   for (const { id } of versions) removeText.run(id);
   const log = new ReceiptLog(sqlite);
-  const ended = runIds.map(runId => ({ runId, ended: changes.ended(runId) }));
+  const changes = new ChangesOfRuns(sqlite, resource);
+  const ended = runIdsOf(versions).map(runId => ({ runId, ended: changes.ended(runId) }));
   const mirrorId = log.mirrorId();
   log.append({ kind: 'erase', mirrorId, at, actor, resource, recordId, versions: versions.length, ended });
   return { ...counts, receipt: log.head() };
+}
+
+/** The runs that ended some versions, in order. */
+function runIdsOf(versions: readonly Version[]): number[] {
+  return [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
 }
 
 /** The ended versions that still have their text. */
