@@ -149,7 +149,7 @@ describe('killed at any moment', { timeout: 900_000 }, () => {
         expect(await differencesIn(path)).toEqual([]);
         const files = [path, `${path}-wal`, `${path}.staging`];
         const withText = () =>
-          files.filter(each => existsSync(each) && textsIn(each, [`${secret} 5`]).length > 0);
+          files.filter(each => existsSync(each) && textsIn(each, [`${secret} 4`]).length > 0);
         if (isErased) {
           const target = { service: base.service, database: path };
           expect(await syncScene(target, { pageSize: 1_000 })).toMatchObject({ code: 0 });
