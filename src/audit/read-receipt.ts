@@ -172,7 +172,7 @@ const isEraseReceipt = objectOf<EraseReceipt>({
   mirrorId: isMirrorId,
   at: isInstant,
   actor: isText,
-  resource: oneOf(...resources),
+  resource: oneOf(...resources, 'rejected-records'),
   recordId: (value): value is number => Number.isSafeInteger(value),
   versions: isCount,
   ended: (value): value is EraseReceipt['ended'] =>

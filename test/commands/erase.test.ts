@@ -155,8 +155,43 @@ describe.concurrent('erase', () => {
     expect(filesWith(scene, secret)).not.toEqual([]);
     const { stdout } = await scene.run('erase', 'webhooks', '3', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ versions: 1, rejectedRecords: 1 });
+    expect(kinds(scene).slice(-2)).toEqual(['erase', 'erase']);
     expect(filesWith(scene, secret)).toEqual([]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('erases the text of one rejected record that has no id, and leaves the others', async () => {
+    await using scene = await setScene({}, { exports: 1, webhooks: 1 });
+    scene.service.lists.webhooks.push(`{"name":"${secret}"}`, `{"id":"x","name":"stays"}`);
+    expect(await syncScene(scene)).toMatchObject({ code: 3 });
+    const { code, stdout } = await scene.run('erase', 'rejected-records', '1');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Erased for good: the text of 1 rejected record.*\nReceipt 1 says so\./),
+    });
+    expect(filesWith(scene, secret)).toEqual([]);
+    const texts = sqlite(scene.database, 'SELECT id, record FROM rejected_records');
+    expect(texts).toEqual([
+      { id: 1, record: null },
+      { id: 2, record: '{"id":"x","name":"stays"}' },
+    ]);
+    const [, text] = sqlite(scene.database, 'SELECT receipt FROM sync_receipts');
+    expect(JSON.parse(String(text?.receipt))).toMatchObject({
+      resource: 'rejected-records',
+      recordId: 1,
+      versions: 0,
+      ended: [],
+    });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect((await scene.run('audit', 'receipts')).stdout).toContain(
+      'rejected-records 1: the text was erased',
+    );
+    expect(await scene.run('erase', 'rejected-records', '3')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has no rejected-records 3'),
+    });
+    expect(await syncScene(scene)).toMatchObject({ code: 3 });
+    expect(filesWith(scene, secret)).toEqual([]);
   });
 
   test.each([
