@@ -118,6 +118,20 @@ describe.concurrent('erase', () => {
     expect(filesWith(scene, 'Secret ')).toEqual([]);
   });
 
+  test('is said by exports of an earlier state, which leave the records out', async () => {
+    await using scene = await secretScene('Secret ');
+    for (const [resource, id] of cases) await scene.run('erase', resource, `${id}`);
+    const asOf = (...args: string[]) => scene.run('export', '--out', scene.folder, '--as-of-run', ...args);
+    expect(await asOf('1')).toMatchObject({
+      code: 0,
+      stderr: 'Left out: 4 records as they were then, because their text was erased since.\n',
+    });
+    expect(await asOf('1', '--resource', 'webhooks')).toMatchObject({
+      stderr: 'Left out: 1 record as it was then, because its text was erased since.\n',
+    });
+    expect(await asOf('3')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('of a record that has no text any more writes no receipt', async () => {
     await using scene = await secretScene('Secret ');
     await scene.run('erase', 'collections', '2');
