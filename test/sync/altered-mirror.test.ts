@@ -212,6 +212,22 @@ describe('a mirror that another program altered', () => {
     expect(await foundBy()).toBeGreaterThan(0);
   });
 
+  test.each([
+    ['a view', 'DROP VIEW changes'],
+    ['an index', 'DROP INDEX collections_changed_run_id'],
+    [
+      'an index that is another',
+      'DROP INDEX collections_changed_run_id; CREATE INDEX collections_changed_run_id ON collections (name)',
+    ],
+    ['the triggers of receipts', 'DROP TRIGGER sync_receipts_stay; DROP TRIGGER sync_receipts_are_kept'],
+  ])('has its objects again after a rebuild, if only these were altered: %s', async (_what, sql) => {
+    await using altered = copy();
+    new Database(altered.database).exec(sql).close();
+    expect(await altered.cli('verify')).toMatchObject({ code: 4 });
+    expect(await altered.cli('sync', '--rebuild')).toMatchObject({ code: 0 });
+    expect(await altered.cli('verify')).toMatchObject({ code: 0 });
+  });
+
   test('is sound after a rebuild that read one list, until the others are read', async () => {
     await using altered = copy();
     tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');

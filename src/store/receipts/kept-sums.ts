@@ -6,7 +6,7 @@ import { hash16, Sum } from '../../contract/sum.ts';
 import { firstValue } from '../tables/query.ts';
 import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ErasedHashes } from './erased.ts';
-import { type Kept, lastRunBefore, readKept } from './pruned.ts';
+import { type Kept, readKept } from './pruned.ts';
 
 // Of runs whose ended versions were deleted, and of runs before an upgrade, no changes hash can be computed. The sums here take its place: over which runs first saw
 // and wrote each version that is left, and what it says. A row that is updated later moves into the history with the same numbers
@@ -117,12 +117,4 @@ export function keptByOthers(sqlite: Database.Database): { throughRunId: number;
     resource => throughRunId > 0 && !keptByRows(sqlite, resource, throughRunId).equals(sumIn(sums, resource)),
   );
   return { throughRunId, resources };
-}
-
-/** Whether rows and history are by the runs that the receipts say, as far back as receipts and history go. */
-export function isHistoryAsReceipted(sqlite: Database.Database): boolean {
-  const { throughRunId, resources } = keptByOthers(sqlite);
-  const from = Math.max(throughRunId, lastRunBefore(sqlite, 'rebuild'));
-  const last = firstValue<number | null>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
-  return resources.length === 0 && areAsReceipted(sqlite, from, last);
 }
