@@ -165,6 +165,7 @@ const isRebuildReceipt = objectOf<RebuildReceipt>({
   at: isInstant,
   actor: isText,
   lists: inOrder(isListSum),
+  kept: inOrder(isKeptSum),
 });
 
 const isEraseReceipt = objectOf<EraseReceipt>({

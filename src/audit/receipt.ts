@@ -94,6 +94,8 @@ export interface RebuildReceipt {
   readonly at: string;
   readonly actor: string;
   readonly lists: readonly ListSum[];
+  /** Of each list and the connections: which run wrote the versions that there are. */
+  readonly kept: readonly KeptSum[];
 }
 
 /** The text of a record's ended versions, or of one rejected record, was removed for good. */

@@ -7,7 +7,7 @@ import { wroteList } from '../tables/written-lists.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import type { Audit } from './verify-list.ts';
 
-/** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning or an upgrade left. */
+/** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning, an upgrade or a rebuild left. */
 export function verifyBooks(audit: Audit): void {
   verifyPlaces(audit);
   verifyRejected(audit);
@@ -82,7 +82,7 @@ function verifyUpgrades({ sqlite, differences }: Audit): void {
 function verifyKept({ sqlite, differences }: Audit): void {
   const { throughRunId, resources } = keptByOthers(sqlite);
   for (const resource of resources) {
-    const words = `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the pruning or the upgrade says`;
+    const words = `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the newest pruning, upgrade or rebuild says`;
     differences.add('sync_receipts', null, words, 'content');
   }
 }

@@ -1,6 +1,6 @@
 import { MirrorAlteredError } from '../../errors.ts';
 import { areAsReceipted, keptAfterPruning } from '../receipts/kept-sums.ts';
-import { lastRunBefore, readKept, readPruned } from '../receipts/pruned.ts';
+import { readKept, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
@@ -52,7 +52,7 @@ function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: 
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
   if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
   const before = readKept(sqlite);
-  const from = Math.max(before.throughRunId, lastRunBefore(sqlite, 'rebuild'));
+  const from = before.throughRunId;
   if (!areAsReceipted(sqlite, from, through))
     throw new MirrorAlteredError(
       `What the runs ${from + 1} to ${through} changed is not what their receipts say`,
