@@ -14,6 +14,7 @@ export function verifyBooks(audit: Audit): void {
   verifyShortcuts(audit);
   verifyUpgrades(audit);
   verifyKept(audit);
+  verifyPruned(audit);
 }
 
 function verifyPlaces({ sqlite, differences }: Audit): void {
@@ -84,5 +85,17 @@ function verifyKept({ sqlite, differences }: Audit): void {
   for (const resource of resources) {
     const words = `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the newest pruning, upgrade or rebuild says`;
     differences.add('sync_receipts', null, words, 'content');
+  }
+}
+
+/** What a pruning deleted has no hash any more, so what is there all the same is by nobody. */
+function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
+  const rows = sqlite.prepare<[number], { id: number; resource: string; recordId: number; runId: number }>(
+    `SELECT id, resource, record_id AS recordId, valid_to_run_id AS runId FROM record_history
+     WHERE valid_to_run_id <= ? ORDER BY id`,
+  );
+  for (const { id, resource, recordId, runId } of rows.iterate(prunedThrough)) {
+    const words = `${resource} ${recordId}: it ended with run ${runId}, but versions up to run ${prunedThrough} were deleted`;
+    differences.add('record_history', id, words);
   }
 }

@@ -223,6 +223,11 @@ describe('a history that is kept for a time', () => {
     ['records that are said to be of another run', movedRecords],
     ['a version that was kept is gone', 'DELETE FROM record_history'],
     [
+      'a version that would have been deleted is there',
+      `INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
+       SELECT resource, record_id + 900, 1, 1, 2, 'removal', record, content FROM record_history LIMIT 1`,
+    ],
+    [
       'a version that was kept is said to be of another run',
       'UPDATE record_history SET valid_from_run_id = 2',
     ],
