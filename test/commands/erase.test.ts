@@ -282,6 +282,46 @@ describe.concurrent('erase', () => {
   });
 });
 
+describe('verify', () => {
+  test('compares the texts that are missing with the receipts, and says how many were erased', async () => {
+    await using scene = await secretScene('Secret ');
+    scene.service.lists.webhooks.push(`{"name":"${secret}"}`, '{"name":"other"}');
+    await syncScene(scene);
+    await scene.run('erase', 'collections', '2');
+    await scene.run('erase', 'rejected-records', '1');
+    const { code, stdout } = await scene.run('verify');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('only the content is left: 2 texts.'),
+    });
+    const version = sqlite(
+      scene.database,
+      "SELECT * FROM record_history WHERE resource = 'collections' AND record_id = 2",
+    );
+    expect(version).toHaveLength(1);
+    for (const [sql, words] of [
+      [
+        "UPDATE record_history SET record = NULL WHERE resource = 'webhooks'",
+        'webhooks 3: the text is missing, and no receipt',
+      ],
+      [
+        'UPDATE rejected_records SET record = NULL',
+        'rejected_records 2: the text is missing, and no receipt',
+      ],
+      [
+        "DELETE FROM record_history WHERE resource = 'collections' AND record_id = 2",
+        'erased texts of collections 2: 1 by the receipt, 0 by the history',
+      ],
+    ] as const) {
+      const path = join(scene.folder, 'altered.sqlite');
+      expect(await scene.run('backup', path)).toMatchObject({ code: 0 });
+      tamper(path, sql);
+      const altered = await scene.run('verify', '--database', path);
+      expect(altered).toMatchObject({ code: 4, stdout: expect.stringContaining(words) });
+    }
+  });
+});
+
 describe('after an erase', () => {
   let scene: Scene;
   beforeAll(async () => {

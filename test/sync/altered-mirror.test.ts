@@ -231,6 +231,7 @@ describe('a mirror that another program altered', () => {
   test.each([
     ['the history is gone', 'DELETE FROM record_history'],
     ['a version is gone', "DELETE FROM record_history WHERE resource = 'document-exports'"],
+    ['a text is gone', 'UPDATE record_history SET record = NULL'],
     ['a text is another', `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`],
     [
       'records are said to be of another run',
