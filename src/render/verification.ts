@@ -125,7 +125,7 @@ export function verificationJson(verification: Shown, live: LiveResult | null): 
 const severityText = {
   content: 'content',
   'record of runs': 'record of runs',
-  shortcut: 'shortcut: the next sweep puts it right',
+  shortcut: 'shortcut: it only saves work',
 };
 
 function differenceLine({ table, id, what, severity }: Difference): string {
