@@ -282,6 +282,16 @@ describe.concurrent('erase', () => {
   });
 });
 
+test('erases versions from before a rebuild, also if others that the same run ended are gone', async () => {
+  await using scene = await secretScene('Secret ');
+  tamper(scene.database, "DELETE FROM record_history WHERE resource = 'collections' AND record_id <> 2");
+  tamper(scene.database, "UPDATE record_history SET first_seen_run_id = 2 WHERE resource = 'webhooks'");
+  expect(await scene.run('erase', 'webhooks', '3')).toMatchObject({ code: 4 });
+  expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
+  expect(await scene.run('erase', 'webhooks', '3')).toMatchObject({ code: 0 });
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
 describe('verify', () => {
   test('compares the texts that are missing with the receipts, and says how many were erased', async () => {
     await using scene = await secretScene('Secret ');

@@ -13,6 +13,7 @@ import { explaining } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { ChangesOfRuns } from '../receipts/changes-of-runs.ts';
 import { ErasedHashes } from '../receipts/erased.ts';
+import { lastRunBefore } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { firstValue } from '../tables/query.ts';
 import { tryToRead } from '../tables/readable.ts';
@@ -114,7 +115,10 @@ function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
   if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
   const changes = new ChangesOfRuns(sqlite, resource);
-  for (const runId of runIdsOf(versions)) assertAsReceipted(path, sqlite, changes, resource, runId);
+  // A rebuild took the history of the runs before it as it was.
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  for (const runId of runIdsOf(versions))
+    if (runId > rebuiltAfter) assertAsReceipted(path, sqlite, changes, resource, runId);
   for (const { record, content } of versions) {
     const read = tryToRead(() => contentOfJson(resource, record));
     if (!('value' in read) || read.value !== content) throw altered(path, resource);
