@@ -105,10 +105,13 @@ export class MirrorAlteredError extends MirrorFileError {
   /**
    * @param what which file, and what of it was altered.
    * @param undone what was not done because of that.
+   * @param todo what to do, in whole sentences.
    */
-  constructor(what: string, undone = 'Nothing was written') {
-    const todo =
-      '"docmirror verify" names the rows. Restore a backup, or drop what was altered and read all lists again with "docmirror sync --rebuild".';
+  constructor(
+    what: string,
+    undone = 'Nothing was written',
+    todo = '"docmirror verify" names the rows. Restore a backup, or drop what was altered and read all lists again with "docmirror sync --rebuild".',
+  ) {
     super(`${what}. ${undone}. ${todo}`, { code: 'mirror_altered' });
   }
 }

@@ -165,6 +165,7 @@ const isRebuildReceipt = objectOf<RebuildReceipt>({
   at: isInstant,
   actor: isText,
   lists: inOrder(isListSum),
+  kept: inOrder(isKeptSum),
 });
 
 const isEraseReceipt = objectOf<EraseReceipt>({
@@ -172,7 +173,7 @@ const isEraseReceipt = objectOf<EraseReceipt>({
   mirrorId: isMirrorId,
   at: isInstant,
   actor: isText,
-  resource: oneOf(...resources),
+  resource: oneOf(...resources, 'rejected-records'),
   recordId: (value): value is number => Number.isSafeInteger(value),
   versions: isCount,
   ended: (value): value is EraseReceipt['ended'] =>

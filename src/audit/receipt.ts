@@ -94,17 +94,20 @@ export interface RebuildReceipt {
   readonly at: string;
   readonly actor: string;
   readonly lists: readonly ListSum[];
+  /** Of each list and the connections: which run wrote the versions that there are. */
+  readonly kept: readonly KeptSum[];
 }
 
-/** The text of a record's ended versions was removed for good. */
+/** The text of a record's ended versions, or of one rejected record, was removed for good. */
 export interface EraseReceipt {
   readonly kind: 'erase';
   readonly mirrorId: string;
   readonly at: string;
   readonly actor: string;
-  readonly resource: ListName | 'connections';
+  readonly resource: ListName | 'connections' | 'rejected-records';
+  /** For `rejected-records` the id of the row. */
   readonly recordId: number;
-  /** How many versions lost their text. */
+  /** How many versions lost their text; 0 for a rejected record. */
   readonly versions: number;
   /** For each run that had ended one of them, by its number: the `ended` hash that its list has from now on. */
   readonly ended: readonly { readonly runId: number; readonly ended: string }[];

@@ -28,19 +28,25 @@ function wrapped(
   { versions, rejectedRecords, isListed, receipt }: Erased,
   width: number,
 ): string {
-  const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')].join(
-    ' and ',
-  );
+  const what = [
+    ...(versions > 0 ? [counted(versions, 'ended version')] : []),
+    ...(rejectedRecords > 0 ? [counted(rejectedRecords, 'rejected record')] : []),
+  ].join(' and ');
+  const receiptCount = rejectedRecords + (versions > 0 ? 1 : 0);
   const lines = [
-    receipt === null && rejectedRecords === 0
+    receipt === null
       ? `${name} has no text of ended versions or rejected records any more.`
       : `Erased for good: the text of ${what} of ${name}.`,
     ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
-    ...(receipt === null ? [] : [`Receipt ${receipt.leafIndex} says so.`]),
+    ...(receipt === null ? [] : [receiptsText(receipt.leafIndex, receiptCount)]),
     'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
   ];
   return lines
     .flatMap(line => wrap(printable(line), width))
     .map(line => `${line}\n`)
     .join('');
+}
+
+function receiptsText(newest: number, count: number): string {
+  return count === 1 ? `Receipt ${newest} says so.` : `Receipts ${newest - count + 1} to ${newest} say so.`;
 }

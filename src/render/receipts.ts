@@ -29,11 +29,9 @@ function cells(receipt: Receipt): [when: string, by: string, what: string] {
       return [instant(receipt.at), receipt.actor, 'rows that another program altered were dropped'];
     case 'erase': {
       const { at, actor, resource, recordId, versions } = receipt;
-      return [
-        instant(at),
-        actor,
-        `${resource} ${recordId}: the text of ${counted(versions, 'version')} was erased`,
-      ];
+      const what =
+        resource === 'rejected-records' ? 'the text' : `the text of ${counted(versions, 'version')}`;
+      return [instant(at), actor, `${resource} ${recordId}: ${what} was erased`];
     }
   }
 }

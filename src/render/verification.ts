@@ -35,7 +35,14 @@ export function isRefused({ signature }: ShownCheckpoint): boolean {
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
-  const { differences, differenceCount, checkpoints = [], otherObjects, rebuiltAfterRunId } = verification;
+  const {
+    differences,
+    differenceCount,
+    checkpoints = [],
+    otherObjects,
+    rebuiltAfterRunId,
+    erasedCount,
+  } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
@@ -54,6 +61,9 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
       : [
           `The mirror was rebuilt after run ${rebuiltAfterRunId}: what runs changed up to then was not recomputed.`,
         ]),
+    ...(erasedCount === 0
+      ? []
+      : [`Erased, so that only the content is left: ${counted(erasedCount, 'text')}.`]),
     ...(others === '' ? [] : [`Not made by docmirror, and left alone: ${others}.`]),
     ...checkpoints.flatMap(each => each.notes),
   ];
@@ -115,7 +125,7 @@ export function verificationJson(verification: Shown, live: LiveResult | null): 
 const severityText = {
   content: 'content',
   'record of runs': 'record of runs',
-  shortcut: 'shortcut: the next sweep puts it right',
+  shortcut: 'shortcut: it only saves work',
 };
 
 function differenceLine({ table, id, what, severity }: Difference): string {

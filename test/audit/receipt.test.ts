@@ -68,6 +68,7 @@ const rebuild: RebuildReceipt = {
   at: '2026-11-21T10:00:00.000Z',
   actor: 'ops',
   lists: [{ resource: 'webhooks', recordCount: 4, checksum }],
+  kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
 };
 const erase: EraseReceipt = {
   kind: 'erase',
@@ -92,7 +93,7 @@ describe('a receipt', () => {
       `{"at":"2026-11-21T10:00:00.000Z","before":"2025-10-17T10:00:00.000Z","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"prune","mirrorId":"${mirrorId}"}`,
     );
     expect(receiptText(rebuild)).toBe(
-      `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","kind":"rebuild","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
+      `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"rebuild","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
     );
     expect(receiptText(erase)).toBe(
       `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","ended":[{"ended":"${ended}","runId":7}],"kind":"erase","mirrorId":"${mirrorId}","recordId":12,"resource":"document-exports","versions":2}`,
@@ -181,6 +182,7 @@ describe('a receipt has the fields of its kind, and each says what it may say:',
     ['books have 64 digits', { ...run, books: checksum }],
     ['erased versions are counted', { ...erase, versions: -1 }],
     ['a record has a number', { ...erase, recordId: '12' }],
+    ['what was erased is in the mirror', { ...erase, resource: 'sync-runs' }],
     ['a rebuild states no changes', { ...rebuild, lists: run.lists }],
     ['completeness is known', withList({ completeness: 'count_matched' })],
     ['a list stands once', { ...run, lists: [list, list] }],
@@ -288,13 +290,14 @@ function anyReceipt(): fc.Arbitrary<Receipt> {
       at: time,
       actor: text,
       lists: sums,
+      kept,
     }),
     fc.record<EraseReceipt>({
       kind: fc.constant('erase'),
       mirrorId: fc.uuid(),
       at: time,
       actor: text,
-      resource: fc.constantFrom(...names, 'connections' as const),
+      resource: fc.constantFrom(...names, 'connections' as const, 'rejected-records' as const),
       recordId: fc.maxSafeInteger(),
       versions: count,
       ended: fc

@@ -394,6 +394,49 @@ describe.concurrent('doctor', () => {
 });
 
 describe.concurrent('doctor ends as sync does', () => {
+  test.each([
+    ['a row was deleted', 'DELETE FROM collections WHERE id = 3', 'its collections are not'],
+    [
+      'a row of an empty list was deleted',
+      'DELETE FROM webhook_events; DELETE FROM webhook_connections; DELETE FROM webhooks',
+      'its webhooks are not',
+    ],
+    [
+      'a row was inserted',
+      'INSERT INTO collections (id, name, _first_seen_run_id, _changed_run_id, _content) SELECT 900, name, 1, 1, _content FROM collections LIMIT 1',
+      'its collections are not',
+    ],
+    [
+      'a trigger was added',
+      'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN SELECT 1; END',
+      'DROP TRIGGER "odd"',
+    ],
+    ['a unique index was added', 'CREATE UNIQUE INDEX odd ON webhooks (id)', 'DROP INDEX "odd"'],
+  ])('where %s by another program, and gives the same advice', async (_what, sql, words) => {
+    await using scene = await setScene();
+    await scene.sync();
+    new Database(scene.database).exec(sql).close();
+    const { code, stderr } = await scene.run('sync');
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining(words) });
+    const found = await doctor(scene);
+    expect(found.code).toBe(4);
+    const { found: said, todo } = found.of('mirror');
+    expect(todo).toBe(null);
+    expect(stderr).toContain(said);
+    expect(said).toContain('sync --rebuild');
+  });
+
+  test('where a trigger of another program was dropped again', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const other = new Database(scene.database);
+    other.exec('CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN SELECT 1; END');
+    expect(await scene.run('sync')).toMatchObject({ code: 4 });
+    other.exec('DROP TRIGGER "odd"').close();
+    expect(await scene.run('sync')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
   test.each(['/nonexistent', '/etc/hostname'])(
     'where %s is to be the signing key: no run needs it, so that is a warning',
     async path => {

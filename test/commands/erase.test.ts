@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { erase } from '../../src/store/write/erase.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { holdRun } from '../support/held-run.ts';
 import { syncScene } from '../support/in-process.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf, textsIn } from '../support/share.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -47,6 +50,13 @@ function filesWith(scene: Scene, text: string): string[] {
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
     .filter(path => textsIn(path, [text]).length > 0);
+}
+
+/** Another program that has begun to read the mirror. */
+function readerOf({ database }: Scene): Database.Database {
+  const reader = new Database(database, { readonly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM record_history');
+  return reader;
 }
 
 const kinds = ({ database }: Scene) =>
@@ -108,6 +118,20 @@ describe.concurrent('erase', () => {
     expect(filesWith(scene, 'Secret ')).toEqual([]);
   });
 
+  test('is said by exports of an earlier state, which leave the records out', async () => {
+    await using scene = await secretScene('Secret ');
+    for (const [resource, id] of cases) await scene.run('erase', resource, `${id}`);
+    const asOf = (...args: string[]) => scene.run('export', '--out', scene.folder, '--as-of-run', ...args);
+    expect(await asOf('1')).toMatchObject({
+      code: 0,
+      stderr: 'Left out: 4 records as they were then, because their text was erased since.\n',
+    });
+    expect(await asOf('1', '--resource', 'webhooks')).toMatchObject({
+      stderr: 'Left out: 1 record as it was then, because its text was erased since.\n',
+    });
+    expect(await asOf('3')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('of a record that has no text any more writes no receipt', async () => {
     await using scene = await secretScene('Secret ');
     await scene.run('erase', 'collections', '2');
@@ -145,8 +169,43 @@ describe.concurrent('erase', () => {
     expect(filesWith(scene, secret)).not.toEqual([]);
     const { stdout } = await scene.run('erase', 'webhooks', '3', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ versions: 1, rejectedRecords: 1 });
+    expect(kinds(scene).slice(-2)).toEqual(['erase', 'erase']);
     expect(filesWith(scene, secret)).toEqual([]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('erases the text of one rejected record that has no id, and leaves the others', async () => {
+    await using scene = await setScene({}, { exports: 1, webhooks: 1 });
+    scene.service.lists.webhooks.push(`{"name":"${secret}"}`, `{"id":"x","name":"stays"}`);
+    expect(await syncScene(scene)).toMatchObject({ code: 3 });
+    const { code, stdout } = await scene.run('erase', 'rejected-records', '1');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Erased for good: the text of 1 rejected record.*\nReceipt 1 says so\./),
+    });
+    expect(filesWith(scene, secret)).toEqual([]);
+    const texts = sqlite(scene.database, 'SELECT id, record FROM rejected_records');
+    expect(texts).toEqual([
+      { id: 1, record: null },
+      { id: 2, record: '{"id":"x","name":"stays"}' },
+    ]);
+    const [, text] = sqlite(scene.database, 'SELECT receipt FROM sync_receipts');
+    expect(JSON.parse(String(text?.receipt))).toMatchObject({
+      resource: 'rejected-records',
+      recordId: 1,
+      versions: 0,
+      ended: [],
+    });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect((await scene.run('audit', 'receipts')).stdout).toContain(
+      'rejected-records 1: the text was erased',
+    );
+    expect(await scene.run('erase', 'rejected-records', '3')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has no rejected-records 3'),
+    });
+    expect(await syncScene(scene)).toMatchObject({ code: 3 });
+    expect(filesWith(scene, secret)).toEqual([]);
   });
 
   test.each([
@@ -167,6 +226,41 @@ describe.concurrent('erase', () => {
     expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 11 });
     await run.release();
     expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('says so if another program keeps old text in the files, and is complete when it is run again', async () => {
+    await using scene = await secretScene();
+    const reader = readerOf(scene);
+    const { code, stdout, stderr } = await scene.run('erase', 'collections', '2');
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({
+      code: 1,
+      stdout: '',
+      lines: 1,
+    });
+    expect(stderr).toMatch(/another program.*Run "docmirror erase" again/);
+    const erase3 = () =>
+      erase(scene.database, { resource: 'webhooks', recordId: 3, actor: '', at: '2026-01-01T00:00:00.000Z' });
+    expect(erase3).toThrow(expect.objectContaining({ code: 'database_locked', exitCode: 1 }));
+    expect(filesWith(scene, 'and more 2')).not.toEqual([]);
+    reader.close();
+    expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 0 });
+    expect(filesWith(scene, 'and more 2')).toEqual([]);
+    expect(filesWith(scene, 'and more 3')).toEqual([]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('that is killed after its receipt is completed by the next run', async () => {
+    await using scene = await secretScene();
+    const reader = readerOf(scene);
+    await using killed = spawnCli(['erase', 'collections', '2'], { env: scene.env });
+    while (!kinds(scene).includes('erase')) await wait(5);
+    killed.child.kill('SIGKILL');
+    expect(await killed.done).toMatchObject({ signal: 'SIGKILL' });
+    reader.close();
+    expect(filesWith(scene, 'and more 2')).not.toEqual([]);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expect(filesWith(scene, 'and more 2')).toEqual([]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 
@@ -195,6 +289,56 @@ describe.concurrent('erase', () => {
       code: 4,
       stderr: expect.stringContaining('its collections are not'),
     });
+  });
+});
+
+test('erases versions from before a rebuild, also if others that the same run ended are gone', async () => {
+  await using scene = await secretScene('Secret ');
+  tamper(scene.database, "DELETE FROM record_history WHERE resource = 'collections' AND record_id <> 2");
+  tamper(scene.database, "UPDATE record_history SET first_seen_run_id = 2 WHERE resource = 'webhooks'");
+  expect(await scene.run('erase', 'webhooks', '3')).toMatchObject({ code: 4 });
+  expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
+  expect(await scene.run('erase', 'webhooks', '3')).toMatchObject({ code: 0 });
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
+describe('verify', () => {
+  test('compares the texts that are missing with the receipts, and says how many were erased', async () => {
+    await using scene = await secretScene('Secret ');
+    scene.service.lists.webhooks.push(`{"name":"${secret}"}`, '{"name":"other"}');
+    await syncScene(scene);
+    await scene.run('erase', 'collections', '2');
+    await scene.run('erase', 'rejected-records', '1');
+    const { code, stdout } = await scene.run('verify');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('only the content is left: 2 texts.'),
+    });
+    const version = sqlite(
+      scene.database,
+      "SELECT * FROM record_history WHERE resource = 'collections' AND record_id = 2",
+    );
+    expect(version).toHaveLength(1);
+    for (const [sql, words] of [
+      [
+        "UPDATE record_history SET record = NULL WHERE resource = 'webhooks'",
+        'webhooks 3: the text is missing, and no receipt',
+      ],
+      [
+        'UPDATE rejected_records SET record = NULL',
+        'rejected_records 2: the text is missing, and no receipt',
+      ],
+      [
+        "DELETE FROM record_history WHERE resource = 'collections' AND record_id = 2",
+        'erased texts of collections 2: 1 by the receipt, 0 by the history',
+      ],
+    ] as const) {
+      const path = join(scene.folder, 'altered.sqlite');
+      expect(await scene.run('backup', path)).toMatchObject({ code: 0 });
+      tamper(path, sql);
+      const altered = await scene.run('verify', '--database', path);
+      expect(altered).toMatchObject({ code: 4, stdout: expect.stringContaining(words) });
+    }
   });
 });
 

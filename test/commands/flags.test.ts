@@ -136,12 +136,21 @@ describe.concurrent('sync', () => {
     ]);
   });
 
-  test('--rebuild of a sound mirror writes no receipt of a rebuild', async () => {
+  test('--rebuild of a sound mirror rebuilds it, too', async () => {
     await using scene = await setScene();
     await scene.sync();
     expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
     const kinds = sqlite(scene.database, "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts");
-    expect(kinds).toEqual([{ kind: 'run' }, { kind: 'run' }]);
+    expect(kinds).toEqual([{ kind: 'run' }, { kind: 'rebuild' }, { kind: 'run' }]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test.each([['--resource', 'webhooks'], ['--dry-run']])('--rebuild is refused with %s', async (...flags) => {
+    await using scene = await setScene();
+    const { code, stderr } = await scene.run('sync', '--rebuild', ...flags);
+    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
+    expect(stderr).toContain(flags[0]);
+    expect(scene.service.requests).toEqual([]);
   });
 
   test('--json prints one object, and nothing else', async () => {

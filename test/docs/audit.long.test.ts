@@ -91,7 +91,7 @@ describe('docs/audit.md', () => {
     const recomputed = recompute(copyNamed(name));
     expect(recomputed).toMatchObject({ wrong: [], knownAfter });
     const { checked } = recomputed;
-    const counted = ['leaf', 'books', 'changes', 'ended', ...(name === 'pruned' ? ['kept'] : [])];
+    const counted = ['leaf', 'books', 'changes', 'ended', ...(name === 'erased' ? [] : ['kept'])];
     for (const what of counted) expect(checked[what]).toBeGreaterThan(2);
     const verified = JSON.parse((await scene.run('verify', '--database', copyNamed(name), '--json')).stdout);
     expect(verified.differences).toEqual([]);
@@ -106,6 +106,9 @@ describe('docs/audit.md', () => {
     ['ended', 'erased', "UPDATE record_history SET record = '{}' WHERE record_id = 3"],
     ['ended', 'erased', 'UPDATE record_history SET record = NULL WHERE record_id = 3'],
     ['kept', 'pruned', 'UPDATE collections SET _changed_run_id = 2, _first_seen_run_id = 2 WHERE id = 9'],
+    ['kept', 'rebuilt', 'UPDATE collections SET _changed_run_id = 2, _first_seen_run_id = 2 WHERE id = 9'],
+    ['kept', 'rebuilt', 'DELETE FROM record_history'],
+    ['kept', 'rebuilt', "UPDATE record_history SET ended_by = 'removal'"],
     [
       'leaf',
       'rebuilt',

@@ -178,24 +178,27 @@ for (const { receipt } of log.filter(({ receipt }) => receipt.kind === 'run')) {
   }
 }
 
-// Which of the runs before wrote what is left: until a rebuild.
+// Which of the runs before wrote what is left, and how versions had ended by an upgrade or a rebuild.
 const kept = newestOf('prune', 'upgrade', 'rebuild')?.receipt.kept ?? [];
-const through = Math.max(upgraded, pruned);
+const settled = Math.max(rebuilt, upgraded);
 for (const { resource, count, sum } of kept) {
   const versions = [
     ...rows(
       `SELECT id, _first_seen_run_id AS first, _changed_run_id AS began, _content AS content FROM ${tables[resource]}
        WHERE _changed_run_id <= ?`,
-      through,
+      knownAfter,
     ),
     ...rows(
-      `SELECT record_id AS id, first_seen_run_id AS first, valid_from_run_id AS began, content FROM record_history
-       WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
+      `SELECT record_id AS id, first_seen_run_id AS first, valid_from_run_id AS began, content, valid_to_run_id AS ended, ended_by AS how
+       FROM record_history WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
       resource,
-      through,
-      through,
+      knownAfter,
+      pruned,
     ),
-  ].map(({ id, first, began, content }) => sha256(`${id} ${first} ${began} ${hex(content)}`).slice(0, 32));
+  ].map(({ id, first, began, content, ended, how }) => {
+    const end = ended <= settled ? ` ${ended} ${how}` : '';
+    return sha256(`${id} ${first} ${began} ${hex(content)}${end}`).slice(0, 32);
+  });
   check('kept', resource, `${versions.length} ${sumOf(versions)}`, `${count} ${sum}`);
 }
 

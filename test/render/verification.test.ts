@@ -16,6 +16,7 @@ test('what SQLite says of damage in several lines stands in one', () => {
     receiptCount: 0,
     prunedBefore: null,
     rebuiltAfterRunId: null,
+    erasedCount: 0,
     otherObjects: [],
     differences: [{ table: null, id: null, what: multiline, severity: 'content' }],
     differenceCount: 1,

@@ -225,6 +225,46 @@ describe('a mirror that another program altered', () => {
     expect(await asOf(4)).toMatchObject({ code: 0 });
   });
 
+  test.each([
+    ['a view', 'DROP VIEW changes'],
+    ['an index', 'DROP INDEX collections_changed_run_id'],
+    [
+      'an index that is another',
+      'DROP INDEX collections_changed_run_id; CREATE INDEX collections_changed_run_id ON collections (name)',
+    ],
+    ['the triggers of receipts', 'DROP TRIGGER sync_receipts_stay; DROP TRIGGER sync_receipts_are_kept'],
+  ])('has its objects again after a rebuild, if only these were altered: %s', async (_what, sql) => {
+    await using altered = copy();
+    new Database(altered.database).exec(sql).close();
+    expect(await altered.cli('verify')).toMatchObject({ code: 4 });
+    expect(await altered.cli('sync', '--rebuild')).toMatchObject({ code: 0 });
+    expect(await altered.cli('verify')).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['the history is gone', 'DELETE FROM record_history'],
+    ['a version is gone', "DELETE FROM record_history WHERE resource = 'document-exports'"],
+    ['a text is gone', 'UPDATE record_history SET record = NULL'],
+    ['a text is another', `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`],
+    [
+      'records are said to be of another run',
+      'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 5',
+    ],
+    [
+      'a version is said to be of another run',
+      'UPDATE record_history SET valid_from_run_id = 0, first_seen_run_id = 0',
+    ],
+    ['a version ended with another run', 'UPDATE record_history SET valid_to_run_id = 3'],
+    ['a version ended otherwise', "UPDATE record_history SET ended_by = 'removal'"],
+  ])('is not as its receipts say if, after a rebuild, what it kept was altered: %s', async (_what, sql) => {
+    await using altered = copy();
+    tamper(altered.database, "UPDATE collections SET name = 'x' WHERE id = 3");
+    expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({ code: 0 });
+    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
+    expect(tamper(altered.database, sql)).toBe(true);
+    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).not.toEqual([]);
+  });
+
   test('is sound after a rebuild that read one list, until the others are read', async () => {
     await using altered = copy();
     tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');

@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.ts';
+import { counted } from '../../render/numbers.ts';
 import { exportTables } from '../../store/read/export-tables.ts';
 import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { EndedRuns, ListInRun } from '../../store/tables/ended-runs.ts';
@@ -40,12 +41,22 @@ export function asOfRunId(
       `Run ${runId} can't be asked for: the file has no history of what later runs changed, because it is a share that was made with --without-history.`,
     );
   }
-  for (const { resource } of exportTables) {
-    if (resource === 'connections' || flags.resource?.includes(resource) === false) continue;
+  const wanted = exportTables
+    .map(({ resource }) => resource)
+    .filter(resource => flags.resource?.includes(resource) ?? true);
+  for (const resource of wanted) {
+    if (resource === 'connections') continue;
     const note = noteOn(runId, endedRuns.list(runId, resource));
     if (note !== null) say(`${resource}: ${note}`);
   }
+  const erased = wanted.reduce((sum, resource) => sum + reader.erasedSince(runId, resource), 0);
+  if (erased > 0) say(noteOnErased(erased));
   return runId;
+}
+
+function noteOnErased(erased: number): string {
+  const [verb, whose] = erased === 1 ? ['it was', 'its'] : ['they were', 'their'];
+  return `Left out: ${counted(erased, 'record')} as ${verb} then, because ${whose} text was erased since.`;
 }
 
 function findRun(

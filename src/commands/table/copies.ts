@@ -105,8 +105,17 @@ export const copyCommands = [
     name: 'erase',
     description: "Remove the text of a record's ended versions for good, with a receipt that says so.",
     arguments: [
-      { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: keptResources },
-      { name: 'ID', help: 'its id in the mirror', isRequired: true },
+      {
+        name: 'RESOURCE',
+        help: 'the list, connections, or rejected-records',
+        isRequired: true,
+        choices: [...keptResources, 'rejected-records'],
+      },
+      {
+        name: 'ID',
+        help: 'its id in the mirror; for rejected-records that of the row in rejected_records',
+        isRequired: true,
+      },
     ],
     flags: [{ flag: '--json', help: 'print what was erased as one JSON object' }],
     settings: ['actor', ...mirrorFlags],
@@ -118,6 +127,10 @@ export const copyCommands = [
       {
         line: 'docmirror erase connections 1 --json',
         meaning: 'earlier names of a connection, for a program',
+      },
+      {
+        line: 'docmirror erase rejected-records 7',
+        meaning: 'one rejected record, which may have no id of its own',
       },
     ],
     notes: [

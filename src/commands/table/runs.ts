@@ -20,7 +20,8 @@ export const runCommands = [
       },
       {
         flag: '--rebuild',
-        help: 'drop the rows that another program altered (mirror_altered), and read all lists in full',
+        help: 'drop what another program altered (mirror_altered), put views and indexes right, and read all lists in full',
+        conflicts: ['--resource', '--dry-run'],
       },
       { flag: '--json', help: "print the run's summary as one JSON object" },
     ],

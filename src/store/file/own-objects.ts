@@ -57,18 +57,23 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   const { type, name, table } = first;
   throw new MirrorAlteredError(
     `Another program added the ${type} ${name} on ${table} to ${path}, which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes`,
+    'Nothing was written',
+    `Dropping it is enough: ${dropping(first)}. "docmirror sync --rebuild" does that, too, and reads all lists again.`,
   );
 }
 
 /** Drops what others put on docmirror's tables, and makes docmirror's own views, indexes and triggers again if they were changed. */
 export function putObjectsRight(sqlite: Database.Database): void {
   const { wrong, intrusive } = compareObjects(sqlite);
-  const drop = ({ type, name }: SchemaPart) =>
-    sqlite.exec(`DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`);
+  const drop = (part: SchemaPart) => sqlite.exec(dropping(part));
   for (const part of intrusive) drop(part);
   for (const part of wrong) {
     if (part.type === 'table') continue;
     if (!part.isMissing) drop(part);
     sqlite.exec(part.sql);
   }
+}
+
+function dropping({ type, name }: SchemaPart): string {
+  return `DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`;
 }

@@ -7,6 +7,7 @@ import { lastRunBefore, type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { firstValue } from '../tables/query.ts';
 import { type Change, selectChange } from './change.ts';
 import { MirrorState } from './mirror-state.ts';
 import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
@@ -60,6 +61,13 @@ export class MirrorReader implements Disposable {
   /** The last run before the mirror was rebuilt: how it was up to then can't be told. 0 if it never was. */
   lastRunBeforeRebuild(): number {
     return lastRunBefore(this.#file.sqlite, 'rebuild');
+  }
+
+  /** How many records can't be told as they were after a run, because their text was erased since. */
+  erasedSince(runId: number, resource: string): number {
+    const erased = `SELECT count(*) FROM record_history
+      WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ? AND record IS NULL`;
+    return firstValue<number>(this.#file.sqlite, erased, resource, runId, runId) ?? 0;
   }
 
   /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */

@@ -66,7 +66,8 @@ export class MirrorState {
     return (
       one(`SELECT count(*) FROM ${table} WHERE _changed_run_id <= ?`, runId) +
       one(
-        'SELECT count(*) FROM record_history WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?',
+        `SELECT count(*) FROM record_history
+         WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ? AND record IS NOT NULL`,
         resource,
         runId,
         runId,

@@ -1,21 +1,36 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
-import { firstValues } from '../tables/query.ts';
+import type { EraseReceipt } from '../../audit/receipt.ts';
+
+/** A receipt of an erasure, as it is in the log. */
+export interface StoredErasure {
+  readonly leafIndex: number;
+  readonly receipt: EraseReceipt;
+  /** True if the mirror was rebuilt later: what was erased then can have gone since. */
+  readonly isBeforeRebuild: boolean;
+}
+
+/** The receipts of erasures, in their order. */
+export function readErasures(sqlite: Database.Database): StoredErasure[] {
+  const rows = sqlite
+    .prepare<[], { leafIndex: number; text: string }>(
+      'SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index',
+    )
+    .all();
+  const receipts = rows.map(({ leafIndex, text }) => ({ leafIndex, receipt: receiptOrNull(text) }));
+  const rebuiltAt = receipts.findLast(({ receipt }) => receipt?.kind === 'rebuild')?.leafIndex ?? -1;
+  return receipts.flatMap(({ leafIndex, receipt }) =>
+    receipt?.kind === 'erase' ? [{ leafIndex, receipt, isBeforeRebuild: leafIndex < rebuiltAt }] : [],
+  );
+}
 
 /** Reads the `ended` hashes that lists of runs have since versions were erased; those of other lists and runs are in the runs' receipts. */
 export class ErasedHashes {
   readonly #hashes = new Map<string, string>();
 
   constructor(sqlite: Database.Database) {
-    const texts = firstValues<string>(
-      sqlite,
-      'SELECT receipt FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index',
-    );
-    for (const text of texts) {
-      const receipt = receiptOrNull(text);
-      if (receipt?.kind !== 'erase') continue;
+    for (const { receipt } of readErasures(sqlite))
       for (const { runId, ended } of receipt.ended) this.#hashes.set(`${receipt.resource} ${runId}`, ended);
-    }
   }
 
   /** The hash, 64 hexadecimal digits; undefined if nothing that the run ended in the list was erased. */

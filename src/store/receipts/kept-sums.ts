@@ -6,47 +6,58 @@ import { hash16, Sum } from '../../contract/sum.ts';
 import { firstValue } from '../tables/query.ts';
 import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ErasedHashes } from './erased.ts';
-import { type Kept, lastRunBefore, readKept } from './pruned.ts';
+import { type Kept, readKept, readPruned } from './pruned.ts';
 
-// Of runs whose ended versions were deleted, and of runs before an upgrade, no changes hash can be computed. The sums here take its place: over which runs first saw
-// and wrote each version that is left, and what it says. A row that is updated later moves into the history with the same numbers
-// and the same content, so a sum stays as it is until more is deleted.
-
-/** A record's version by the runs that it names, and its content. */
-type Version = [recordId: number, firstSeenRunId: number, fromRunId: number, content: string];
+// Of runs whose ended versions were deleted, and of runs before an upgrade or a rebuild, no changes hash can be computed. The sums here
+// take its place: over which runs first saw and wrote each version that is left, and what it says; if it had ended by the upgrade or the
+// rebuild, also over how. A row that is updated later moves into the history with the same numbers and the same content, so a sum stays
+// as it is until more is deleted.
 
 /** The sums that a pruning up to a run leaves, by those that were kept before. */
 export function keptAfterPruning(sqlite: Database.Database, before: Kept, pruned: number): KeptSum[] {
   const from = before.throughRunId;
   const through = Math.max(from, pruned);
+  const { deletedThroughRunId, settledRunId } = before;
   return keptResources.map(resource => {
+    const ofVersions = (began: Span, ended: Span) =>
+      sumOfVersions(sqlite, resource, { began, ended, settledRunId });
     const kept = sumIn(before.sums, resource)
-      .minus(sumOfVersions(sqlite, resource, { began: [0, from], ended: [from, through] }))
-      .plus(sumOfRows(sqlite, resource, from, through))
-      .plus(
-        sumOfVersions(sqlite, resource, {
-          began: [from, through],
-          ended: [through, Number.MAX_SAFE_INTEGER],
-        }),
-      );
+      .minus(ofVersions([0, from], [deletedThroughRunId, pruned]))
+      .plus(sumOfRows(sqlite, resource, [from, through]))
+      .plus(ofVersions([from, through], [pruned, Number.MAX_SAFE_INTEGER]));
     return { resource, count: kept.count, sum: kept.toString() };
   });
 }
 
-/** The sums that an upgrade leaves, by the rows and versions as they are then. */
-export function keptAtUpgrade(sqlite: Database.Database): KeptSum[] {
-  const through = firstValue<number | null>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
+/** The sums that an upgrade or a rebuild leaves, by the rows and versions as they are then. */
+export function keptNow(sqlite: Database.Database): KeptSum[] {
+  const throughRunId = firstValue<number | null>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
+  const deletedThroughRunId = readPruned(sqlite).throughRunId;
   return keptResources.map(resource => {
-    const kept = keptByRows(sqlite, resource, through);
+    const kept = keptByRows(sqlite, resource, {
+      throughRunId,
+      deletedThroughRunId,
+      settledRunId: throughRunId,
+    });
     return { resource, count: kept.count, sum: kept.toString() };
   });
 }
 
-/** What the sum of a resource comes to by its rows and versions, over runs up to one. */
-export function keptByRows(sqlite: Database.Database, resource: KeptSum['resource'], through: number): Sum {
-  const left = { began: [0, through], ended: [through, Number.MAX_SAFE_INTEGER] } as const;
-  return sumOfRows(sqlite, resource, 0, through).plus(sumOfVersions(sqlite, resource, left));
+/** What the sum of a resource comes to by its rows and versions. */
+export function keptByRows(
+  sqlite: Database.Database,
+  resource: KeptSum['resource'],
+  { throughRunId, deletedThroughRunId, settledRunId }: Omit<Kept, 'sums'>,
+): Sum {
+  const began: Span = [0, throughRunId];
+  const ended: Span = [deletedThroughRunId, Number.MAX_SAFE_INTEGER];
+  return sumOfRows(sqlite, resource, began).plus(
+    sumOfVersions(sqlite, resource, { began, ended, settledRunId }),
+  );
 }
+
+/** Runs after one and up to another. */
+type Span = readonly [after: number, through: number];
 
 /** The sum of a resource in a receipt; of nothing if it is not there. */
 function sumIn(kept: readonly KeptSum[], resource: KeptSum['resource']): Sum {
@@ -54,36 +65,38 @@ function sumIn(kept: readonly KeptSum[], resource: KeptSum['resource']): Sum {
   return found === undefined ? new Sum() : Sum.from(found.count, found.sum);
 }
 
-/** Over the rows that runs after one and up to another wrote. */
-function sumOfRows(sqlite: Database.Database, resource: string, after: number, through: number): Sum {
+/** Over the rows that some runs wrote. */
+function sumOfRows(sqlite: Database.Database, resource: string, wrote: Span): Sum {
   const rows = sqlite
-    .prepare<[number, number], Version>(
-      `SELECT id, _first_seen_run_id, _changed_run_id, lower(hex(_content)) FROM ${tableOf(resource)}
-       WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
+    .prepare<[number, number], string>(
+      `SELECT id || ' ' || _first_seen_run_id || ' ' || _changed_run_id || ' ' || lower(hex(_content))
+       FROM ${tableOf(resource)} WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
     )
-    .raw();
-  return sumOf(rows.iterate(after, through));
+    .pluck();
+  return sumOf(rows.iterate(...wrote));
 }
 
-/** Over the versions that began after one run and up to another, and ended after one and up to another. */
+/** Over the versions that began with some runs and ended with some. */
 function sumOfVersions(
   sqlite: Database.Database,
   resource: string,
-  { began, ended }: { readonly began: readonly [number, number]; readonly ended: readonly [number, number] },
+  { began, ended, settledRunId }: { began: Span; ended: Span } & Pick<Kept, 'settledRunId'>,
 ): Sum {
   const versions = sqlite
-    .prepare<[string, number, number, number, number], Version>(
-      `SELECT record_id, first_seen_run_id, valid_from_run_id, lower(hex(content)) FROM record_history
+    .prepare<[number, string, number, number, number, number], string>(
+      `SELECT record_id || ' ' || first_seen_run_id || ' ' || valid_from_run_id || ' ' || lower(hex(content)) ||
+         iif(valid_to_run_id <= ?, ' ' || valid_to_run_id || ' ' || ended_by, '')
+       FROM record_history
        WHERE +resource = ? AND valid_from_run_id > ? AND valid_from_run_id <= ?
          AND valid_to_run_id > ? AND valid_to_run_id <= ?`,
     )
-    .raw();
-  return sumOf(versions.iterate(resource, ...began, ...ended));
+    .pluck();
+  return sumOf(versions.iterate(settledRunId, resource, ...began, ...ended));
 }
 
-function sumOf(versions: Iterable<Version>): Sum {
+function sumOf(versions: Iterable<string>): Sum {
   const sum = new Sum();
-  for (const version of versions) sum.add(hash16(version.join(' ')));
+  for (const version of versions) sum.add(hash16(version));
   return sum;
 }
 
@@ -110,19 +123,11 @@ export function areAsReceipted(sqlite: Database.Database, after: number, through
   });
 }
 
-/** The lists of which the rows and versions are by other runs than the receipt of the newest pruning or upgrade says. */
+/** The lists of which the rows and versions are by other runs than the receipt of the newest pruning, upgrade or rebuild says. */
 export function keptByOthers(sqlite: Database.Database): { throughRunId: number; resources: string[] } {
-  const { throughRunId, sums } = readKept(sqlite);
+  const { sums, ...kept } = readKept(sqlite);
   const resources = keptResources.filter(
-    resource => throughRunId > 0 && !keptByRows(sqlite, resource, throughRunId).equals(sumIn(sums, resource)),
+    resource => kept.throughRunId > 0 && !keptByRows(sqlite, resource, kept).equals(sumIn(sums, resource)),
   );
-  return { throughRunId, resources };
-}
-
-/** Whether rows and history are by the runs that the receipts say, as far back as receipts and history go. */
-export function isHistoryAsReceipted(sqlite: Database.Database): boolean {
-  const { throughRunId, resources } = keptByOthers(sqlite);
-  const from = Math.max(throughRunId, lastRunBefore(sqlite, 'rebuild'));
-  const last = firstValue<number | null>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
-  return resources.length === 0 && areAsReceipted(sqlite, from, last);
+  return { throughRunId: kept.throughRunId, resources };
 }

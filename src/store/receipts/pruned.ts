@@ -14,8 +14,12 @@ export interface Pruned {
 
 /** What the receipts say of the runs of which no changes hash can be computed any more. */
 export interface Kept {
-  /** The last of these runs: its ended versions were deleted, or an upgrade computed the contents again. 0 if there is none. */
+  /** The last of these runs: its ended versions were deleted, or an upgrade or a rebuild came after it. 0 if there is none. */
   readonly throughRunId: number;
+  /** The last of them whose ended versions were deleted; 0 if none were. */
+  readonly deletedThroughRunId: number;
+  /** The last of them before an upgrade or a rebuild: the sums also say how versions ended up to it. 0 if there was none. */
+  readonly settledRunId: number;
   /** Which of these runs wrote the versions that are left. */
   readonly sums: readonly KeptSum[];
 }
@@ -31,14 +35,17 @@ export function readPruned(sqlite: Database.Database): Pruned {
   return { before, throughRunId };
 }
 
-/** Reads what the newest pruning or upgrade left. A rebuild drops rows, so nothing from before it is kept. */
+/** Reads what the newest pruning, upgrade or rebuild left. */
 export function readKept(sqlite: Database.Database): Kept {
-  const newest = newestOfKind(sqlite, 'prune', 'upgrade', 'rebuild');
-  if (newest === null || newest.receipt.kind === 'rebuild') return { throughRunId: 0, sums: [] };
-  const isUpgradeOver = newestOfKind(sqlite, 'upgrade', 'rebuild')?.receipt.kind !== 'upgrade';
-  const upgraded = isUpgradeOver ? 0 : lastRunBefore(sqlite, 'upgrade');
-  const throughRunId = Math.max(readPruned(sqlite).throughRunId, upgraded);
-  return { throughRunId, sums: newest.receipt.kept };
+  const sums = newestOfKind(sqlite, 'prune', 'upgrade', 'rebuild')?.receipt.kept ?? [];
+  const deletedThroughRunId = readPruned(sqlite).throughRunId;
+  const settledRunId = Math.max(lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
+  return {
+    throughRunId: Math.max(deletedThroughRunId, settledRunId),
+    deletedThroughRunId,
+    settledRunId,
+    sums,
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { UpgradeReceipt } from '../../audit/receipt.ts';
 import { currentStates } from './current-states.ts';
-import { keptAtUpgrade } from './kept-sums.ts';
+import { keptNow } from './kept-sums.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 /** Writes what each list has when the file gets another shape, in the transaction that changes it, after all contents are computed. */
@@ -15,6 +15,6 @@ export function writeUpgradeReceipt(
     mirrorId: log.mirrorId(),
     ...upgrade,
     lists: currentStates(sqlite),
-    kept: keptAtUpgrade(sqlite),
+    kept: keptNow(sqlite),
   });
 }

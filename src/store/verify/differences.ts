@@ -1,6 +1,6 @@
 /**
  * How bad a difference is: in what the mirror says of records, now or ever (`content`); in what runs say of themselves
- * (`record of runs`); or in what only saves work, and is put right by the next sweep (`shortcut`).
+ * (`record of runs`); or in what only saves work (`shortcut`).
  */
 type Severity = 'content' | 'record of runs' | 'shortcut';
 

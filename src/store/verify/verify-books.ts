@@ -7,13 +7,14 @@ import { wroteList } from '../tables/written-lists.ts';
 import { Shortcuts } from '../write/shortcuts.ts';
 import type { Audit } from './verify-list.ts';
 
-/** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning or an upgrade left. */
+/** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning, an upgrade or a rebuild left. */
 export function verifyBooks(audit: Audit): void {
   verifyPlaces(audit);
   verifyRejected(audit);
   verifyShortcuts(audit);
   verifyUpgrades(audit);
   verifyKept(audit);
+  verifyPruned(audit);
 }
 
 function verifyPlaces({ sqlite, differences }: Audit): void {
@@ -56,7 +57,8 @@ function verifyShortcuts({ sqlite, differences, summedAfter }: Audit): void {
     'rejected_records',
   ]) {
     const strange = sqlite.prepare(`SELECT 1 FROM ${table} WHERE resource NOT IN (${names}) LIMIT 1`).get();
-    if (strange !== undefined) differences.add(table, null, 'it names a list that docmirror does not know');
+    const words = 'it names a list that docmirror does not know; no run reads such a row or removes it';
+    if (strange !== undefined) differences.add(table, null, words);
   }
 }
 
@@ -82,7 +84,19 @@ function verifyUpgrades({ sqlite, differences }: Audit): void {
 function verifyKept({ sqlite, differences }: Audit): void {
   const { throughRunId, resources } = keptByOthers(sqlite);
   for (const resource of resources) {
-    const words = `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the pruning or the upgrade says`;
+    const words = `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the newest pruning, upgrade or rebuild says`;
     differences.add('sync_receipts', null, words, 'content');
+  }
+}
+
+/** What a pruning deleted has no hash any more, so what is there all the same is by nobody. */
+function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
+  const rows = sqlite.prepare<[number], { id: number; resource: string; recordId: number; runId: number }>(
+    `SELECT id, resource, record_id AS recordId, valid_to_run_id AS runId FROM record_history
+     WHERE valid_to_run_id <= ? ORDER BY id`,
+  );
+  for (const { id, resource, recordId, runId } of rows.iterate(prunedThrough)) {
+    const words = `${resource} ${recordId}: it ended with run ${runId}, but versions up to run ${prunedThrough} were deleted`;
+    differences.add('record_history', id, words);
   }
 }

@@ -1,6 +1,6 @@
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ListSum } from '../../audit/receipt.ts';
-import { keptResources } from '../../contract/lists.ts';
+import { keptResources, tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { Books } from '../receipts/books.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
@@ -132,12 +132,7 @@ class Rewind {
     if (this.isOver) return;
     for (const [resource, state] of this.#states)
       if (!state.equals(new Sum()))
-        this.#audit.differences.add(
-          null,
-          null,
-          `${resource}: ${state.count} records are of no run`,
-          'content',
-        );
+        this.#audit.differences.add(tableOf(resource), null, `${state.count} records are of no run`);
   }
 
   #withErased<List extends ListSum & { readonly ended: string }>(runId: number, list: List): List {

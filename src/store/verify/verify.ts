@@ -9,6 +9,7 @@ import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { firstValues } from '../tables/query.ts';
 import { type Difference, Differences } from './differences.ts';
 import { verifyBooks } from './verify-books.ts';
+import { verifyErased } from './verify-erased.ts';
 import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
 import { type PinnedCheckpoint, verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
 import { verifyRuns } from './verify-runs.ts';
@@ -29,6 +30,8 @@ export interface Verification {
   readonly prunedBefore: string | null;
   /** The last run before the mirror was rebuilt: what runs changed up to it was not recomputed. Null if it never was. */
   readonly rebuiltAfterRunId: number | null;
+  /** Texts of versions and of rejected records that were erased. */
+  readonly erasedCount: number;
   /** Tables, views and indexes that others made in the file; they are no difference. */
   readonly otherObjects: readonly OtherObject[];
   /** All differences; as many are listed as were asked for. */
@@ -61,6 +64,7 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     receiptCount: 0,
     prunedBefore: null,
     rebuiltAfterRunId: null,
+    erasedCount: 0,
     otherObjects: [],
   };
   try {
@@ -151,6 +155,7 @@ async function checkContent(
     state.versionCount += verified.versionCount;
   }
   verifyBooks(audit);
+  state.erasedCount = verifyErased(audit);
   const sizes = new Set(checkpoints.map(({ size }) => size));
   const roots = new Map<number, Buffer>();
   const receipts = verifyReceipts(audit, tree => {

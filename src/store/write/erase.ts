@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { EraseReceipt } from '../../audit/receipt.ts';
-import { tableOf } from '../../contract/lists.ts';
+import { type keptResources, tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
@@ -12,6 +12,7 @@ import { explaining } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { ChangesOfRuns } from '../receipts/changes-of-runs.ts';
 import { ErasedHashes } from '../receipts/erased.ts';
+import { lastRunBefore } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { firstValue } from '../tables/query.ts';
 import { tryToRead } from '../tables/readable.ts';
@@ -34,7 +35,7 @@ export interface Erased {
   readonly rejectedRecords: number;
   /** True if the service still lists the record, so that its current version stays. */
   readonly isListed: boolean;
-  /** The receipt's place in the log; null if there was nothing to erase. */
+  /** The newest receipt's place in the log; null if there was nothing to erase. */
   readonly receipt: ReceiptHead | null;
 }
 
@@ -46,13 +47,14 @@ interface Version {
 }
 
 /**
- * Removes the text of a record's ended versions, and of its rejected records, for good, and writes a receipt of it. The contents of
- * the versions stay, so that the receipts of the runs still hold. Then the file is built again, because SQLite leaves old text in
- * pages that it freed. Holds the mirror's lock meanwhile. The next run compares every row with the receipts, because the file is not
- * as a run left it.
+ * Removes the text of a record's ended versions, and of its rejected records, for good, and writes receipts of it. The contents of
+ * the versions stay, so that the receipts of the runs still hold. The file is built again before, because SQLite leaves old text in
+ * pages that it freed. If the process is killed after the receipt is written, the next run folds the log back and so completes it.
+ * Holds the mirror's lock meanwhile. The next run compares every row with the receipts, because the file is not as a run left it.
  *
  * @throws MirrorBusyError if a run holds the mirror.
- * @throws MirrorFileError if the mirror never had such a record.
+ * @throws MirrorFileError if the mirror never had such a record, or if another program reads the mirror, so that old text can't be
+ *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
  */
 export function erase(path: string, order: EraseOrder): Erased {
@@ -61,9 +63,13 @@ export function erase(path: string, order: EraseOrder): Erased {
   try {
     using file = openForWriting(place);
     return explaining(place, () => {
-      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      // What is refused leaves the file as it was.
+      findTexts(file, order);
       file.sqlite.exec('VACUUM');
-      file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+      file.sqlite.pragma('secure_delete = ON');
+      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      if (busy !== 0) throw stillRead(place);
       return done;
     });
   } finally {
@@ -71,37 +77,82 @@ export function erase(path: string, order: EraseOrder): Erased {
   }
 }
 
-function eraseIn({ path, sqlite }: MirrorFile, order: EraseOrder): Erased {
-  const { resource, recordId, actor, at } = order;
+function stillRead(path: string): MirrorFileError {
+  return new MirrorFileError(
+    `The text was erased, but another program reads ${path}, so older copies of the text are still in its files. Run "docmirror erase" again when the other program is done.`,
+    { code: 'database_locked' },
+  );
+}
+
+type Resource = (typeof keptResources)[number];
+
+/** The texts that go. */
+interface Texts {
+  readonly isListed: boolean;
+  readonly versions: readonly Version[];
+  /** Ids of rejected records. */
+  readonly rejected: readonly number[];
+}
+
+/** @throws MirrorFileError, MirrorAlteredError as `erase` does. */
+function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
+  const { resource, recordId } = order;
+  if (resource === 'rejected-records') {
+    const text = 'SELECT record FROM rejected_records WHERE id = ?';
+    const record = firstValue<string | null>(sqlite, text, recordId);
+    if (record === undefined) throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`);
+    return { isListed: false, versions: [], rejected: record === null ? [] : [recordId] };
+  }
   const isListed =
     firstValue(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
   const known = 'SELECT 1 FROM record_history WHERE resource = ? AND record_id = ? LIMIT 1';
-  const versions = versionsOf(sqlite, order);
-  const rejected = rejectedOf(sqlite, order, versions);
+  const versions = versionsOf(sqlite, resource, recordId);
+  const rejected = rejectedOf(sqlite, resource, recordId, versions);
   if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
-  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
-  for (const id of rejected) removeRejected.run(id);
-  const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
-  if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
-  const runIds = [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
   const changes = new ChangesOfRuns(sqlite, resource);
-  for (const runId of runIds) assertAsReceipted(path, sqlite, changes, resource, runId);
+  // A rebuild took the history of the runs before it as it was.
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  for (const runId of runIdsOf(versions))
+    if (runId > rebuiltAfter) assertAsReceipted(path, sqlite, changes, resource, runId);
   for (const { record, content } of versions) {
     const read = tryToRead(() => contentOfJson(resource, record));
     if (!('value' in read) || read.value !== content) throw altered(path, resource);
   }
+  return { isListed, versions, rejected };
+}
+
+/** Removes the texts, with a receipt for the versions and one for each rejected record. */
+function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
+  const { sqlite } = file;
+  const { resource, recordId, actor, at } = order;
+  const { isListed, versions, rejected } = findTexts(file, order);
+  const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
+  if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
+  const log = new ReceiptLog(sqlite);
+  const receipt = { kind: 'erase', mirrorId: log.mirrorId(), at, actor } as const;
+  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
+  for (const id of rejected) {
+    removeRejected.run(id);
+    log.append({ ...receipt, resource: 'rejected-records', recordId: id, versions: 0, ended: [] });
+  }
   const removeText = sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?');
   for (const { id } of versions) removeText.run(id);
-  const log = new ReceiptLog(sqlite);
-  const ended = runIds.map(runId => ({ runId, ended: changes.ended(runId) }));
-  const mirrorId = log.mirrorId();
-  log.append({ kind: 'erase', mirrorId, at, actor, resource, recordId, versions: versions.length, ended });
+  if (versions.length > 0) {
+    const changes = new ChangesOfRuns(sqlite, resource);
+    const ended = runIdsOf(versions).map(runId => ({ runId, ended: changes.ended(runId) }));
+    log.append({ ...receipt, resource, recordId, versions: versions.length, ended });
+  }
   return { ...counts, receipt: log.head() };
 }
 
+/** The runs that ended some versions, in order. */
+function runIdsOf(versions: readonly Version[]): number[] {
+  return [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
+}
+
 /** The ended versions that still have their text. */
-function versionsOf(sqlite: Database.Database, { resource, recordId }: EraseOrder): Version[] {
+function versionsOf(sqlite: Database.Database, resource: Resource, recordId: number): Version[] {
   return sqlite
     .prepare<[string, number], Version>(
       `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
@@ -116,7 +167,8 @@ function versionsOf(sqlite: Database.Database, { resource, recordId }: EraseOrde
  */
 function rejectedOf(
   sqlite: Database.Database,
-  { resource, recordId }: EraseOrder,
+  resource: Resource,
+  recordId: number,
   versions: readonly Version[],
 ): number[] {
   const select = (condition: string) =>
@@ -140,7 +192,7 @@ function assertAsReceipted(
   path: string,
   sqlite: Database.Database,
   changes: ChangesOfRuns,
-  resource: EraseReceipt['resource'],
+  resource: Resource,
   runId: number,
 ): void {
   const said = endedBefore(sqlite, resource, runId);

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import { CancelledError, MirrorAlteredError, MirrorBusyError } from '../../errors.ts';
+import { CancelledError, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
   ListOutcome,
@@ -22,7 +22,6 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { stagingPath } from '../file/staging-file.ts';
 import { assertWhole } from '../file/whole.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
-import { isHistoryAsReceipted } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
@@ -48,7 +47,7 @@ interface OpenMirror {
 /** What a run may do, and how it is ended. */
 interface OpenOptions {
   readonly signal: AbortSignal;
-  /** Drop the rows that another program altered, and go on. */
+  /** Rebuild the mirror first, whether it was altered or not; never in a dry run. */
   readonly mayRebuild?: boolean;
 }
 
@@ -144,39 +143,25 @@ export class SqliteMirror implements Mirror {
    * with the receipts first, in the same transaction: after a difference, nothing was written.
    */
   async #begin(start: RunStart, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
-    const { signal, mayRebuild = false } = this.#open.options;
+    const { file, isSuspect, staging, options } = this.#open;
+    const { signal, mayRebuild = false } = options;
     const transaction = await this.#transactions.begin(signal);
     try {
       this.#records.interruptDead(transaction);
-      const isAltered = await this.#isAltered(mayRebuild);
+      if (isSuspect && !mayRebuild) {
+        assertNothingIntrusive(file);
+        await assertAsWritten(file, new TimeSlice(signal));
+      }
       const id = isDry ? dryRunId : this.#records.begin(transaction, start);
       // Pages that an interrupted run staged name rows that a rebuild drops.
-      if (isAltered && !isDry) for (const { resource } of lists) this.#open.staging.clear(resource);
-      const dropped = isAltered && !isDry ? rebuild(transaction, id, start) : null;
+      if (mayRebuild) for (const { resource } of lists) staging.clear(resource);
+      const dropped = mayRebuild ? rebuild(transaction, id, start) : null;
       if (isDry) this.#transactions.rollBack();
       else this.#transactions.commit();
       return { id, dropped };
     } catch (error) {
       this.#transactions.rollBack();
-      throw explainSqliteError(error, this.#open.file.path);
-    }
-  }
-
-  /**
-   * @param mayBe whether an altered mirror is an answer, and no error. The history is looked at, too, then.
-   * @throws MirrorAlteredError if another program altered the rows, and `mayBe` is false.
-   */
-  async #isAltered(mayBe: boolean): Promise<boolean> {
-    const { file, isSuspect, options } = this.#open;
-    if (!isSuspect && !mayBe) return false;
-    try {
-      assertNothingIntrusive(file);
-      await assertAsWritten(file, new TimeSlice(options.signal));
-      // A run does not look at the history, but it does not delete what its receipts do not say: this is the way on.
-      return mayBe && !isHistoryAsReceipted(file.sqlite);
-    } catch (error) {
-      if (!mayBe || !(error instanceof MirrorAlteredError)) throw error;
-      return true;
+      throw explainSqliteError(error, file.path);
     }
   }
 

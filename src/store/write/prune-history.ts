@@ -1,11 +1,12 @@
 import { MirrorAlteredError } from '../../errors.ts';
+import { TimeSlice } from '../../time-slice.ts';
 import { areAsReceipted, keptAfterPruning } from '../receipts/kept-sums.ts';
-import { lastRunBefore, readKept, readPruned } from '../receipts/pruned.ts';
+import { readKept, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
-/** Versions deleted in one transaction. */
+/** Versions deleted before signals have their turn. */
 const versionsPerStep = 5_000;
 /** Pages of the file given back to the disk in one step. */
 const pagesPerStep = 2_000;
@@ -20,19 +21,23 @@ export interface PruneOptions {
 }
 
 /**
- * Deletes the versions of records that had ended by a time, step by step, and gives the pages that this frees back to the disk.
- * The receipt that says so comes with the first step: what is cut off after it is completed by the next run.
+ * Deletes the versions of records that had ended by a time, all of them with the receipt that says so or none, and gives the pages that
+ * this frees back to the disk, step by step.
  *
  * @returns how many versions were deleted.
  */
 export async function pruneHistory(transactions: TransactionOwner, options: PruneOptions): Promise<number> {
   const { signal } = options;
-  const through = await transactions.write(signal, transaction => beginPruning(transaction, options));
-  let deleted = 0;
-  for (let step = 1; through > 0 && step > 0; deleted += step) {
-    signal.throwIfAborted();
-    step = await transactions.write(signal, transaction => deleteSome(transaction, through));
-  }
+  const slice = new TimeSlice(signal);
+  const deleted = await transactions.write(signal, async transaction => {
+    const through = beginPruning(transaction, options);
+    let count = 0;
+    for (let step = through; step > 0; count += step) {
+      await slice.next();
+      step = deleteSome(transaction, through);
+    }
+    return count;
+  });
   // A file that was made without room for this keeps its free pages, and fills them again.
   for (let freed = deleted > 0; freed; ) {
     signal.throwIfAborted();
@@ -42,7 +47,7 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
 }
 
 /**
- * Writes the receipt if there is anything to delete, and returns the last run whose ended versions go.
+ * Writes the receipt if there is anything to delete, and returns the last run whose ended versions go; 0 if none do.
  *
  * @throws MirrorAlteredError if what would go is not what its receipts say: evidence is not deleted.
  */
@@ -50,9 +55,9 @@ function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: 
   const pruned = readPruned(sqlite);
   const through = new EndedRuns(sqlite).lastOfAllBy(endedBefore);
   const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
-  if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return pruned.throughRunId;
+  if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return 0;
   const before = readKept(sqlite);
-  const from = Math.max(before.throughRunId, lastRunBefore(sqlite, 'rebuild'));
+  const from = before.throughRunId;
   if (!areAsReceipted(sqlite, from, through))
     throw new MirrorAlteredError(
       `What the runs ${from + 1} to ${through} changed is not what their receipts say`,

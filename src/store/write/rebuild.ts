@@ -3,6 +3,7 @@ import type { RunStart } from '../../sync/ports.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
 import { isRowAsWritten } from '../receipts/altered-lists.ts';
 import { currentStates } from '../receipts/current-states.ts';
+import { keptNow } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -29,7 +30,14 @@ export function rebuild(transaction: OpenTransaction, runId: number, start: RunS
   dropped += new ConnectionTable(sqlite).dropAltered(runId);
   const log = new ReceiptLog(sqlite);
   const { startedAt: at, actor } = start;
-  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, lists: currentStates(sqlite, runId) });
+  log.append({
+    kind: 'rebuild',
+    mirrorId: log.mirrorId(),
+    at,
+    actor,
+    lists: currentStates(sqlite, runId),
+    kept: keptNow(sqlite),
+  });
   return dropped;
 }
 

@@ -73,10 +73,10 @@ export class TransactionOwner {
     if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
   }
 
-  /** Does a few writes in a transaction of their own. */
-  async write<T>(signal: AbortSignal, work: (transaction: OpenTransaction) => T): Promise<T> {
+  /** Does some writes in a transaction of their own. */
+  async write<T>(signal: AbortSignal, work: (transaction: OpenTransaction) => T | Promise<T>): Promise<T> {
     try {
-      const result = work(await this.begin(signal));
+      const result = await work(await this.begin(signal));
       this.commit();
       return result;
     } catch (error) {

@@ -7,12 +7,13 @@ import { leafHash } from '../../../src/audit/merkle.ts';
 import { type PruneReceipt, receiptText } from '../../../src/audit/receipt.ts';
 import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
 import { keptByRows } from '../../../src/store/receipts/kept-sums.ts';
+import { readKept } from '../../../src/store/receipts/pruned.ts';
 import { writeUpgradeReceipt } from '../../../src/store/receipts/upgrade-receipt.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
-import type { Scene } from '../../support/scene.ts';
+import { type Scene, setScene } from '../../support/scene.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
 import { fullMirror, wornMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
@@ -183,6 +184,40 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
+  test('is cut off in the middle of what a rebuild kept, and the rest is still held by the receipts', async () => {
+    await using scene = await setScene({}, { exports: 3, collections: 3, webhooks: 1 });
+    const { database, service } = scene;
+    const dayMs = 86_400_000;
+    const on = (day: number) => ({ now: new Date(Date.UTC(2026, 0, day)) });
+    const rename = (name: string) => {
+      (service.lists.collections[0] as SampleItem).name = name;
+    };
+    for (const day of [1, 2, 3]) {
+      rename(`Day ${day}`);
+      await syncScene(scene, on(day));
+    }
+    tamper(database, "UPDATE collections SET name = 'by others' WHERE id = 2");
+    rename('Day 4');
+    await syncScene(scene, { ...on(4), mayRebuild: true });
+    await syncScene(scene, { ...on(5), keepHistoryMs: 2.5 * dayMs });
+    const ended = () =>
+      sqlite(database, 'SELECT valid_to_run_id AS run FROM record_history').map(({ run }) => run);
+    expect(ended()).toEqual([3, 4]);
+    expect(await differencesIn(database)).toEqual([]);
+    for (const [found, back] of [
+      ["ended_by = 'removal'", "ended_by = 'update'"],
+      ['valid_to_run_id = 4', 'valid_to_run_id = 3'],
+    ]) {
+      tamper(database, `UPDATE record_history SET ${found} WHERE valid_to_run_id = 3`);
+      expect(await differencesIn(database), found).not.toEqual([]);
+      tamper(database, `UPDATE record_history SET ${back} WHERE id = (SELECT min(id) FROM record_history)`);
+      expect(await differencesIn(database), back).toEqual([]);
+    }
+    await syncScene(scene, { ...on(6), keepHistoryMs: 0.5 * dayMs });
+    expect(ended()).toEqual([]);
+    expect(await differencesIn(database)).toEqual([]);
+  });
+
   test('gives the pages that it frees back to the disk', async () => {
     await using scene = await fullMirror();
     for (const item of scene.service.lists['document-exports']) {
@@ -202,6 +237,11 @@ describe('a history that is kept for a time', () => {
   test.each([
     ['records that are said to be of another run', movedRecords],
     ['a version that was kept is gone', 'DELETE FROM record_history'],
+    [
+      'a version that would have been deleted is there',
+      `INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
+       SELECT resource, record_id + 900, 1, 1, 2, 'removal', record, content FROM record_history LIMIT 1`,
+    ],
     [
       'a version that was kept is said to be of another run',
       'UPDATE record_history SET valid_from_run_id = 2',
@@ -265,13 +305,9 @@ function rewritePruneReceipt(path: string): void {
     )
     .get();
   if (at === undefined) throw new Error('nothing was pruned');
-  const through = database
-    .prepare<[number], number>('SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?')
-    .pluck()
-    .get(at.leaf);
   const receipt = JSON.parse(at.receipt) as PruneReceipt;
   const kept = receipt.kept.map(({ resource }) => {
-    const sum = keptByRows(database, resource, through ?? 0);
+    const sum = keptByRows(database, resource, readKept(database));
     return { resource, count: sum.count, sum: sum.toString() };
   });
   const text = receiptText({ ...receipt, kept });

@@ -19,9 +19,6 @@ const unseenColumns: Readonly<Record<string, readonly string[]>> = {
   record_history: ['id'],
 };
 
-/** The columns that say which runs wrote a row. Of runs before a rebuild, verify does not know. */
-const provenance = ['_first_seen_run_id', '_changed_run_id'];
-
 interface Tampering {
   readonly name: string;
   readonly sql: string;
@@ -37,40 +34,25 @@ function tamperings(database: Database.Database): Tampering[] {
     .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence'")
     .pluck()
     .all();
-  const rebuiltAfter = database
-    .prepare<[], number | null>(
-      `SELECT max(run_id) FROM sync_receipts
-       WHERE leaf_index < (SELECT max(leaf_index) FROM sync_receipts WHERE receipt ->> 'kind' = 'rebuild')`,
-    )
-    .pluck()
-    .get();
-  return tables.flatMap(table => ofTable(database, table, rebuiltAfter ?? 0));
+  return tables.flatMap(table => ofTable(database, table));
 }
 
-function ofTable(database: Database.Database, table: string, rebuiltAfter: number): Tampering[] {
+function ofTable(database: Database.Database, table: string): Tampering[] {
   const columns = database
     .prepare<[string], Column>('SELECT name, type FROM pragma_table_info(?)')
     .all(table);
-  const rows = database
-    .prepare<[], Row>(`SELECT rowid AS _row, * FROM "${table}" ORDER BY rowid`)
-    .all()
-    // Nor does it know of versions that had ended before a rebuild.
-    .filter(row => table !== 'record_history' || Number(row.valid_to_run_id) > rebuiltAfter);
+  const rows = database.prepare<[], Row>(`SELECT rowid AS _row, * FROM "${table}" ORDER BY rowid`).all();
   const step = Math.max(1, Math.ceil(rows.length / rowsMax));
   const sample = rows.filter((_, at) => at % step === 0 || at === rows.length - 1);
-  const isOld = (row: Row | undefined) =>
-    row !== undefined && '_changed_run_id' in row && Number(row._changed_run_id) <= rebuiltAfter;
   const unseen = unseenColumns[table] ?? [];
   return sample.flatMap((row, at) => {
     const other = sample[at + 1];
-    const seen = (left: readonly string[]) => columns.filter(({ name }) => !left.includes(name));
-    const ofRow = seen(isOld(row) ? [...unseen, ...provenance] : unseen);
-    const ofBoth = seen(isOld(row) && isOld(other) ? [...unseen, ...provenance] : unseen);
+    const seen = columns.filter(({ name }) => !unseen.includes(name));
     return [
-      ...ofRow.map(column => changed(table, column, row)),
+      ...seen.map(column => changed(table, column, row)),
       { name: `${table} delete ${row._row}`, sql: `DELETE FROM "${table}" WHERE rowid = ${row._row}` },
       doubled(table, columns, row),
-      ...swapped(table, ofBoth, row, other),
+      ...swapped(table, seen, row, other),
     ];
   });
 }

@@ -191,7 +191,7 @@ describe('what others changed is found and named', () => {
       [
         /^document_exports 4: the version that run 2 ended is missing/,
         /^sync_receipts null: run 2: document-exports: ended is /,
-        /^null null: document-exports: 1 records are of no run/,
+        /^document_exports null: 1 records are of no run/,
       ],
     ],
     [
