@@ -225,7 +225,7 @@ function stepsOf(
 ): Step[] {
   const database = join(folder, `mirror-${pageSize}.sqlite`);
   const fresh = () => {
-    for (const end of ['', '-wal', '-shm', '.staging']) rmSync(database + end, { force: true });
+    for (const end of ['', '-wal', '-shm', '.lock']) rmSync(database + end, { force: true });
   };
   const drain = (then: string) =>
     measure(process.execPath, [join(here, 'drain.ts'), server.url, then, '4', String(pageSize)]);

@@ -49,17 +49,6 @@ CREATE INDEX `document_exports_source_connection_id` ON `document_exports` (`sou
 CREATE INDEX `document_exports_destination_connection_id` ON `document_exports` (`destination_connection_id`);--> statement-breakpoint
 CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`,`_content`);--> statement-breakpoint
 CREATE INDEX `document_exports_changed_run_id` ON `document_exports` (`_changed_run_id`);--> statement-breakpoint
-CREATE TABLE `_known_pages` (
-	`resource` text NOT NULL,
-	`place` integer NOT NULL,
-	`digest` blob NOT NULL,
-	`item_count` integer NOT NULL,
-	`sum` blob NOT NULL,
-	`run_id` integer NOT NULL,
-	`check` blob NOT NULL,
-	PRIMARY KEY(`resource`, `place`)
-) STRICT;
---> statement-breakpoint
 CREATE TABLE `_list_states` (
 	`resource` text PRIMARY KEY NOT NULL,
 	`run_id` integer NOT NULL,
@@ -69,6 +58,17 @@ CREATE TABLE `_list_states` (
 --> statement-breakpoint
 CREATE TABLE `_mirror` (
 	`mirror_id` text PRIMARY KEY NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `_pages` (
+	`resource` text NOT NULL,
+	`page_size` integer NOT NULL,
+	`page_index` integer NOT NULL,
+	`used_at` text NOT NULL,
+	`digest` blob,
+	`summary` text,
+	`check` blob NOT NULL,
+	PRIMARY KEY(`resource`, `page_size`, `page_index`)
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `record_history` (
@@ -128,6 +128,7 @@ CREATE TABLE `sync_run_resources` (
 	`unchanged` integer DEFAULT 0 NOT NULL,
 	`rejected` integer DEFAULT 0 NOT NULL,
 	`removals_withheld` integer DEFAULT 0 NOT NULL,
+	`undecided` integer DEFAULT 0 NOT NULL,
 	`walks` integer DEFAULT 0 NOT NULL,
 	`requests` integer DEFAULT 0 NOT NULL,
 	`retries` integer DEFAULT 0 NOT NULL,

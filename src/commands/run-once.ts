@@ -6,8 +6,8 @@ import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
+import type { ChangeObserver } from '../store/write/dry-run-changes.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
-import type { ChangeObserver } from '../store/write/row-writer.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -59,10 +59,11 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   const { config, service, observer, signal, flags = {} } = request;
   if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
   const source = await openService(service, config, request);
+  const { fullEveryMs } = config;
   const mirror =
     request.onPlannedChange === undefined
-      ? SqliteMirror.open(config.database, { signal, mayRebuild: flags.rebuild ?? false })
-      : SqliteMirror.openDry(config.database, request.onPlannedChange, { signal });
+      ? SqliteMirror.open(config.database, { signal, fullEveryMs, mayRebuild: flags.rebuild ?? false })
+      : SqliteMirror.openDry(config.database, request.onPlannedChange, { signal, fullEveryMs });
   try {
     const summary = await runSync(
       {

@@ -3,7 +3,9 @@ import { lists } from '../contract/lists.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveResult } from '../render/verification.ts';
-import { ComparedMirror, type LiveDifference } from '../store/verify/compared-mirror.ts';
+import { differenceOf, type LiveDifference } from '../store/verify/live-differences.ts';
+import type { RecordChange } from '../store/write/dry-run-changes.ts';
+import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -12,7 +14,7 @@ import type { Logger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
 
-/** Walks the service until two walks agree, and holds the mirror against them, record for record. */
+/** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are told as differences. */
 export async function verifyLive(
   options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
   context: CommandContext,
@@ -24,10 +26,11 @@ export async function verifyLive(
   const { signal } = context;
   const observer = await showProgress(context, logger);
   const source = await openService(service, config, { ...context, logger, observer });
-  const mirror = new ComparedMirror(config.database, difference => {
+  const tell = (change: RecordChange) => {
     differenceCount++;
-    if (differences.length < limit) differences.push(difference);
-  });
+    if (differences.length < limit) differences.push(differenceOf(change));
+  };
+  const mirror = SqliteMirror.openDry(config.database, tell, { signal });
   try {
     const summary = await runSync(
       {
@@ -42,7 +45,6 @@ export async function verifyLive(
       { source, mirror, clock: () => new Date(), observer, signal },
     );
     signal.throwIfAborted();
-    if (summary.resources.every(({ error }) => error === null)) mirror.compareConnections();
     return {
       isProven: summary.resources.every(isProven),
       isCompared: summary.resources.some(({ error }) => error === null),

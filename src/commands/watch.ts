@@ -11,8 +11,8 @@ import {
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, UsageError } from '../errors.ts';
 import type { Secrets } from '../service/secrets.ts';
+import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import { assertLockOrNone, stagingPath } from '../store/file/staging-file.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { LogObserver } from './progress.ts';
@@ -84,7 +84,7 @@ function planOf(command: Command, { environment, inEnvFile }: CommandContext): W
  * @throws DocmirrorError as a run does.
  */
 async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSignal): Promise<void> {
-  assertLockOrNone(stagingPath(mirrorToWrite(config.database)));
+  assertLockOrNone(lockPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
   await assertShareFits(config);
   await readExtraCa(service);

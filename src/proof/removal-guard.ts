@@ -1,8 +1,6 @@
-import type { Standing } from './standing.ts';
-
 /** How much of a list a run may remove. */
 export interface RemovalGuard {
-  /** The greatest share, from 0 to 1. */
+  /** The greatest share of the rows that the last settled run had, from 0 to 1. */
   readonly shareMax: number;
   /** True lifts the share, and nothing else. */
   readonly allowAny: boolean;
@@ -12,16 +10,12 @@ export interface RemovalGuard {
 const removalsAlwaysAllowed = 20;
 
 /**
- * How many records a run may remove from a list whose contents are proven: none where records were rejected, for one of them may
- * be a record of the mirror in another form, and no mass of them unless told so. The share is that of the list before it changed: a
- * mass that was withheld is none the smaller for what has come in its place since.
+ * Whether a run may remove rows that are gone. Only those count that the last settled run had, because what came since may be another
+ * version of them.
+ *
+ * @param gone how many rows of the last settled run are gone.
+ * @param settledCount how many rows that run had.
  */
-export function removalsAllowed(
-  rejected: number,
-  { sum, settledCount }: Pick<Standing, 'sum' | 'settledCount'>,
-  { shareMax, allowAny }: RemovalGuard,
-): number {
-  if (rejected > 0) return 0;
-  if (allowAny) return sum.count;
-  return Math.max(removalsAlwaysAllowed, Math.floor(Math.min(sum.count, settledCount) * shareMax));
+export function mayRemove(gone: number, settledCount: number, { shareMax, allowAny }: RemovalGuard): boolean {
+  return allowAny || gone <= Math.max(removalsAlwaysAllowed, Math.floor(settledCount * shareMax)); // guard: removals
 }

@@ -1,5 +1,5 @@
 import { printable, printableInOneLine } from '../printable.ts';
-import type { LiveDifference } from '../store/verify/compared-mirror.ts';
+import type { LiveDifference } from '../store/verify/live-differences.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
@@ -150,7 +150,7 @@ function liveLines(difference: LiveDifference): string[] {
 
 function withoutSecretsIn(difference: LiveDifference): LiveDifference {
   const fields = difference.fields.map(({ field, mirror, service }) => {
-    const clean = <T>(value: T) => {
+    const clean = (value: unknown) => {
       if (typeof value !== 'string') return value;
       return field === 'endpoint' ? shownEndpoint(value) : withoutAddressSecrets(value);
     };

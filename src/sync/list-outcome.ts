@@ -1,13 +1,6 @@
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Applied, ListOutcome, RunError, Traffic } from './ports.ts';
-import type { IncrementalReport } from './read-edges.ts';
-import type { Reading, ReadWalk } from './read-list.ts';
-
-/** What was found out before a list ended, well or not. */
-export interface Findings extends Reading {
-  /** What an incremental sync saw, where it was enough. */
-  incremental: IncrementalReport | null;
-}
+import type { Progress } from './read-list.ts';
 
 /** How a list ended, and what was written of it. */
 export type Ending = Pick<
@@ -15,14 +8,19 @@ export type Ending = Pick<
   'status' | 'completeness' | 'error' | 'reason' | Exclude<keyof Applied, 'recordCount'>
 >;
 
-/** How a list ends that was written. */
+/**
+ * How a list ends that was written.
+ *
+ * @param unproven why it is not proven; null if it is.
+ */
 export function ended(
-  completeness: 'proven' | 'incremental' | 'unproven',
-  reason: string | null,
+  mode: 'full' | 'incremental',
+  unproven: string | null,
   { recordCount: _recordCount, ...counts }: Applied,
 ): Ending {
-  const isWhole = completeness !== 'unproven' && counts.rejected === 0 && counts.removalsWithheld === 0;
-  const reasons = [reason, whyWithheld(counts)];
+  const completeness = unproven !== null ? 'unproven' : mode === 'full' ? 'proven' : 'incremental';
+  const isWhole = unproven === null && counts.rejected === 0 && counts.removalsWithheld === 0;
+  const reasons = [unproven, whyWithheld(counts)];
   return {
     status: isWhole ? 'completed' : 'partial',
     completeness,
@@ -32,12 +30,12 @@ export function ended(
   };
 }
 
-/** Why what is gone was not removed; null where nothing was withheld. */
+/** Why what is gone was not removed; null if nothing was withheld. */
 function whyWithheld({ removalsWithheld, rejected }: Pick<Applied, 'removalsWithheld' | 'rejected'>) {
   if (removalsWithheld === 0) return null;
   return rejected > 0
-    ? 'removals were withheld, for records were rejected, and what seems gone may be one of them'
-    : 'removals were withheld, for they are more than DOCMIRROR_MAX_REMOVALS allows';
+    ? 'removals were withheld because records were rejected that have no readable id, and what seems gone may be one of them'
+    : 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
 }
 
 const nothingWritten = {
@@ -47,6 +45,7 @@ const nothingWritten = {
   unchanged: 0,
   rejected: 0,
   removalsWithheld: 0,
+  undecided: 0,
   checksum: null,
 };
 
@@ -63,29 +62,21 @@ export function runErrorOf(error: unknown): RunError {
 }
 
 /** What the readings of a list tell of it, however it ended. */
-export function describeReading({ walks, walksBegun, incremental }: Findings) {
-  const last = walks.at(-1);
-  const usual = walks.findLast(
-    ({ account }) => account.envelope.pageSize === walks[0]?.account.envelope.pageSize,
-  );
-  const envelope = incremental?.envelope ?? usual?.account.envelope;
-  const account = usual?.account;
+export function describeReading({ envelope, total, walks }: Progress, seenCount: number) {
+  const pageCount =
+    envelope === null
+      ? null
+      : total === null || total === 0
+        ? envelope.pageCount
+        : Math.ceil(total / envelope.pageSize);
   return {
-    mode: incremental === null ? ('full' as const) : ('incremental' as const),
     firstPageNo: envelope?.firstPageNo ?? null,
     pageSize: envelope?.pageSize ?? null,
-    pageCount: (incremental === null ? account?.statedPageCount : envelope?.pageCount) ?? null,
-    totalRecordCount: (incremental === null ? account?.newestTotal : envelope?.totalRecordCount) ?? null,
-    recordsSeen: incremental?.recordsSeen ?? (last === undefined ? 0 : recordsIn(last)),
-    walks: walksBegun,
+    pageCount,
+    totalRecordCount: total,
+    recordsSeen: seenCount,
+    walks,
   };
-}
-
-/** Of a walk that is contradicted, a page that came again counts once. */
-function recordsIn({ strip, pages }: ReadWalk): number {
-  if (strip !== null) return strip.covered;
-  const counts = new Map(pages.map(({ digest, count }) => [digest, count]));
-  return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
 /** What a list has cost, by what its source had cost before and has now. */

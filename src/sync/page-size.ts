@@ -1,18 +1,27 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { Envelope } from '../proof/envelope.ts';
 import type { PageSource } from './ports.ts';
 
-/** What `auto` asks for where nothing is known yet. */
+/** What `auto` asks for if nothing is known yet. */
 export const pageSizeAtFirst = 1000;
+
+/** How a list's first answer describes it. */
+export interface Envelope {
+  /** The `pageNo` of the first page. */
+  readonly firstPageNo: number;
+  /** How many records a full page has: the greatest size that the service serves. */
+  readonly pageSize: number;
+  readonly pageCount: number;
+  readonly totalRecordCount: number;
+}
 
 /** The first page of a list, and the size of pages that the service really sends. */
 export interface FirstPage {
   readonly page: Page;
   readonly envelope: Envelope;
-  /** What to send as `pageSize` for the other pages; null to leave it out. */
-  readonly asked: number | null;
+  /** Whether the service heeds `pageSize`; if it refused it, it is left out. */
+  readonly sendsSize: boolean;
   /** Pages that came before this one, by which its size was found. */
   readonly tried: readonly Page[];
 }
@@ -40,9 +49,9 @@ export async function getFirstPage(
   const first = await getOrDefault(source, list, wanted, signal);
   const size = sizeOf(first.page);
   if (size === first.asked || size === first.page.pagination.pageSize)
-    return describe(first.page, first.asked && size, []);
+    return describe(first.page, first.asked !== null, []);
   const again = await getOrDefault(source, list, size, signal);
-  return describe(again.page, again.asked, [first.page]);
+  return describe(again.page, again.asked !== null, [first.page]);
 }
 
 async function getOrDefault(
@@ -63,17 +72,17 @@ function isRefusalOfSize(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
 }
 
-function describe(page: Page, asked: number | null, tried: readonly Page[]): FirstPage {
+function describe(page: Page, sendsSize: boolean, tried: readonly Page[]): FirstPage {
   const { pageNo, pageCount, totalRecordCount } = page.pagination;
   return {
     page,
-    asked,
+    sendsSize,
     tried,
     envelope: { firstPageNo: pageNo, pageSize: sizeOf(page), pageCount, totalRecordCount },
   };
 }
 
-/** How many records a full page holds, at least one, by what the first one says and by what it holds. */
+/** How many records a full page has, at least one, by what the first one says and by what it has. */
 function sizeOf({ content, pagination }: Page): number {
   const count = content?.count ?? 0;
   const { pageSize, totalRecordCount } = pagination;

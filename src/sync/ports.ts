@@ -1,11 +1,11 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import type { Answer, ItemsOf } from '../proof/answer.ts';
-import type { Envelope } from '../proof/envelope.ts';
-import type { FoundOnPage, ListEdges } from '../proof/incremental.ts';
-import type { Standing } from '../proof/standing.ts';
-import type { Strip } from '../proof/strip.ts';
-import type { Changed } from '../proof/verdict.ts';
+import type { RemovalGuard } from '../proof/removal-guard.ts';
+import type { KnownList } from '../proof/windows/incremental.ts';
+import type { LearntOrder } from '../proof/windows/order.ts';
+import type { PageAddress, PageAnswer, PageItems, PageSummary } from '../proof/windows/page.ts';
+import type { Verdict } from '../proof/windows/verdict.ts';
+import type { KeyRange } from '../proof/windows/window.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 
@@ -46,42 +46,55 @@ export interface PageSource {
   ): Promise<Page>;
 }
 
-/** What a page that was read comes to, wherever it stands in the list, and what of it the mirror does not hold. */
-export interface PageReading extends Omit<Answer, 'index' | 'total'> {
-  readonly found: FoundOnPage;
+/** What earlier runs learnt of a list. */
+export interface ListMemory {
+  /** The order of the list, as the last proven full sync saw it. */
+  readonly order: LearntOrder;
+  /** The growing end as the last run knew it, from which an incremental run begins; null if a full sync is due. */
+  readonly growth: KnownGrowth | null;
 }
 
-/** What is to be written. */
-export type ApplyOrder = {
+/** What an incremental run begins with. */
+export interface KnownGrowth {
+  /** When the last proven full sync began, as an ISO date in UTC. */
+  readonly sweptAt: string;
   readonly firstPageNo: number;
-  /** Records a page: of the last walk's pages, and of the list's own, by which places are told. */
-  readonly pageSizes: { readonly read: number; readonly own: number };
+  readonly pageSize: number;
+  readonly list: KnownList;
+}
+
+/** What a page came to. */
+export interface PageReading {
+  readonly summary: PageSummary;
+  /** How many of its records the mirror did not have as they are. */
+  readonly newCount: number;
+  /** How many of these were inserted; the others are newer versions of known ids. */
+  readonly insertedCount: number;
+  /** The oldest key among the new ones; NaN if there is none. */
+  readonly oldestNewKey: number;
+}
+
+/** What a reading came to, to be written. */
+export type ListResult = {
+  readonly firstPageNo: number;
+  /** Records a page of the list's own size, by which places are told. */
+  readonly pageSize: number;
+  /** When the reading began, as an ISO date in UTC. */
+  readonly readAt: string;
 } & (
   | {
-      /** The strip is the list: what the mirror has otherwise is updated or removed. */
-      readonly kind: 'list';
-      readonly strip: Strip;
-      /** What of it the mirror may not have. */
-      readonly changed: Changed;
-      /** The most records that may be removed; more are withheld, all of them. */
-      readonly removalsMax: number;
-      readonly edges: ListEdges | null;
-      /** The pages that the next run may know: those of a walk with the list's own page size; null where there is none. */
-      readonly knownPages: readonly Answer[] | null;
+      readonly kind: 'full';
+      readonly verdict: Verdict;
+      /** True if no page is left by which a row that is gone could be looked for a second time: then two runs in a row have to show it. */
+      readonly isLookExhausted: boolean;
+      readonly removals: RemovalGuard;
+      readonly answers: readonly PageAnswer[];
+      /** The answers that end the list. */
+      readonly ending: ReadonlySet<PageAnswer>;
     }
-  /** What was read is part of the list, and only new records are in it. */
-  | { readonly kind: 'edges'; readonly pages: readonly Answer[]; readonly edges: ListEdges }
-  /** No reading is proven: all that was seen is stored, and nothing removed. Each walk by its strip or, where it has none, page by page. */
-  | { readonly kind: 'seen'; readonly walks: readonly SeenWalk[] }
+  /** The growing end of the list was read, and all rows in the range must have been shown. */
+  | { readonly kind: 'incremental'; readonly range: KeyRange; readonly answers: readonly PageAnswer[] }
 );
-
-/** A walk that proves nothing. */
-export interface SeenWalk {
-  /** Null where the walk is contradicted: only what one page holds is then known to stand side by side. */
-  readonly strip: Strip | null;
-  /** Every page that came with records. */
-  readonly pages: readonly Answer[];
-}
 
 /** What writing a list came to. */
 export interface Applied {
@@ -91,52 +104,56 @@ export interface Applied {
   readonly unchanged: number;
   readonly rejected: number;
   readonly removalsWithheld: number;
+  /** Known records whose presence this run could not decide. */
+  readonly undecided: number;
   readonly recordCount: number;
   /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
   readonly checksum: string;
 }
 
+/** How writing a list ended: it was written and recorded, or it has to be read again without any shortcut. */
+export type Written =
+  | { readonly kind: 'written'; readonly outcome: ListOutcome }
+  | { readonly kind: 'again'; readonly reason: string };
+
 /** One list of the mirror, as a run sees it. */
 export interface ListMirror {
-  readonly standing: Standing;
-  /** How the ends of the list looked to the last proven run; null where an incremental sync has nothing to start from. */
-  edges(): ListEdges | null;
-  /** Finds what was read of a page of this run, by the digest of its items. */
-  readonly itemsOf: ItemsOf;
+  readonly memory: ListMemory;
+  /** How many rows the list has. */
+  readonly recordCount: number;
+  /** How many records the run has seen, each once. */
+  readonly seenCount: number;
+  /** Whether two rows are the same record. */
+  hasTwins(): boolean;
+  /** Whether a run of the last days has used an address: eight times `DOCMIRROR_FULL_EVERY`. */
+  isUsed(address: PageAddress): boolean;
+  /** Whether a page is known from the last proven full sync, and the mirror still has its records, so that it needs no parsing. */
+  isKnown(itemsDigest: string): boolean;
+  /** The items of a page of this run, by its digest; null if it was known and therefore not read. */
+  itemsOf(digest: string): PageItems | null;
+  /** Begins a new round of answers: what they say of connections counts more than what was said before. */
+  beginRound(): void;
+  /** Reads a page: compares its records with the rows, and writes those that are new. */
+  read(page: Page, address: PageAddress, signal: AbortSignal): Promise<PageReading>;
+  /** The keys of the rows that would go if a second answer showed the same; NaN if a row has none. */
+  keysToConfirm(verdict: Verdict): Float64Array;
   /**
-   * What a page with that digest comes to without reading it; null where it has to be read.
-   *
-   * @param isTrusting whether pages that are known from the last proven sweep count, besides those that this run has read.
-   */
-  known(digest: string, isTrusting: boolean): PageReading | null;
-  /** Reads a page, holds it against the mirror and keeps what is new in it. */
-  read(page: Page): PageReading;
-  /**
-   * Begins a walk, counted from 1. Where an interrupted run left a first walk of the same list with the same first page, that
-   * one is taken up, and its pages are returned.
-   */
-  beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[];
-  /** Remembers a page of the current walk, so that an interrupted run can be taken up. */
-  keep(walk: number, answer: Answer): void;
-  /** Forgets what this run has read of the list: the next walk is a first one. */
-  readAnew(): void;
-  /**
-   * Forgets every shortcut of the list.
+   * Forgets every shortcut of the list, and what this run has read of it.
    *
    * @throws MirrorAlteredError if the mirror's rows are not what they should be, so that no shortcut was at fault.
    */
-  distrust(): void;
+  beginAgain(): void;
   /**
    * Writes what was found, and with it the outcome that follows from it, all or nothing. Ends early, with nothing written,
-   * when the signal is aborted.
+   * if the signal is aborted.
    *
-   * @throws GateError where the rows would not come to what was read; nothing is then written.
+   * @param outcome makes the outcome of what was written; `unproven` tells why the list is not proven, null if it is.
    */
   apply(
-    order: ApplyOrder,
-    outcome: (applied: Applied) => ListOutcome,
+    result: ListResult,
+    outcome: (applied: Applied, unproven: string | null) => ListOutcome,
     signal: AbortSignal,
-  ): Promise<ListOutcome>;
+  ): Promise<Written>;
 }
 
 /** How a run or a list of it stands; `interrupted` is one whose process died. */

@@ -1,241 +1,285 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
+import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError } from '../errors.ts';
-import type { Answer } from '../proof/answer.ts';
-import { isEndOpen } from '../proof/end.ts';
-import type { Envelope } from '../proof/envelope.ts';
-import { type FinishedWalk, finishWalk, sizeOf } from '../proof/finished-walk.ts';
-import { confirmGrowth, type Growth } from '../proof/growth.ts';
-import type { Asked } from '../proof/page-plan.ts';
-import { judge, judgeEnd, judgeRefuted, type NextWalk, type Verdict } from '../proof/verdict.ts';
-import { WalkAccount } from '../proof/walk-account.ts';
+import { Course } from '../proof/windows/course.ts';
+import { countedAnswers, endingAnswers } from '../proof/windows/end.ts';
+import {
+  type Identity,
+  type ItemsOf,
+  type PageAnswer,
+  type PageSummary,
+  summaryOf,
+} from '../proof/windows/page.ts';
+import { PlainCourse } from '../proof/windows/plain-course.ts';
+import type { Ask } from '../proof/windows/requests.ts';
+import type { Verdict } from '../proof/windows/verdict.ts';
 import type { OpenList } from './list-task.ts';
-import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './page-size.ts';
-import type { ListMirror } from './ports.ts';
-import { probeEnd } from './read-end.ts';
-import { type PageRequests, walkPages } from './walk.ts';
+import { type PageAsk, type PageReply, requestPages } from './page-requests.ts';
+import { type Envelope, type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './page-size.ts';
 
-/** A walk with every page of it that came with records in this run. */
-export interface ReadWalk extends FinishedWalk {
-  readonly pages: readonly Answer[];
-  /** Pages that came beside it: those by which its size was found, and those of a growth that was read again. */
-  readonly others: readonly Answer[];
+/** What reading a whole list came to. */
+export interface FullReading {
+  readonly verdict: Verdict;
+  readonly answers: readonly PageAnswer[];
+  readonly ending: ReadonlySet<PageAnswer>;
+  /** True if no page is left for a second look at rows that would go. */
+  readonly isLookExhausted: boolean;
 }
 
-/** What reading a list has come to so far; it is told also of a list that fails. */
-export interface Reading {
-  readonly walks: ReadWalk[];
-  walksBegun: number;
+/** What is told of a list's readings, however it ends. */
+export interface Progress {
+  envelope: Envelope | null;
+  /** The newest total. */
+  total: number | null;
+  /** How many readings were begun. */
+  walks: number;
 }
-
-/** What reading a list came to in the end. */
-export type Proof = Exclude<Verdict, { readonly kind: 'again' | 'confirm' }>;
 
 /**
- * Walks a list until the walks come to a verdict. The bound on walks is the verdict's.
+ * Reads a whole list: by pages that overlap or, if they prove nothing, by plain readings. Then rows that would go are looked for a second
+ * time.
  *
- * @param isTrusting whether the first walk may leave pages unread that are known from the last proven sweep.
- * @throws ServiceError when a page can't be had, or the list has more pages than are allowed.
+ * @param isTrusting whether pages may be left unread that are known from the last proven full sync.
+ * @throws ServiceError if a page can't be had, or the list has more pages than are allowed.
  */
-export async function readList(task: OpenList, reading: Reading, isTrusting: boolean): Promise<Proof> {
-  const { standing, itemsOf } = task.listMirror;
-  const requestsBefore = task.source.traffic.requests;
-  const walks: ReadWalk[] = [];
-  let next: NextWalk = { isTrusting, pageSizes: [] };
-  let isSizeFixed = false;
-  for (;;) {
-    const first = await firstPageOf(task, walks, next);
-    reading.walksBegun++;
-    const numbers = { number: walks.length + 1, numberInRun: reading.walksBegun };
-    // Smaller pages than the list's own, which are this program's wish, may be more of them.
-    const share = walks[0] === undefined ? 1 : sizeOf(walks[0]) / first.envelope.pageSize;
-    const bounded = { ...task, pagesMax: Math.ceil(task.pagesMax * Math.max(1, share)) };
-    const { account, pages, others, isTakenUp } = await readWalk(bounded, first, next.isTrusting, numbers);
-    const manner = { isTrusting: next.isTrusting, isTakenUp };
-    const walk = { ...finishWalk(account, manner, itemsOf, walks), pages, others };
-    const isOneBefore = isSizeOf(walks);
-    isSizeFixed ||= next.pageSizes.some(size => !isOneBefore(size)) && isOneBefore(sizeOf(walk));
-    walks.push(walk);
-    reading.walks.push(walk);
-    const bounds = { requests: task.source.traffic.requests - requestsBefore, isSizeFixed };
-    let verdict = judge(walks, standing, bounds, itemsOf);
-    if (verdict.kind === 'confirm') {
-      if (verdict.growth.places.from === 0) reading.walksBegun++;
-      const isConfirmed = await readGrowthAgain(task, first, verdict.growth, others);
-      if (isConfirmed) verdict = { kind: 'proven', changed: verdict.changed };
-      else verdict = judgeRefuted(walks, standing, bounds);
-    }
-    if (verdict.kind === 'proven' && isEndOpen(walks, itemsOf)) {
-      const probe = await probeEnd({ ...requestsOf(task, first, false), isKnown: () => false }, account);
-      verdict = judgeEnd(walks, probe, standing, bounds) ?? verdict;
-    }
-    if (verdict.kind !== 'again') return verdict;
-    task.observer.walkAgain(task.list, verdict.reason);
-    next = verdict.next;
-  }
-}
-
-/** The first page of the next walk: by a size that no walk before had, if the service serves one of those that are wished for. */
-async function firstPageOf(
+export async function readList(
   task: OpenList,
-  walks: readonly FinishedWalk[],
-  { pageSizes }: NextWalk,
-): Promise<FirstPage> {
-  const usual = walks[0] === undefined ? (task.pageSize ?? pageSizeAtFirst) : sizeOf(walks[0]);
-  const [wanted = usual, ...others] = pageSizes;
-  const isOneBefore = isSizeOf(walks);
-  let first = await getFirstPage(task.source, task.list, wanted, task.signal);
-  for (const size of others) {
-    if (!isOneBefore(first.envelope.pageSize)) break;
-    const other = await getFirstPage(task.source, task.list, size, task.signal);
-    first = { ...other, tried: [...first.tried, first.page, ...other.tried] };
-  }
-  return first;
-}
-
-function isSizeOf(walks: readonly FinishedWalk[]): (size: number) => boolean {
-  return size => walks.some(walk => sizeOf(walk) === size);
-}
-
-/** One walk, from its first page to the proof of its end; it has a number among those that may agree, and one in the whole run. */
-async function readWalk(
-  task: OpenList,
-  first: FirstPage,
+  progress: Progress,
   isTrusting: boolean,
-  { number, numberInRun }: { number: number; numberInRun: number },
-): Promise<{ account: WalkAccount; pages: readonly Answer[]; others: Answer[]; isTakenUp: boolean }> {
-  const { list, observer, listMirror } = task;
-  const { envelope } = first;
-  const account = new WalkAccount(envelope, listMirror.standing.counting, listMirror.itemsOf);
-  const pages: Answer[] = [];
-  const taken = listMirror.beginWalk(number, envelope, first.page.itemsDigest);
-  for (const answer of taken) account.take(answer);
-  const others = first.tried.map(page => answerOf(listMirror, page, 0, isTrusting));
-  observer.walkStarted(list, numberInRun, account.pageCount, taken.length);
-  const enter = (asked: Asked, page: Page | null) => {
-    const answer = enterPage(account, listMirror, asked, page, isTrusting);
-    if (answer === null) return;
-    pages.push(answer);
-    listMirror.keep(number, answer);
-  };
-  const askedFirst = account.askedFirst();
-  const takenFirst = taken.find(({ index }) => index === 0);
-  if (takenFirst === undefined) enter(askedFirst, first.page);
-  else {
-    account.skipFirst();
-    // Of the pages that were taken up it is the one that came in this run, too.
-    pages.push(takenFirst);
-  }
-  const next = () => withinPages(list, account, task.pagesMax);
-  for await (const { asked, page } of walkPages(requestsOf(task, first, isTrusting), next)) {
-    enter(asked, page);
-    observer.pageDone(list, envelope.firstPageNo + asked.index, account.pageCount);
-  }
-  return { account, pages, others, isTakenUp: taken.length > 0 };
+): Promise<FullReading> {
+  const first = await getFirstPage(task.source, task.list, task.pageSize ?? pageSizeAtFirst, task.signal);
+  const { pageSize, totalRecordCount } = first.envelope;
+  progress.envelope = first.envelope;
+  progress.total = totalRecordCount;
+  progress.walks++;
+  boundPages(task, first.envelope);
+  task.observer.walkStarted(task.list, progress.walks, pagesStated(first.envelope), 0);
+  for (const page of first.tried) await task.listMirror.read(page, { index: 0, size: pageSize }, task.signal);
+
+  const windows = windowsReader(task, first);
+  const reader = new ListReader(task, first, progress, windows, isTrusting);
+  await reader.enterFirst();
+  await reader.readAll();
+  if (windows.verdict?.rule !== 'agreement') return reader.confirm();
+
+  const { reason } = windows.verdict as { reason: string };
+  task.observer.walkAgain(task.list, reason);
+  const plain = plainReader(task, first, windows, reader.isOneSize, reason);
+  const again = new ListReader(task, first, progress, plain, false);
+  await again.readAll();
+  assertPagesHeeded(task, plain.verdict as Verdict);
+  const reading = await again.confirm();
+  return { ...reading, answers: [...windows.answers, ...reading.answers] };
 }
 
-function requestsOf(
-  { source, list, signal, listMirror }: OpenList,
-  { envelope, asked }: FirstPage,
-  isTrusting: boolean,
-): PageRequests {
-  const isKnown = (digest: string) => listMirror.known(digest, isTrusting) !== null;
-  return { source, list, firstPageNo: envelope.firstPageNo, pageSize: asked, isKnown, signal };
+function windowsReader({ list, listMirror }: OpenList, { envelope }: FirstPage): Course {
+  return new Course({
+    identity: identityOf(list),
+    largest: envelope.pageSize,
+    learnt: listMirror.memory.order,
+    expectedTotal: envelope.totalRecordCount,
+    get hasTwins() {
+      return listMirror.hasTwins();
+    },
+    isUsed: address => listMirror.isUsed(address),
+    itemsOf: itemsIn(listMirror),
+  });
 }
 
-/** The next page to ask for, as long as the list keeps to the bound on its pages. */
-function withinPages({ resource }: ListDefinition, account: WalkAccount, pagesMax: number): Asked | null {
-  const pages = Math.max(account.pageCount, pagesStated(account.envelope));
-  const asked = pages > pagesMax ? null : account.next();
-  if (pages <= pagesMax && (asked === null || asked.index <= pagesMax)) return asked;
-  const stated = `${resource} has ${pages > pagesMax ? pages : 'more'} pages`;
-  throw new ServiceError(
+function plainReader(
+  { list, listMirror }: OpenList,
+  { envelope }: FirstPage,
+  windows: Course,
+  hasOneSize: boolean,
+  reason: string,
+): PlainCourse {
+  return new PlainCourse({
+    identity: identityOf(list),
+    largest: envelope.pageSize,
+    learnt: listMirror.memory.order,
+    hasOneSize,
+    expectedTotal: windows.total,
+    isUsed: address => listMirror.isUsed(address),
+    itemsOf: itemsIn(listMirror),
+    reason,
+  });
+}
+
+/** How a list's records are told apart. */
+export function identityOf(list: ListDefinition): Identity {
+  return list.identity.by;
+}
+
+/** Finds the items of an answer. */
+export function itemsIn(listMirror: OpenList['listMirror']): ItemsOf {
+  return ({ summary }) => listMirror.itemsOf(summary.digest);
+}
+
+/** Asks for the pages that a course wants, and tells it of the answers. */
+class ListReader {
+  readonly #task: OpenList;
+  readonly #first: FirstPage;
+  readonly #progress: Progress;
+  readonly #course: Course | PlainCourse;
+  readonly #isTrusting: boolean;
+  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
+  isOneSize: boolean;
+  #round = 1;
+
+  constructor(
+    task: OpenList,
+    first: FirstPage,
+    progress: Progress,
+    course: Course | PlainCourse,
+    isTrusting: boolean,
+  ) {
+    this.#task = task;
+    this.#first = first;
+    this.#progress = progress;
+    this.#course = course;
+    this.#isTrusting = isTrusting;
+    this.isOneSize = !first.sendsSize;
+    if (course instanceof PlainCourse) task.listMirror.beginRound();
+  }
+
+  /** Enters the first page, which was asked for before the course began. */
+  async enterFirst(): Promise<void> {
+    const ask = this.#course.next();
+    if (ask === null) throw new Error('A course begins with the first page.');
+    await this.#enter({ ask: { ...ask, isBeyond: false }, page: this.#first.page, isSizeRefused: false });
+  }
+
+  async readAll(): Promise<void> {
+    const { source, list, signal, observer, listMirror } = this.#task;
+    const { envelope, sendsSize } = this.#first;
+    const requests = {
+      source,
+      list,
+      signal,
+      sendsSize,
+      firstPageNo: envelope.firstPageNo,
+      servedSize: envelope.pageSize,
+      isKnown: (digest: string) => this.#isTrusting && listMirror.isKnown(digest),
+    };
+    for await (const reply of requestPages(requests, () => this.#next())) {
+      await this.#enter(reply);
+      observer.pageDone(list, envelope.firstPageNo + reply.ask.index, this.#pageCount());
+    }
+  }
+
+  /** Looks a second time for rows that would go, as long as there are pages for it. */
+  async confirm(): Promise<FullReading> {
+    const { listMirror } = this.#task;
+    let isLookExhausted = false;
+    for (;;) {
+      const verdict = this.#course.verdict as Verdict;
+      const keys = listMirror.keysToConfirm(verdict);
+      if (keys.length === 0) break;
+      if (this.isOneSize || !this.#course.lookAgain(keys)) {
+        isLookExhausted = true;
+        break;
+      }
+      listMirror.beginRound();
+      await this.readAll();
+    }
+    const { answers } = this.#course;
+    const verdict = this.#course.verdict as Verdict;
+    return { verdict, answers, ending: endingAnswers(countedAnswers(answers)), isLookExhausted };
+  }
+
+  #next(): (Ask & PageAsk) | null {
+    const course = this.#course;
+    if (course instanceof Course && this.isOneSize && course.verdict === null && this.#isMore())
+      course.giveUp('the service serves pages of one size only');
+    const ask = course.next();
+    if (course.readingCount > this.#round) {
+      this.#round = course.readingCount;
+      this.#progress.walks++;
+      this.#task.listMirror.beginRound();
+    }
+    if (ask === null) return null;
+    if (ask.index > this.#task.pagesMax * sizesMax) throw tooManyPages(this.#task, ask.index);
+    return { ...ask, isBeyond: ask.index * ask.size >= course.total };
+  }
+
+  /** Whether the list has more than the first page. */
+  #isMore(): boolean {
+    return this.#course.total > this.#first.envelope.pageSize;
+  }
+
+  async #enter({ ask, page, isSizeRefused }: PageReply<Ask & PageAsk>): Promise<void> {
+    const course = this.#course;
+    if (page === null) {
+      course.answered(ask, course.total, noItems);
+      if (isSizeRefused) this.#noteOneSize();
+      return;
+    }
+    const { pagination } = page;
+    const { summary } = await this.#task.listMirror.read(page, ask, this.#task.signal);
+    // Past the end some services say that there is no record at all.
+    const isBlank = ask.index > 0 && summary.count === 0 && pagination.totalRecordCount === 0;
+    const total = isBlank ? course.total : pagination.totalRecordCount;
+    this.#progress.total = total;
+    const pageNo = this.#first.envelope.firstPageNo + ask.index;
+    const isOther = pagination.pageNo !== pageNo; // guard: pageNo of the answer
+    const isOtherSize = this.#isOtherSize(ask, page, summary);
+    course.answered(ask, total, isOther || isOtherSize ? noItems : summary);
+    if (isOther && ask.index * ask.size < total)
+      this.#noteOther(ask, `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`);
+    else if (isOtherSize) this.#noteOneSize();
+  }
+
+  #isOtherSize(ask: Ask, { pagination }: Page, { count }: PageSummary): boolean {
+    if (ask.size === this.#first.envelope.pageSize) return false;
+    return pagination.pageSize !== ask.size || count > ask.size; // guard: size of the answer
+  }
+
+  #noteOneSize(): void {
+    this.isOneSize = true;
+    if (this.#course instanceof Course)
+      this.#course.giveUp('the service does not serve pages of the size that it was asked for');
+    else this.#course.refuseSizes();
+  }
+
+  #noteOther(ask: Ask, reason: string): void {
+    if (this.#course instanceof Course) this.#course.giveUp(reason);
+    else this.#course.noteOther(ask, reason);
+  }
+
+  #pageCount(): number {
+    return Math.max(1, Math.ceil(this.#course.total / this.#first.envelope.pageSize));
+  }
+}
+
+/** Pages of a reading may be smaller than the list's own, but not more than so many times. */
+const sizesMax = 4;
+
+const noItems: PageSummary = summaryOf(
+  { keys: new Float64Array(0), contents: new Uint8Array(0) },
+  hash16Hex('[]'),
+  'id',
+);
+
+/** @throws ServiceError if a list has more pages than are allowed. */
+export function boundPages(task: OpenList, envelope: Envelope): void {
+  const pages = pagesStated(envelope);
+  if (pages > task.pagesMax) throw tooManyPages(task, pages);
+}
+
+function tooManyPages({ list, pagesMax }: OpenList, pages: number): ServiceError {
+  return new ServiceError(
     'too_many_pages',
-    `${stated}, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,
+    `${list.resource} has ${pages} pages, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,
     { retryable: false },
   );
 }
 
-/** Tells the account what came and, where it holds records, reads it; null where it holds none. */
-function enterPage(
-  account: WalkAccount,
-  listMirror: ListMirror,
-  asked: Asked,
-  page: Page | null,
-  isTrusting: boolean,
-): Answer | null {
-  if (page === null) {
-    account.place(asked, null);
-    return null;
-  }
-  const answer = answerOf(listMirror, page, asked.index, isTrusting);
-  const place = account.place(asked, { ...page.pagination, ...answer });
-  if (place.kind === 'nothing') return null;
-  if (place.kind === 'stray') return answer;
-  const entered = { ...answer, index: place.index };
-  account.enter(entered);
-  return entered;
-}
-
-/** What a page says, which is read if it is not known. */
-function answerOf(listMirror: ListMirror, page: Page, index: number, isTrusting: boolean): Answer {
-  const known = listMirror.known(page.itemsDigest, isTrusting || page.content === null);
-  const { count, digest, sum, rejected } = known ?? listMirror.read(page);
-  return { index, total: page.pagination.totalRecordCount, count, digest, sum, rejected };
-}
-
-/** Requests that reading a growth again may take beyond its pages: the list may grow on meanwhile. */
-const growthRequestsMore = 20;
-
-/**
- * Reads the pages of what has grown once more; false where they don't say the same. Known ones need not be parsed: they are held
- * against the walk.
- *
- * @param others gets what came.
- */
-async function readGrowthAgain(
-  task: OpenList,
-  first: FirstPage,
-  growth: Growth,
-  others: Answer[],
-): Promise<boolean> {
-  const { listMirror } = task;
-  const { firstPageNo, pageSize } = first.envelope;
-  const answers: Answer[] = [];
-  const requests = requestsOf(task, first, true);
-  let newestTotal = growth.strip.covered;
-  let requestsLeft = Number.NaN;
-  for (;;) {
-    const step = confirmGrowth(growth, answers, pageSize, newestTotal, listMirror.itemsOf);
-    if (step.kind !== 'ask') return step.kind === 'confirmed';
-    if (Number.isNaN(requestsLeft)) requestsLeft = 2 * step.indexes.length + growthRequestsMore;
-    requestsLeft -= step.indexes.length;
-    if (requestsLeft < 0) return false;
-    const indexes = [...step.indexes];
-    const next = (): Asked | null => {
-      const index = indexes.shift();
-      return index === undefined ? null : { index, totalBefore: newestTotal, isBeyond: false };
-    };
-    for await (const { asked, page } of walkPages(requests, next)) {
-      const answer = page && askedPageOf(page, asked, { firstPageNo, pageSize }, listMirror);
-      if (answer === null) return false;
-      newestTotal = Math.max(newestTotal, answer.total);
-      answers.push(answer);
-      others.push(answer);
-    }
-  }
-}
-
-/** A page that is whole and the one that was asked for; null where it is not. */
-function askedPageOf(
-  page: Page,
-  { index, totalBefore }: Asked,
-  { firstPageNo, pageSize }: Pick<Envelope, 'firstPageNo' | 'pageSize'>,
-  listMirror: ListMirror,
-): Answer | null {
-  const answer = answerOf(listMirror, page, index, true);
-  const { count, total } = answer;
-  const isDue = count > 0 && count === Math.min(pageSize, total - index * pageSize);
-  const isAsked = page.pagination.pageNo === firstPageNo + index && total >= totalBefore;
-  return isAsked && isDue ? answer : null;
+function assertPagesHeeded({ source, list }: OpenList, verdict: Verdict): void {
+  if (verdict.rule !== 'agreement' || verdict.isProven || verdict.isPageNoIgnored !== true) return;
+  throw new ServiceError(
+    'pagination_ignored',
+    `GET ${source.baseUrl}${list.path}: the service does not heed pageNo: ${verdict.reason}`,
+    { retryable: false },
+  );
 }

@@ -136,8 +136,8 @@ describe.concurrent('doctor', () => {
   });
 
   test.each<[what: string, beside: string, make: (path: string) => void]>([
-    ['a link that leads nowhere', '.staging', path => symlinkSync(`${path}.nowhere`, path)],
-    ['a folder', '.staging', path => mkdirSync(path)],
+    ['a link that leads nowhere', '.lock', path => symlinkSync(`${path}.nowhere`, path)],
+    ['a folder', '.lock', path => mkdirSync(path)],
   ])(
     'sees what is at the path of the lock of a mirror that is yet to be made: %s',
     async (_what, beside, make) => {
@@ -359,7 +359,7 @@ describe.concurrent('doctor', () => {
   test.each(['mirror', 'lock'])('finds another program that holds the right to write the %s', async which => {
     await using scene = await setScene();
     await scene.sync();
-    const writer = new Database(which === 'mirror' ? scene.database : `${scene.database}.staging`);
+    const writer = new Database(which === 'mirror' ? scene.database : `${scene.database}.lock`);
     writer.exec('BEGIN IMMEDIATE');
     try {
       const { code, stdout } = await scene.run('doctor', '--json');

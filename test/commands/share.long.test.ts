@@ -259,11 +259,11 @@ describe.concurrent('in the place of a share', () => {
       },
       /is a mirror/,
     ],
-    ['the lock', async ({ database }) => `${database}.staging`, /is the lock of a mirror/],
+    ['the lock', async ({ database }) => `${database}.lock`, /is the lock of a mirror/],
     [
       'a lock under another name',
       async ({ database, folder }) => {
-        writeFileSync(join(folder, 'lock'), readFileSync(`${database}.staging`));
+        writeFileSync(join(folder, 'lock'), readFileSync(`${database}.lock`));
         return join(folder, 'lock');
       },
       /is the lock of a mirror/,

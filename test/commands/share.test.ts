@@ -37,7 +37,7 @@ describe.concurrent('docmirror share', () => {
     const json = JSON.parse((await scene.run('share', path, '--json')).stdout);
     expect(json).toEqual({ path, runId: 1, bytes: statSync(path).size, leftOut: [] });
     expect(readFileSync(scene.database).equals(before)).toBe(true);
-    const names = ['mirror.sqlite', 'mirror.sqlite.staging', 'share.sqlite'];
+    const names = ['mirror.sqlite', 'mirror.sqlite.lock', 'share.sqlite'];
     expect(readdirSync(scene.folder).sort()).toEqual(names);
   });
 

@@ -47,8 +47,8 @@ describe.concurrent('a watch that could never run ends at once', () => {
     ],
     [
       "somebody's file in the place of the lock",
-      /\.staging /,
-      ({ database }) => writeFileSync(`${database}.staging`, 'precious'),
+      /\.lock /,
+      ({ database }) => writeFileSync(`${database}.lock`, 'precious'),
     ],
     [
       'the mirror of another service',

@@ -125,8 +125,8 @@ describe.concurrent('the token', () => {
     expect(said).not.toContain('secret-token');
     expect(said).not.toContain('endpoint-secret');
     expect(readFileSync(scene.database).includes('secret-token')).toBe(false);
-    expect(existsSync(`${scene.database}.staging`)).toBe(true);
-    expect(readFileSync(`${scene.database}.staging`).includes('secret')).toBe(false);
+    expect(existsSync(`${scene.database}.lock`)).toBe(true);
+    expect(readFileSync(`${scene.database}.lock`).includes('secret')).toBe(false);
   });
 });
 
@@ -169,14 +169,14 @@ describe.concurrent('the file', () => {
   test('is the whole mirror between runs, and a dry run leaves it as it is', async () => {
     await using scene = await setScene();
     await scene.sync();
-    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.staging']);
+    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
     scene.service.lists.collections.pop();
     const before = readFileSync(scene.database);
     const dry = await scene.sync('--dry-run');
     expect(dry.of('collections')).toMatchObject({ removed: 1 });
     expect(dry.summary.runId).toBe(null);
     expect(readFileSync(scene.database).equals(before)).toBe(true);
-    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.staging']);
+    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
   });
 
   test('gets no record written by a run without changes', async () => {

@@ -147,7 +147,7 @@ describe('killed at any moment', { timeout: 900_000 }, () => {
         const isErased = receipts(path).some(({ kind }) => kind === 'erase');
         expect(row).toEqual({ texts: isErased ? 0 : 1, versions: 1 });
         expect(await differencesIn(path)).toEqual([]);
-        const files = [path, `${path}-wal`, `${path}.staging`];
+        const files = [path, `${path}-wal`, `${path}.lock`];
         const withText = () =>
           files.filter(each => existsSync(each) && textsIn(each, [`${secret} 4`]).length > 0);
         if (isErased) {

@@ -157,7 +157,7 @@ describe.concurrent('a signal', () => {
     const { code, signal } = await cli.done;
     // One that comes when Node.js is about to end the process, and all is done, ends it.
     expect([143, 'SIGTERM']).toContain(code ?? signal);
-    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.staging']);
+    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
     expect(lastRun(scene)).toEqual({ status: 'cancelled', error: 'cancelled', ended: 1 });
   });
 

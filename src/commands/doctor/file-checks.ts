@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
 import { bytesText, counted } from '../../render/numbers.ts';
+import { assertLockOrNone, isHeld, lockPath } from '../../store/file/lock-file.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
-import { assertLockOrNone, isHeld, stagingPath } from '../../store/file/staging-file.ts';
 import { assertNotAltered, lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
@@ -38,7 +38,7 @@ function checkRights(path: string, folder: string): Verdict {
   const { R_OK, W_OK, X_OK } = constants;
   const wanted: [path: string, mode: number][] = [
     [folder, W_OK | X_OK],
-    ...[path, `${path}.staging`]
+    ...[path, `${path}.lock`]
       .flatMap(each => [each, `${each}-wal`, `${each}-shm`])
       .filter(existsSync)
       .map((each): [string, number] => [each, R_OK | W_OK]),
@@ -72,7 +72,7 @@ function checkSpace(folder: string): Verdict {
 
 function checkLock(path: string): Verdict {
   try {
-    assertLockOrNone(stagingPath(path));
+    assertLockOrNone(lockPath(path));
     if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
   } catch (error) {
     return failedBy('lock', error);

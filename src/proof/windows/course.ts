@@ -95,8 +95,10 @@ export class Course {
   lookAgain(keys: Float64Array): boolean {
     if (this.#verdict === null || keys.length === 0 || this.#looks >= secondLooksMax) return false;
     const { isUsed } = this.#requests;
+    const { largest, itemsOf } = this.#options;
     const look = {
-      ...this.#options,
+      largest,
+      itemsOf,
       keys,
       isUsed,
       newestTotal: this.#total(),
@@ -108,6 +110,21 @@ export class Course {
     this.#looks++;
     this.#verdict = null;
     return true;
+  }
+
+  /** Ends the course: the service does not serve the pages that it was asked for, so windows prove nothing. */
+  giveUp(reason: string): void {
+    this.#agree(reason);
+  }
+
+  /** How many records the list has, by the newest answer. */
+  get total(): number {
+    return this.#total();
+  }
+
+  /** How many readings were begun. */
+  get readingCount(): number {
+    return this.#reading + 1;
   }
 
   #plan(isUsed: (address: PageAddress) => boolean): Plan {

@@ -41,7 +41,7 @@ export function fateOf(facts: RecordFacts): RecordFate {
   return { ...fate, gone: missing };
 }
 
-/** Whether rows may go only when two runs in a row show them gone: an order that nobody sees, or a list that is empty all at once. */
+/** Whether rows may go only when two runs in a row show them gone: an order that nobody sees, readings that agree, or a list that is empty all at once. */
 export function needsTwoRuns(rule: 'page' | 'key' | 'overlap' | 'agreement', shownCount: number): boolean {
-  return rule === 'overlap' || shownCount === 0;
+  return rule === 'overlap' || rule === 'agreement' || shownCount === 0;
 }

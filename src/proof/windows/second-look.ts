@@ -32,8 +32,9 @@ export function pagesOfSecondLook(
 ): PageAddress[] {
   const { newestTotal, largest, isUsed } = look;
   if (rule === 'page') {
-    const page = pageAround(0, newestTotal, largest, isUsed);
-    return page === null ? [] : [page];
+    for (let size = largest; size > newestTotal; size--)
+      if (!isUsed({ index: 0, size })) return [{ index: 0, size }];
+    return [];
   }
   return rule === 'key' && windows !== null ? pagesByKey(windows, look) : [];
 }

@@ -14,8 +14,16 @@ export type Verdict =
    * last run showed it gone, too.
    */
   | { readonly rule: 'overlap'; readonly isProven: true; readonly isConfirmed: boolean }
-  /** Windows prove nothing here: two complete readings have to agree. */
-  | { readonly rule: 'agreement'; readonly isProven: false; readonly reason: string };
+  /** Two complete readings agree. A row that is not shown may go only if the last run showed it gone, too. */
+  | { readonly rule: 'agreement'; readonly isProven: true; readonly isConfirmed: true }
+  /** Windows prove nothing here: two complete readings have to agree, and did not, or were not made yet. */
+  | {
+      readonly rule: 'agreement';
+      readonly isProven: false;
+      readonly reason: string;
+      /** Whether each page was the same, whatever page was asked for. */
+      readonly isPageNoIgnored?: boolean;
+    };
 
 /** Windows on keys. All ranges are of keys as the records have them, from the lower to the higher one. */
 export interface ByKey {

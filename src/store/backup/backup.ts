@@ -3,11 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { RefusedFileError, UsageError } from '../../errors.ts';
 import { isSameFile } from '../file/file-identity.ts';
 import { kindOf } from '../file/file-kind.ts';
+import { lockPath } from '../file/lock-file.ts';
 import { differentMirrors } from '../file/mirror-identity.ts';
 import { fileBehind } from '../file/mirror-path.ts';
 import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
-import { stagingPath } from '../file/staging-file.ts';
 import {
   putDatabaseInPlace,
   putInNewPlace,
@@ -107,9 +107,9 @@ function destinationFile(source: string, destination: string): string {
       `${destination} is another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]}). It was left as it is; name another file.`,
     );
   }
-  if (lstatSync(stagingPath(path), { throwIfNoEntry: false }) !== undefined) {
+  if (lstatSync(lockPath(path), { throwIfNoEntry: false }) !== undefined) {
     throw new RefusedFileError(
-      `${destination} is a mirror that runs write to: ${stagingPath(path)} lies beside it. Name another file.`,
+      `${destination} is a mirror that runs write to: ${lockPath(path)} lies beside it. Name another file.`,
     );
   }
   return path;

@@ -27,7 +27,7 @@ export function fileBehind(path: string, name: string = setting): string {
     throw refuse(`the folder ${folder} does not exist. Make it, or name another file.`);
   if (!parent.isDirectory()) throw refuse(`the way to ${path} leads through a file. Name another one.`);
   // The longest name beside a mirror has this ending.
-  usable(name, path, () => lstatSync(`${path}.staging-journal`, { throwIfNoEntry: false }));
+  usable(name, path, () => lstatSync(`${path}.lock-journal`, { throwIfNoEntry: false }));
   const stat = usable(name, path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
   if (stat?.isDirectory() || /(?:^|[/\\])\.{0,2}$/.test(path))

@@ -7,6 +7,7 @@ import {
   scalarFields,
   timeIndexOf,
 } from '../../contract/lists.ts';
+import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ChildTable } from './child-table.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
@@ -15,6 +16,15 @@ import type { StandingRecord } from './standing-record.ts';
 /** A row's own record and its past. */
 export interface StoredRow extends StandingRecord {
   /** As it stands in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
+  readonly content: string;
+}
+
+/** A row by its key. */
+export interface KeyedRow {
+  readonly id: number;
+  /** The id, or the time in milliseconds; NaN if it has none. */
+  readonly key: number;
+  /** In hexadecimal digits. */
   readonly content: string;
 }
 
@@ -256,6 +266,28 @@ export class ListTable {
       .map(row => this.#toStoredRow(row));
   }
 
+  /** The rows that a run inserted, in the order of their ids. */
+  *insertedBy(runId: number): Generator<StoredRow> {
+    for (const row of this.writtenBy(runId)) if (row.firstSeenRunId === runId) yield row;
+  }
+
+  /** The time of a record, of a list without ids. */
+  timeOf({ scalars }: RecordValues): Scalar {
+    return scalars[this.#timeAt] as Scalar;
+  }
+
+  /** The rows with the time of a record, of a list without ids. */
+  rowsAtTimeOf(record: RecordValues): StoredRow[] {
+    const column = this.#scalarColumns[this.#timeAt];
+    return this.#sqlite
+      .prepare<[Scalar], Scalar[]>(
+        `SELECT ${this.#columns} FROM ${this.list.table} WHERE ${column} IS ? ORDER BY id`,
+      )
+      .raw()
+      .all(this.timeOf(record))
+      .map(row => this.#toStoredRow(row));
+  }
+
   /** The rows that a run wrote, in the order of their ids. */
   *writtenBy(runId: number): Generator<StoredRow> {
     const rows = this.#sqlite
@@ -264,6 +296,19 @@ export class ListTable {
       )
       .raw();
     for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
+  }
+
+  /** Of every row its key, by which lists are ordered, and its content, in the order of its id. */
+  *keysAndContents(): Generator<KeyedRow> {
+    const time = this.#timeAt < 0 ? 'NULL' : this.#scalarColumns[this.#timeAt];
+    const rows = this.#sqlite
+      .prepare<RowSpan, [number, string | null, string]>(
+        `SELECT id, ${time}, lower(hex(_content)) FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
+      for (const [id, timeText, content] of rows.all(...span))
+        yield { id, key: this.#timeAt < 0 ? id : keyOfTime(timeText), content };
   }
 
   *ids(): Generator<number> {

@@ -133,6 +133,6 @@ class UnknownConnections {
 
 /** Known pages and edges were found for records of the shape before. */
 function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
-  for (const table of ['_known_pages', '_list_states'])
+  for (const table of ['_pages', '_list_states'])
     sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
 }

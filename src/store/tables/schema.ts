@@ -175,6 +175,8 @@ export const syncRunResources = sqliteTable(
     unchanged: count('unchanged'),
     rejected: count('rejected'),
     removalsWithheld: count('removals_withheld'),
+    /** Known records whose presence the run could not decide; they stay as they were. */
+    undecided: count('undecided'),
     walks: count('walks'),
     requests: count('requests'),
     retries: count('retries'),
@@ -272,26 +274,26 @@ export const recordHistory = sqliteTable(
 );
 
 /**
- * Pages of the last proven sweep: a page with the same items' bytes comes to the same sum, so it need not be read. What stands
- * here can be forgotten at any time; the next sweep then reads every page.
+ * Pages that runs of the last days asked for. Those of the last proven full sync are summed up: a page with the same items' bytes comes
+ * to the same sum, so it need not be parsed. All of it can be forgotten at any time; the next full sync then reads every page.
  */
-export const knownPages = sqliteTable(
-  '_known_pages',
+export const pages = sqliteTable(
+  '_pages',
   {
     resource: text('resource').notNull(),
-    /** The page's place in the list, from 0. */
-    place: integer('place').notNull(),
-    /** 16 bytes over the items' bytes. */
-    digest: blob('digest', { mode: 'buffer' }).notNull(),
-    itemCount: integer('item_count').notNull(),
-    /** 16 bytes: the sum of the items' contents. */
-    sum: blob('sum', { mode: 'buffer' }).notNull(),
-    /** The run that proved it. */
-    runId: integer('run_id').notNull(),
+    pageSize: integer('page_size').notNull(),
+    /** The page's place among pages of that size, from 0. */
+    pageIndex: integer('page_index').notNull(),
+    /** When the run that asked for it last began to read. */
+    usedAt: text('used_at').notNull(),
+    /** 16 bytes over the items' bytes; null if the page is not known. */
+    digest: blob('digest', { mode: 'buffer' }),
+    /** JSON: the keys and contents at the page's edges, and the sum of its contents. */
+    summary: text('summary'),
     /** 16 bytes over all that the row says; a row that does not fit it is not there. */
     check: blob('check', { mode: 'buffer' }).notNull(),
   },
-  table => [primaryKey({ columns: [table.resource, table.place] })],
+  table => [primaryKey({ columns: [table.resource, table.pageSize, table.pageIndex] })],
 );
 
 /** What a run learnt of a list that saves the next one work; it can be forgotten at any time. */
@@ -299,7 +301,7 @@ export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   /** The run that wrote it. */
   runId: integer('run_id').notNull(),
-  /** JSON: how its ends looked, where it grows, how many known pages there are, whether it may hold duplicates. */
+  /** JSON: its order, its growing end, and the rows that wait for a second run that does not show them. */
   state: text('state').notNull(),
   /** 16 bytes over all that the row says; a row that does not fit it is not there. */
   check: blob('check', { mode: 'buffer' }).notNull(),

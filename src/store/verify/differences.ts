@@ -13,7 +13,7 @@ const severities: Readonly<Record<string, Severity>> = {
   __drizzle_migrations: 'record of runs',
   docmirror_upgrades: 'record of runs',
   sqlite_sequence: 'record of runs',
-  _known_pages: 'shortcut',
+  _pages: 'shortcut',
   _list_states: 'shortcut',
 };
 

@@ -1,57 +1,63 @@
-import type { RecordValues } from '../../contract/content.ts';
-import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { lists } from '../../contract/lists.ts';
+import type { RecordChange } from '../write/dry-run-changes.ts';
 
 /** What one field says in the mirror and at the service. */
 export interface FieldDifference {
   readonly field: string;
-  readonly mirror: FieldValue;
-  readonly service: FieldValue;
+  readonly mirror: unknown;
+  readonly service: unknown;
 }
-
-/** A value of a field as a difference shows it; an array where the field holds several. */
-type FieldValue = Scalar | readonly Scalar[];
 
 /** A record that the mirror and the service don't have alike. */
 export interface LiveDifference {
   /** `missing` from the mirror, `extra` in the mirror, or `different` in both. */
   readonly kind: 'missing' | 'extra' | 'different';
   readonly resource: string;
-  /** The row's id in the mirror; null where it has none. */
+  /** The row's id in the mirror; null if it has none. */
   readonly id: number | null;
-  /** Who the record is, in the service's words. */
+  /** What identifies the record, in the service's words. */
   readonly key: string;
   readonly fields: readonly FieldDifference[];
 }
 
-/** Who a record is: its id, or the fields that identify it. */
-export function keyOf(list: ListDefinition, record: RecordValues): string {
-  const { identity } = list;
-  if (identity.by === 'id') return String(record.id);
-  const scalars = scalarFields(list);
-  return identity.fields
-    .map(name => record.scalars[scalars.findIndex(field => field.name === name)])
-    .map(value => (value === null || value === undefined ? '–' : String(value)))
-    .join(' · ');
+type Item = { readonly [name: string]: unknown };
+
+const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
+
+/** How the mirror and the service differ in a record that a dry run would change. */
+export function differenceOf({
+  resource,
+  operation,
+  recordId,
+  record,
+  before,
+}: RecordChange): LiveDifference {
+  const service: Item = JSON.parse(record);
+  const mirror: Item | null = before === null ? null : JSON.parse(before);
+  return {
+    kind: kinds[operation],
+    resource,
+    id: operation === 'insert' ? null : recordId,
+    key: keyOf(resource, recordId, service),
+    fields: mirror === null ? [] : fieldsThatDiffer(mirror, service),
+  };
 }
 
-/** The fields in which two versions of a record differ. */
-export function fieldDifferences(
-  list: ListDefinition,
-  mirror: RecordValues,
-  service: RecordValues,
-): FieldDifference[] {
-  const pairs: FieldDifference[] = [
-    ...scalarFields(list).map(({ name }, at) => ({
-      field: name,
-      mirror: mirror.scalars[at] ?? null,
-      service: service.scalars[at] ?? null,
-    })),
-    ...arrayFields(list).map(({ name }, at) => ({
-      field: name,
-      mirror: mirror.arrays[at] ?? [],
-      service: service.arrays[at] ?? [],
-    })),
-    { field: '_extra', mirror: mirror.extra, service: service.extra },
-  ];
-  return pairs.filter(pair => JSON.stringify(pair.mirror) !== JSON.stringify(pair.service));
+function keyOf(resource: string, recordId: number, item: Item): string {
+  const identity = lists.find(list => list.resource === resource)?.identity;
+  if (identity?.by !== 'content') return String(recordId);
+  return identity.fields.map(name => textOf(item[name])).join(' · ');
+}
+
+function textOf(value: unknown): string {
+  const shown = typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
+  return shown === null || shown === undefined ? '–' : String(shown);
+}
+
+function fieldsThatDiffer(mirror: Item, service: Item): FieldDifference[] {
+  const names = new Set([...Object.keys(mirror), ...Object.keys(service)]);
+  return [...names]
+    .map(field => ({ field, mirror: mirror[field] ?? null, service: service[field] ?? null }))
+    .filter(pair => !isDeepStrictEqual(pair.mirror, pair.service));
 }

@@ -4,14 +4,14 @@ import { keptByOthers } from '../receipts/kept-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValues } from '../tables/query.ts';
 import { wroteList } from '../tables/written-lists.ts';
-import { Shortcuts } from '../write/shortcuts.ts';
+import { ListMemory } from '../write/list-memory.ts';
 import type { Audit } from './verify-list.ts';
 
 /** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning, an upgrade or a rebuild left. */
 export function verifyBooks(audit: Audit): void {
   verifyPlaces(audit);
   verifyRejected(audit);
-  verifyShortcuts(audit);
+  verifyMemory(audit);
   verifyUpgrades(audit);
   verifyKept(audit);
   verifyPruned(audit);
@@ -34,9 +34,9 @@ function verifyRejected({ sqlite, differences }: Audit): void {
       differences.add('rejected_records', id, 'the text and its content disagree');
 }
 
-function verifyShortcuts({ sqlite, differences, summedAfter }: Audit): void {
+function verifyMemory({ sqlite, differences, summedAfter }: Audit): void {
   for (const { resource } of lists) {
-    for (const { table, what } of new Shortcuts(sqlite, resource).misfits())
+    for (const { table, what } of new ListMemory(sqlite, resource).misfits())
       differences.add(table, null, what);
     const isWritten = sqlite
       .prepare(
@@ -50,7 +50,7 @@ function verifyShortcuts({ sqlite, differences, summedAfter }: Audit): void {
   }
   const names = keptResources.map(name => `'${name}'`).join(', ');
   for (const table of [
-    '_known_pages',
+    '_pages',
     '_list_states',
     'record_history',
     'sync_run_resources',

@@ -5,18 +5,17 @@ import { type keptResources, tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
+import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
-import { stagingPath } from '../file/staging-file.ts';
 import { ChangesOfRuns } from '../receipts/changes-of-runs.ts';
 import { ErasedHashes } from '../receipts/erased.ts';
 import { lastRunBefore } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { firstValue } from '../tables/query.ts';
 import { tryToRead } from '../tables/readable.ts';
-import { Staging } from './staging.ts';
 
 /** Which record's text is to go, and who asks for it. */
 export interface EraseOrder {
@@ -59,7 +58,7 @@ interface Version {
  */
 export function erase(path: string, order: EraseOrder): Erased {
   const place = mirrorToWrite(path);
-  const lock = Staging.open(stagingPath(place));
+  const lock = MirrorLock.take(lockPath(place));
   try {
     using file = openForWriting(place);
     return explaining(place, () => {
@@ -73,7 +72,7 @@ export function erase(path: string, order: EraseOrder): Erased {
       return done;
     });
   } finally {
-    lock.close();
+    lock.release();
   }
 }
 

@@ -60,6 +60,18 @@ export class History {
     }));
   }
 
+  /**
+   * Takes the version back that this run ended by an update, if the record says again what that version says: then nothing has changed.
+   *
+   * @returns that version; null if there is none.
+   */
+  takeBack(recordId: number, content: Buffer): StoredVersion | null {
+    const version = this.#endedInRun.get(this.#resource, recordId, this.#runId);
+    if (version === undefined || version.content !== content.toString('hex')) return null;
+    this.#remove.run(version.id);
+    return version;
+  }
+
   endConnections(ended: readonly EndedConnection[]): void {
     for (const { row, endedBy } of ended) {
       if (row.changedRunId !== this.#runId) this.#before.set(row.id, row);

@@ -1,262 +1,209 @@
 import type { Page } from '../../contract/page.ts';
-import type { Answer, ReadItems } from '../../proof/answer.ts';
-import type { Envelope } from '../../proof/envelope.ts';
-import type { ListEdges } from '../../proof/incremental.ts';
-import type { Standing } from '../../proof/standing.ts';
-import type { Applied, ApplyOrder, ListMirror, ListOutcome, PageReading } from '../../sync/ports.ts';
+import { addressText, type PageAddress, type PageItems } from '../../proof/windows/page.ts';
+import type { Verdict } from '../../proof/windows/verdict.ts';
+import type {
+  Applied,
+  ListMemory as KnownMemory,
+  ListMirror,
+  ListOutcome,
+  ListResult,
+  PageReading,
+  Written,
+} from '../../sync/ports.ts';
 import { OtherWriters } from '../file/other-writers.ts';
-import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertSums } from '../receipts/altered-lists.ts';
 import { lastState } from '../receipts/run-receipt.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import type { CurrentRun, ListContext } from './list-context.ts';
+import { tellChanges } from './dry-run-changes.ts';
+import { settleEdits } from './edited-records.ts';
+import { KnownPages } from './known-pages.ts';
+import type { ListContext } from './list-context.ts';
+import { ListMemory, type ListState, nothingLearnt } from './list-memory.ts';
+import { ListReading } from './list-reading.ts';
 import { ListRows } from './list-rows.ts';
 import { ListWriter } from './list-writer.ts';
-import { inOneRead, itemsOfStaged, PageComparison } from './page-comparison.ts';
-import type { WrittenList } from './run-records.ts';
-import { type KnownPages, type ListState, noKnownPages, nothingLearnt, Shortcuts } from './shortcuts.ts';
-import { resumeWalk } from './staged-walk.ts';
-import type { KeptPage } from './staging.ts';
+import { fatesOf } from './row-fates.ts';
+import { UnshownRows } from './unshown-rows.ts';
 
-/** Sweeps in which nothing may have changed or gone, for a list to be one that only grows. */
-const sweepsLookedAt = 10;
-/** Pages whose items are kept at hand: a strip asks for the same few again and again. */
-const pagesAtHandMax = 16;
-
-const nothingFound = { newCount: 0, firstNew: -1, lastNew: -1, changed: 0 };
-
-/** One list's part of a run: reads pages on arrival, keeps what is new, and writes it all in one transaction. */
+/**
+ * One list's part of a run. Its pages are compared as they arrive, and what is new is written at once, in the one transaction that ends
+ * with the list.
+ */
 export class SqliteListMirror implements ListMirror {
-  standing: Standing;
+  readonly memory: KnownMemory;
   readonly #context: ListContext;
   readonly #others: OtherWriters;
-  readonly #comparison: PageComparison;
-  readonly #readings = new Map<string, PageReading>();
-  readonly #atHand = new Map<string, ReadItems>();
-  #walk = 0;
-  #knownPages: KnownPages;
-  #state: ListState;
-  #rowsOnArrival: ListRows | null = null;
+  readonly #state: ListState;
+  readonly #used: ReadonlySet<string>;
+  #reading: ListReading;
+  #known: KnownPages | null = null;
+  #unshown: UnshownRows;
+  #isTrusting = true;
 
   /** @param options what reading and writing the list needs. */
-  static open(options: Omit<ListContext, 'table' | 'shortcuts' | 'sum'>): SqliteListMirror {
+  static open(options: Omit<ListContext, 'table' | 'memory' | 'sum'>): SqliteListMirror {
     const { file, list } = options;
     return new SqliteListMirror({
       ...options,
       table: new ListTable(file.sqlite, list),
-      shortcuts: new Shortcuts(file.sqlite, list.resource),
+      memory: new ListMemory(file.sqlite, list.resource),
       sum: lastState(file.sqlite, list.resource),
     });
   }
 
   private constructor(context: ListContext) {
+    const { file, memory, run, list } = context;
     this.#context = context;
-    this.#others = new OtherWriters(context.file.sqlite);
-    this.#comparison = new PageComparison(context.table);
-    this.#state = context.shortcuts.readState();
-    const hasUnclaimed = new ConnectionTable(context.file.sqlite).hasUnclaimed();
-    this.#knownPages = hasUnclaimed ? noKnownPages : context.shortcuts.readPages();
-    this.standing = this.#readStanding();
+    this.#others = new OtherWriters(file.sqlite);
+    const state = memory.readState();
+    const isOfService = context.records.lastWritten(list.resource)?.baseUrl === run.baseUrl;
+    this.#state = isOfService ? state : nothingLearnt;
+    this.memory = { order: this.#state.order, growth: this.#growth() };
+    const since = new Date(Date.parse(run.startedAt) - run.addressesKeptMs).toISOString();
+    this.#used = memory.usedSince(since);
+    this.#reading = new ListReading(context);
+    this.#unshown = new UnshownRows(context.table, this.#reading, this.#knownPages);
   }
 
-  edges(): ListEdges | null {
-    // A walk that was interrupted is taken up again first.
-    const { staging, list } = this.#context;
-    return staging.interruptedWalk(list.resource) === null ? this.#state.edges : null;
+  get recordCount(): number {
+    return this.#context.sum.count;
   }
 
-  readonly itemsOf = (digest: string): ReadItems | null => {
-    const atHand = this.#atHand.get(digest);
-    if (atHand !== undefined) return atHand;
-    const page = this.#stagedPage(digest);
-    if (page === null) return null;
-    const items = itemsOfStaged(page);
-    if (this.#atHand.size >= pagesAtHandMax) this.#atHand.clear();
-    this.#atHand.set(digest, items);
-    return items;
-  };
-
-  known(digest: string, isTrusting: boolean): PageReading | null {
-    const read = this.#readings.get(digest);
-    if (read !== undefined) return read;
-    const sum = isTrusting ? this.#knownPages.sums.get(digest) : undefined;
-    if (sum === undefined) return null;
-    return { count: sum.count, digest, sum, rejected: null, found: nothingFound };
+  get seenCount(): number {
+    return this.#reading.shownCount + this.#reading.rejected.count + this.#unshown.knownSum().count;
   }
 
-  read(page: Page): PageReading {
-    return explaining(this.#context.file.path, () => this.#read(page));
+  hasTwins(): boolean {
+    return this.#context.list.identity.by === 'content' && this.#context.table.hasRepeats();
   }
 
-  #read(page: Page): PageReading {
-    const { file, staging, list } = this.#context;
-    // What the first walk brings into an empty list is written at once; later walks are held against that.
-    const hasRows = this.standing.sum.count > 0 || this.#walk > 1;
-    const read = inOneRead(file.sqlite, () => this.#comparison.compare(page, hasRows));
-    const { reading, newRecords } = read;
-    // Where the transaction is given up, the page is all that is left of what was written as it arrived.
-    const staged =
-      this.#rowsOnArrival === null ? read.staged : { ...read.staged, newRecords: null, bytes: page.items };
-    if (this.#walk === 1) this.#rowsOnArrival?.insertOnArrival(staged, newRecords);
-    staging.addPage(list.resource, staged);
-    this.#atHand.delete(reading.digest);
-    this.#readings.set(reading.digest, reading);
-    return reading;
+  isUsed(address: PageAddress): boolean {
+    return this.#used.has(addressText(address));
   }
 
-  beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
-    return explaining(this.#context.file.path, () => this.#beginWalk(walk, envelope, firstDigest));
+  isKnown(itemsDigest: string): boolean {
+    if (this.#reading.pages.has(itemsDigest)) return true;
+    return this.#isTrusting && this.#knownPages.has(itemsDigest);
   }
 
-  #beginWalk(walk: number, envelope: Envelope, firstDigest: string): readonly Answer[] {
-    this.#walk = walk;
-    if (walk > 1) {
-      this.#rowsOnArrival?.buildIndexes();
-      return [];
+  itemsOf(digest: string): PageItems | null {
+    return this.#reading.pages.get(digest)?.items ?? null;
+  }
+
+  beginRound(): void {
+    this.#reading.beginRound();
+  }
+
+  async read(page: Page, address: PageAddress, signal: AbortSignal): Promise<PageReading> {
+    const { path } = this.#context.file;
+    try {
+      if (this.#reading.wasRead(page)) return this.#reading.enterAgain(page);
+      if (page.content === null) return this.#reading.enterKnown(this.#knownPages.take(page.itemsDigest));
+      return await this.#reading.enter(page, address, () => this.#begin(signal));
+    } catch (error) {
+      throw explainSqliteError(error, path);
     }
-    const { staging, list, run } = this.#context;
-    this.#forgetReadings();
-    const taken = resumeWalk(this.#context, this.#knownPages, envelope, firstDigest);
-    if (taken.length > 0) {
-      for (const { digest, count, sum, rejected } of taken) {
-        // A page that the interrupted walk knew and did not read must be read by a walk that trusts nothing.
-        if (this.#stagedPage(digest) === null) continue;
-        this.#readings.set(digest, { digest, count, sum, rejected, found: nothingFound });
-      }
-      return taken;
-    }
-    const origin = { ...envelope, baseUrl: run.baseUrl, runId: run.id, runStartedAt: run.startedAt };
-    staging.beginWalk(list.resource, origin, Date.now());
-    this.#beginOnArrival();
-    return [];
   }
 
-  keep(walk: number, answer: Answer): void {
-    const { file, staging, list } = this.#context;
-    if (walk === 1) explaining(file.path, () => staging.addPlace(list.resource, answer));
+  keysToConfirm(verdict: Verdict): Float64Array {
+    this.#settleEdits(null);
+    const unshown = this.#unshown.all();
+    const fates = fatesOf(verdict, unshown, {
+      shownCount: this.seenCount,
+      isLookExhausted: false,
+      waiting: this.#waiting,
+    });
+    return Float64Array.from(unshown.filter((_, at) => fates[at] === 'unconfirmed').map(({ key }) => key));
   }
 
-  readAnew(): void {
-    this.#forgetReadings();
-    this.#context.staging.clear(this.#context.list.resource);
-  }
-
-  distrust(): void {
-    this.#giveUp();
-    this.readAnew();
-    const { file, table, sum } = this.#context;
+  beginAgain(): void {
+    const { file, table, sum, transactions } = this.#context;
+    transactions.rollBack();
     assertSums(file, [{ resource: table.list.resource, expected: sum }]);
-    this.#state = nothingLearnt;
-    this.#knownPages = noKnownPages;
-    this.standing = { ...this.#readStanding(), isReading: false };
+    this.#isTrusting = false;
+    this.#known = noKnownPages(table);
+    this.#reading = new ListReading(this.#context);
+    this.#unshown = new UnshownRows(table, this.#reading, this.#known);
   }
 
   async apply(
-    order: ApplyOrder,
-    outcome: (applied: Applied) => ListOutcome,
+    result: ListResult,
+    outcome: (applied: Applied, unproven: string | null) => ListOutcome,
     signal: AbortSignal,
-  ): Promise<ListOutcome> {
-    const { file, run, staging, list, transactions, sum } = this.#context;
+  ): Promise<Written> {
+    const { file, run, list, transactions, sum, table, observe } = this.#context;
     try {
-      if (order.kind !== 'list') this.#giveUp();
-      const rows = this.#rowsOnArrival ?? (await this.#beginRows(signal));
+      const rows = this.#reading.rows ?? (await this.#begin(signal));
       // Nobody else can write from here on.
-      if (this.#rowsOnArrival === null && this.#others.haveWritten())
-        assertSums(file, [{ resource: list.resource, expected: sum }]);
+      if (this.#others.haveWritten()) assertSums(file, [{ resource: list.resource, expected: sum }]);
       rows.buildIndexes();
-      const stagedPage = (digest: string) => this.#stagedPage(digest);
-      const writer = new ListWriter(this.#context, rows, stagedPage, this.#state);
-      const written = await writer.write(order, this.standing.sum.count, outcome, signal);
+      this.#settleEdits(totalOf(result));
+      const writer = new ListWriter(this.#context, rows, this.#reading, this.#unshown, this.#state);
+      const written = await writer.write(result, outcome, signal);
+      if (written.kind === 'again') {
+        if (!this.#isTrusting) throw new Error(`${list.resource}: ${written.reason}`);
+        transactions.rollBack();
+        return written;
+      }
       signal.throwIfAborted();
+      if (observe !== undefined)
+        tellChanges(rows.transaction.sqlite, table, rows.connections, run.id, observe);
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
       if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
-      this.#rowsOnArrival = null;
-      staging.discard(list.resource);
       return written;
     } catch (error) {
-      this.#giveUp();
+      transactions.rollBack();
       throw explainSqliteError(error, file.path);
     }
   }
 
-  /**
-   * Begins to write a list that is empty as its pages arrive, in the one transaction that is committed when it is proven: a first
-   * sync then need not read every page twice, and writes while it waits for the service.
-   */
-  #beginOnArrival(): void {
+  /** Begins the transaction that ends with the list. */
+  async #begin(signal: AbortSignal): Promise<ListRows> {
     const { transactions, run, table } = this.#context;
-    if (this.standing.sum.count > 0 || run.isDry) return;
-    const transaction = transactions.tryBegin();
-    if (transaction === null) return;
-    // Another program may have put rows there.
-    if (table.count() > 0) {
-      transactions.rollBack();
-      return;
-    }
+    const transaction = await transactions.begin(signal);
+    run.prepare(transaction);
     // Connections are known when all pages are: until then, rows refer to what is not there yet.
     transaction.sqlite.pragma('defer_foreign_keys = ON');
-    this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
+    const rows = new ListRows(transaction, this.#context, table.count() === 0);
+    this.#reading.rows = rows;
+    return rows;
   }
 
-  #forgetReadings(): void {
-    this.#giveUp();
-    this.#readings.clear();
-    this.#atHand.clear();
+  #settleEdits(total: number | null): void {
+    const { rows } = this.#reading;
+    if (rows === null) return;
+    const { table, run, sum } = this.#context;
+    // Of a list that was empty, nothing is an edit unless more was shown than it says that it has.
+    if (sum.count === 0 && (total === null || this.#reading.shownCount <= total)) return;
+    settleEdits(table, rows, this.#reading, this.#unshown, run.id);
   }
 
-  /** Takes back what was written and not committed; what was written as it arrived is then known by its pages alone. */
-  #giveUp(): void {
-    this.#context.transactions.rollBack();
-    if (this.#rowsOnArrival === null) return;
-    this.#rowsOnArrival = null;
-    this.#context.staging.forgetRows(this.#context.list.resource);
-    this.#atHand.clear();
+  get #knownPages(): KnownPages {
+    const { table, memory } = this.#context;
+    this.#known ??= new KnownPages(table, memory.readPages(), this.#state.order);
+    return this.#known;
   }
 
-  async #beginRows(signal: AbortSignal): Promise<ListRows> {
-    const transaction = await this.#context.transactions.begin(signal);
-    this.#context.run.prepare(transaction);
-    return new ListRows(transaction, this.#context, false);
+  get #waiting(): ReadonlySet<number> {
+    return new Set(this.#state.waiting);
   }
 
-  #stagedPage(digest: string): KeptPage | null {
-    return this.#context.staging.page(this.#context.list.resource, digest);
-  }
-
-  #readStanding(): Standing {
-    const { records, list, run } = this.#context;
-    const { mayRepeat, counting, pageCount } = this.#state;
-    const sweeps = records.sweeps(list.resource, sweepsLookedAt);
-    const written = sweeps[0] === undefined ? [] : records.writtenSince(list.resource, sweeps[0].runId);
-    const { sum } = this.#context;
-    return {
-      sum,
-      settledCount: records.lastSettled(list.resource)?.recordCount ?? sum.count,
-      isReading: isReading(written, run),
-      mayRepeat: this.#context.list.identity.by === 'content' && mayRepeat,
-      counting,
-      hasOnlyGrown: sweeps.every(isOnlyGrowth),
-      pageDigests: digestsInPlace(this.#knownPages, pageCount),
-    };
+  #growth(): KnownMemory['growth'] {
+    const { growth, order } = this.#state;
+    const { sum, list } = this.#context;
+    if (growth === null || order === null || order === 'none') return null;
+    const { newestKey, ...rest } = growth;
+    return { ...rest, list: { identity: list.identity.by, direction: order, newestKey, count: sum.count } };
   }
 }
 
-/** Whether the mirror as it stands counts as a reading: the last sweep was proven, and only incremental runs came since. */
-function isReading(sinceSweep: readonly WrittenList[], { baseUrl }: CurrentRun): boolean {
-  if (sinceSweep.at(-1)?.completeness !== 'proven') return false;
-  return sinceSweep.every(
-    each => each.baseUrl === baseUrl && each.checksum !== null && each.removalsWithheld === 0,
-  );
+function noKnownPages(table: ListTable): KnownPages {
+  return new KnownPages(table, [], null);
 }
 
-function isOnlyGrowth({ completeness, updated, removed }: WrittenList): boolean {
-  return completeness === 'proven' && updated + removed === 0;
-}
-
-/** The digests of the known pages in the order of their places; null where one of them is missing. */
-function digestsInPlace({ inPlace }: KnownPages, count: number | null): string[] | null {
-  const digests = inPlace.filter(digest => digest !== undefined);
-  return digests.length === count && inPlace.length === count ? digests : null;
+/** The greatest total that an answer has stated. */
+function totalOf({ answers }: ListResult): number {
+  return answers.reduce((greatest, { total }) => Math.max(greatest, total), 0);
 }

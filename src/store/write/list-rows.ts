@@ -1,8 +1,8 @@
+import type { MirrorRecord } from '../../contract/record.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { ListContext } from './list-context.ts';
-import type { PlacedRecord } from './page-comparison.ts';
+import { FreshRows, IndexedRows, type RowFinder } from './row-finder.ts';
 import { RowWriter } from './row-writer.ts';
-import type { StagedPage } from './staging.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /** A list's rows inside an open transaction, with the connections that they refer to. */
@@ -10,44 +10,41 @@ export class ListRows {
   readonly transaction: OpenTransaction;
   readonly connections: ConnectionTable;
   readonly writer: RowWriter;
-  readonly #context: ListContext;
   readonly #indexes: string[];
+  #finder: RowFinder;
+  readonly #context: ListContext;
 
-  /** @param isEmpty whether the list has no rows yet: its indexes are then made when `buildIndexes` is called. */
-  constructor(transaction: OpenTransaction, context: ListContext, isEmpty: boolean) {
+  /** @param isFresh whether the list has no rows yet: its indexes are then made when `buildIndexes` is called. */
+  constructor(transaction: OpenTransaction, context: ListContext, isFresh: boolean) {
+    const { table, run, sum } = context;
     this.transaction = transaction;
     this.#context = context;
-    this.#indexes = isEmpty && context.list.identity.by === 'content' ? context.table.dropIndexes() : [];
     this.connections = new ConnectionTable(transaction.sqlite);
-    const { table, run, observe, sum } = context;
-    this.writer = new RowWriter(transaction, {
-      table,
-      connections: this.connections,
-      runId: run.id,
-      sum,
-      observe,
-    });
+    const leavesIndexesOut = isFresh && context.list.identity.by === 'content';
+    this.#indexes = leavesIndexesOut ? table.dropIndexes() : [];
+    this.#finder = leavesIndexesOut ? new FreshRows() : new IndexedRows(table);
+    this.writer = new RowWriter(transaction, { table, connections: this.connections, runId: run.id, sum });
+  }
+
+  /** Finds the rows that say what records say. */
+  get finder(): RowFinder {
+    return this.#finder;
   }
 
   /** Makes the indexes again that were left out while rows were written as they arrived. */
   buildIndexes(): void {
+    if (this.#indexes.length === 0) return;
     for (const sql of this.#indexes.splice(0)) this.transaction.sqlite.exec(sql);
+    this.#finder = new IndexedRows(this.#context.table);
   }
 
-  /** Inserts the new records of a page that has just arrived, and notes their rows on the staged page. */
-  insertOnArrival({ rows }: StagedPage, newRecords: readonly PlacedRecord[]): void {
-    const { table } = this.#context;
-    const note = (position: number, row: number) =>
-      rows.writeDoubleLE(row, position * Float64Array.BYTES_PER_ELEMENT);
-    if (table.list.identity.by === 'content') {
-      const ids = this.writer.insertAll(newRecords.map(({ record }) => record));
-      for (const [at, { position }] of newRecords.entries()) note(position, ids[at] as number);
-      return;
-    }
-    for (const { position, record } of newRecords) {
-      // An id that came before stays as it came: the list grew, or it contradicts itself, which the proof finds out.
-      const isKnown = record.id !== null && table.has(record.id);
-      note(position, (isKnown ? table.find(record) : this.writer.insert(record)) ?? Number.NaN);
-    }
+  /** Inserts records that the list has not, and returns their rows. */
+  insert(records: readonly MirrorRecord[]): number[] {
+    const rows =
+      this.#context.list.identity.by === 'content'
+        ? this.writer.insertAll(records)
+        : records.map(record => this.writer.insert(record));
+    for (const [at, record] of records.entries()) this.#finder.note(record, rows[at] as number);
+    return rows;
   }
 }

@@ -1,293 +1,267 @@
-import type { Counting, ReadItems } from '../../proof/answer.ts';
-import { GateError, PartialReadError, passGate } from '../../proof/gate.ts';
-import { acceptedSum, partsOf } from '../../proof/parts.ts';
-import type { Places, Strip } from '../../proof/strip.ts';
-import type { Applied, ApplyOrder, ListOutcome } from '../../sync/ports.ts';
+import { identityOf } from '../../contract/record-key.ts';
+import type { Sum } from '../../contract/sum.ts';
+import { passesGate } from '../../proof/gate.ts';
+import { mayRemove } from '../../proof/removal-guard.ts';
+import { learntOrder } from '../../proof/windows/order.ts';
+import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
+import { isIn } from '../../proof/windows/window.ts';
+import type { Applied, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { ConnectionClaims } from '../tables/connection-claims.ts';
-import { ListComparison } from './list-comparison.ts';
+import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ListContext } from './list-context.ts';
+import { type ListState, nothingLearnt, type UsedPage } from './list-memory.ts';
+import type { ListReading } from './list-reading.ts';
 import type { ListRows } from './list-rows.ts';
-import { itemsOfStaged, newOn, offerStaged, readStaged, rejectionsOf } from './page-comparison.ts';
 import { Rejections } from './rejections.ts';
-import { SeenRows } from './seen-rows.ts';
-import type { ListState } from './shortcuts.ts';
-import type { KeptPage } from './staging.ts';
+import { type Fate, fatesOf } from './row-fates.ts';
+import type { UnshownRow, UnshownRows } from './unshown-rows.ts';
 
-type ListOrder = Extract<ApplyOrder, { readonly kind: 'list' }>;
-type EdgesOrder = Extract<ApplyOrder, { readonly kind: 'edges' }>;
+type FullResult = Extract<ListResult, { readonly kind: 'full' }>;
 
-/** What was learnt of the places at which new records stand. */
-interface NewPlaces {
-  count: number;
-  first: number;
-  last: number;
-}
-
-/** Writes one list inside an open transaction, which is left to be committed: rows, history, sums, shortcuts and the run's record. */
+/**
+ * Ends a list inside its transaction, which is left to be committed: decides what becomes of the rows that no answer has shown, compares
+ * the rows with what was read, and writes connections, rejected records, what the next run may know, and the run's record.
+ */
 export class ListWriter {
   readonly #context: ListContext;
   readonly #rows: ListRows;
-  readonly #stagedPage: (digest: string) => KeptPage | null;
+  readonly #reading: ListReading;
+  readonly #unshown: UnshownRows;
   readonly #state: ListState;
-  readonly #rejections: Rejections;
-  readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
-  /** True where all that the list says of connections was read. */
+  #undecided = 0;
+  #waiting: number[] = [];
+  /** True if all that the list says of connections was read. */
   isComplete = false;
 
-  /** @param stagedPage finds a page that was read by its digest; null for one that was known and not read. */
   constructor(
     context: ListContext,
     rows: ListRows,
-    stagedPage: (digest: string) => KeptPage | null,
+    reading: ListReading,
+    unshown: UnshownRows,
     state: ListState,
   ) {
-    const { list, run } = context;
     this.#context = context;
     this.#rows = rows;
-    this.#stagedPage = stagedPage;
+    this.#reading = reading;
+    this.#unshown = unshown;
     this.#state = state;
-    this.#rejections = new Rejections(rows.transaction, list.resource, run.id);
   }
 
-  /**
-   * @param recordCount the records in the mirror before.
-   * @throws GateError where the rows do not come to what was read.
-   */
-  async write(
-    order: ApplyOrder,
-    recordCount: number,
-    outcome: (applied: Applied) => ListOutcome,
-    signal: AbortSignal,
-  ): Promise<ListOutcome> {
-    const claims = this.#applyConnectionClaims(order);
-    if (order.kind === 'list') await this.#writeList(order, signal);
-    else if (order.kind === 'edges') this.#writeEdges(order);
-    else new SeenRows(this.#context.table, this.#rows.writer, this.#stagedPage).store(order.walks);
-    this.#keepRejections(order);
-    this.#giveUpConnections(claims);
-    this.#rows.writer.finish();
-    this.#writeShortcuts(order, recordCount, claims);
-    const { records, run } = this.#context;
-    const applied = this.#summarize(recordCount);
-    const ended = outcome(applied);
-    records.endList(this.#rows.transaction, run.id, ended, applied.recordCount);
-    return ended;
-  }
-
-  /** True where, moreover, its rows are what it lists. */
+  /** True if, moreover, its rows are what it lists. */
   get isWhole(): boolean {
-    return this.isComplete && this.#rejections.count === 0 && this.#removalsWithheld === 0;
+    return (
+      this.isComplete &&
+      this.#reading.rejected.count === 0 &&
+      this.#removalsWithheld === 0 &&
+      this.#undecided === 0
+    );
   }
 
-  async #writeList({ strip, changed, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
-    const withheld: number[] = [];
-    if (changed === 'anything') {
-      const gone = await this.#writeDifferences(strip, signal);
-      const isTooMany = gone.length > removalsMax;
-      this.#removalsWithheld = isTooMany ? gone.length : 0;
-      if (isTooMany) withheld.push(...gone);
-      else for (const row of gone) this.#rows.writer.remove(row);
-    } else if (changed !== 'nothing') this.#insertAt(strip, changed);
-    this.#passGate(strip, withheld);
-  }
+  async write(
+    result: ListResult,
+    outcome: (applied: Applied, unproven: string | null) => ListOutcome,
+    signal: AbortSignal,
+  ): Promise<Written> {
+    const { list, run, sum, records } = this.#context;
+    const { writer, transaction } = this.#rows;
+    if (result.kind === 'full') await this.#removeGone(result, signal);
+    else if (this.#unshown.all().some(({ key }) => isIn(key, result.range)))
+      return again('a record at the growing end is gone');
+    if (result.kind === 'full' && !passesGate(this.#expected(), writer.sum))
+      return again(`the rows of ${list.resource} would not come to what was read of the list`);
 
-  /** Inserts the records at some places, none of which stands in a row. */
-  #insertAt(strip: Strip, places: Places): void {
-    const { list } = this.#context;
-    for (const { answer, items, placeOf } of partsOf(strip, places)) {
-      const positions = Array.from({ length: items.to - items.from }, (_, at) => items.from + at);
-      for (const { record, position } of readStaged(list, this.#pageOf(answer.digest), positions)) {
-        this.#rows.writer.insert(record);
-        this.#noteNew(placeOf(position));
-      }
-    }
-  }
-
-  /** Writes what is new and what has changed, and returns the rows that are gone. */
-  async #writeDifferences(strip: Strip, signal: AbortSignal): Promise<number[]> {
-    const { table, run } = this.#context;
-    const { writer } = this.#rows;
-    const slice = new TimeSlice(signal);
-    const gone: number[] = [];
-    const comparison = new ListComparison(table, digest => this.#pageOf(digest));
-    for (const difference of comparison.differences(strip)) {
-      if (difference.kind === 'new') {
-        writer.insert(difference.record);
-        this.#noteNew(difference.place);
-      } else if (difference.kind === 'changed') writer.update(difference.row, difference.record);
-      // What this run wrote while it read is no record of the mirror that could be lost.
-      else if (table.read(difference.row).firstSeenRunId === run.id) writer.remove(difference.row);
-      else gone.push(difference.row);
-      if (slice.isOver) await slice.next();
-    }
-    return gone;
-  }
-
-  #passGate(strip: Strip, withheld: readonly number[]): void {
-    const { table, list } = this.#context;
-    const read = acceptedSum(strip, digest => this.#itemsOf(digest));
-    for (const row of withheld) read?.addHex(table.read(row).content);
-    passGate(list.resource, read, this.#rows.writer.sum);
-  }
-
-  #writeEdges({ pages, edges }: EdgesOrder): void {
-    const { list, table } = this.#context;
-    for (const { digest } of pages) {
-      const page = this.#stagedPage(digest);
-      if (page === null) continue;
-      for (const { record } of newOn(list, page)) this.#rows.writer.insert(record);
-    }
-    if (this.#rows.writer.sum.count === edges.totalRecordCount && table.count() === edges.totalRecordCount)
-      return;
-    throw new GateError(`the rows of ${list.resource} would not be as many as the list has records`);
-  }
-
-  #noteNew(place: number): void {
-    this.#newPlaces.count++;
-    this.#newPlaces.first = Math.min(this.#newPlaces.first, place);
-    this.#newPlaces.last = Math.max(this.#newPlaces.last, place);
-  }
-
-  #pageOf(digest: string): KeptPage {
-    const page = this.#stagedPage(digest);
-    if (page === null)
-      throw new GateError(`a page of ${this.#context.list.resource} was known, but has to be read`);
-    return page;
-  }
-
-  #itemsOf(digest: string): ReadItems | null {
-    const page = this.#stagedPage(digest);
-    return page && itemsOfStaged(page);
-  }
-
-  #applyConnectionClaims(order: ApplyOrder): ConnectionClaims {
-    const { list, run } = this.#context;
-    const { connections, writer } = this.#rows;
-    const claims = new ConnectionClaims();
-    let isComplete = order.kind === 'list';
-    for (const digests of digestsOf(order)) {
-      const ofWalk = new ConnectionClaims();
-      for (const digest of digests) {
-        const page = this.#stagedPage(digest);
-        if (page === null) isComplete = false;
-        else offerStaged(page, ofWalk);
-      }
-      claims.join(ofWalk);
-    }
-    this.isComplete = isComplete;
-    if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))
-      throw new PartialReadError(
+    this.isComplete = result.kind === 'full' && this.#reading.isComplete;
+    const claims = this.#reading.claims();
+    const isTold =
+      this.isComplete ||
+      (result.kind === 'full' && !isProven(result)) ||
+      this.#rows.connections.isToldBy(claims, list.connectionNameRank);
+    if (!isTold)
+      return again(
         `a connection may have another name in ${list.resource}, which only all of its pages tell`,
       );
-    writer.history.reviveConnections(claims);
-    const renamed = connections.applyClaims(claims, list.connectionNameRank, isComplete, run.id);
-    writer.endConnections(renamed);
-    return claims;
+    this.#nameConnections(claims);
+
+    this.#writeRejections(result);
+    const recordCount = sum.count;
+    const unproven = this.#whyUnproven(result);
+    this.#writeMemory(result, unproven === null);
+    const applied = this.#summarize(recordCount);
+    const ended = outcome(applied, unproven);
+    records.endList(transaction, run.id, ended, applied.recordCount);
+    return { kind: 'written', outcome: ended };
   }
 
-  #giveUpConnections(claims: ConnectionClaims): void {
+  /** Removes the rows that are shown to be gone, unless they are too many, or a rejected record may be one of them. */
+  async #removeGone(result: FullResult, signal: AbortSignal): Promise<void> {
+    const rows = this.#unshownAndUnprotected();
+    const fates = fatesOf(result.verdict, rows, {
+      shownCount: this.#reading.shownCount + this.#reading.rejected.count + this.#unshown.knownSum().count,
+      isLookExhausted: result.isLookExhausted,
+      waiting: new Set(this.#state.waiting),
+    });
+    const those = (...wanted: readonly Fate[]) =>
+      rows.filter((_, at) => wanted.includes(fates[at] as Fate)).map(({ id }) => id);
+    const gone = those('gone');
+    this.#waiting = those('gone', 'waiting');
+    this.#undecided = rows.length - gone.length;
+    if (!this.#isAllowed(gone, result)) {
+      this.#removalsWithheld = gone.length;
+      return;
+    }
+    this.#waiting = those('waiting');
+    const slice = new TimeSlice(signal);
+    for (const id of gone) {
+      this.#rows.writer.remove(id);
+      if (slice.isOver) await slice.next();
+    }
+    this.#unshown.forget(new Set(gone));
+  }
+
+  /** Rows that no answer has shown, without those of which a rejected record is another form. */
+  #unshownAndUnprotected(): readonly UnshownRow[] {
+    const { table, list } = this.#context;
+    const rows = this.#unshown.all();
+    const identities = new Set(this.#reading.rejected.all.map(({ identity }) => identity));
+    if (identities.size === 0) return rows;
+    return rows.filter(({ id }) => !identities.has(identityOf(list, table.read(id).record))); // guard: rejected records keep their rows
+  }
+
+  #isAllowed(gone: readonly number[], { removals }: FullResult): boolean {
+    if (gone.length === 0) return true;
+    const { table, records, list, sum } = this.#context;
+    const settled = records.lastSettled(list.resource);
+    if (this.#isUnreadableNew(settled?.runId ?? 0)) return false;
+    const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
+    const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
+    return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
+  }
+
+  /** Whether a record was rejected of which nothing can be read, and that was not there in a settled run. */
+  #isUnreadableNew(settledRunId: number): boolean {
+    const unreadable = this.#reading.rejected.all.filter(({ identity }) => identity === null);
+    if (unreadable.length === 0) return false;
+    const known = this.#context.file.sqlite
+      .prepare<[string, Buffer, number, number], number>(
+        'SELECT count(*) FROM rejected_records WHERE resource = ? AND content = ? AND run_id <= ? AND last_run_id >= ?',
+      )
+      .pluck();
+    const { resource } = this.#context.list;
+    return unreadable.some(
+      ({ content, count }) => (known.get(resource, content, settledRunId, settledRunId) ?? 0) < count,
+    ); // guard: unreadable records
+  }
+
+  /** What the rows have to come to: what answers have shown, and what stays because nothing shows it gone. */
+  #expected(): Sum {
+    const expected = this.#reading.shownSum.plus(this.#unshown.knownSum());
+    for (const { id } of this.#unshown.all()) expected.addHex(this.#context.table.read(id).content);
+    return expected;
+  }
+
+  #nameConnections(claims: ConnectionClaims): void {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
-    if (!this.isComplete) return;
     const rank = list.connectionNameRank;
-    const heard = new Map(run.heard).set(rank, this.isWhole);
-    writer.endConnections(connections.giveUp(claims, rank, heard, run.id));
+    writer.history.reviveConnections(claims);
+    writer.history.endConnections(connections.applyClaims(claims, rank, this.isComplete, run.id));
+    if (this.isComplete) {
+      const heard = new Map(run.heard).set(rank, this.isWhole);
+      writer.history.endConnections(connections.giveUp(claims, rank, heard, run.id));
+    }
+    writer.finish();
   }
 
-  #keepRejections(order: ApplyOrder): void {
-    const { list } = this.#context;
-    const pages =
-      order.kind === 'list'
-        ? order.strip.segments.map(({ answer }) => answer)
-        : order.kind === 'seen'
-          ? (order.walks.at(-1)?.pages ?? [])
-          : [];
-    const { read, own } = order.pageSizes;
-    for (const { digest, index, rejected } of pages) {
-      const page = rejected === null ? null : this.#stagedPage(digest);
-      if (page === null) continue;
-      for (const { position, ...rejection } of rejectionsOf(list, page)) {
-        const place = index * read + position;
-        const pageNo = order.firstPageNo + Math.floor(place / own);
-        this.#rejections.add(pageNo, { ...rejection, position: place % own });
-      }
+  #writeRejections({ kind, firstPageNo, pageSize }: ListResult): void {
+    const { list, run } = this.#context;
+    if (kind === 'incremental' && this.#reading.rejected.count === 0) return;
+    const rejections = new Rejections(this.#rows.transaction, list.resource, run.id);
+    for (const { place, reason, text, count } of this.#reading.rejected.all) {
+      const pageNo = firstPageNo + Math.floor(place / pageSize);
+      const rejection = { position: place % pageSize, reason, record: text };
+      for (let time = 0; time < count; time++) rejections.add(pageNo, rejection);
     }
   }
 
-  #writeShortcuts(order: ApplyOrder, recordCount: number, claims: ConnectionClaims): void {
-    const { shortcuts, run } = this.#context;
-    if (order.kind === 'seen') {
-      shortcuts.forget(run.id);
+  #whyUnproven(result: ListResult): string | null {
+    if (result.kind === 'incremental') return null;
+    const { verdict, isLookExhausted } = result;
+    if (!verdict.isProven) return verdict.reason ?? 'answers do not speak of all records';
+    if (this.#undecided === 0) return null;
+    const count = this.#undecided === 1 ? '1 record' : `${this.#undecided} records`;
+    if (this.#waiting.length > 0 || isLookExhausted)
+      return `${count} of the mirror ${this.#undecided === 1 ? 'was' : 'were'} not shown; the next run decides if it shows the same`;
+    return `${count} of the mirror could not be looked for a second time`;
+  }
+
+  #writeMemory(result: ListResult, isProven: boolean): void {
+    const { memory, run } = this.#context;
+    const isSure = isProven && this.#reading.rejected.count === 0 && this.#removalsWithheld === 0;
+    const keepSince = new Date(Date.parse(run.startedAt) - run.addressesKeptMs).toISOString();
+    if (result.kind === 'incremental') {
+      const { growth, order, waiting } = this.#state;
+      const newestKey = Math.max(growth?.newestKey ?? Number.NEGATIVE_INFINITY, newestIn(result.answers));
+      memory.writeState(run.id, {
+        order,
+        waiting,
+        growth: isSure && growth !== null ? { ...growth, newestKey } : null,
+      });
       return;
     }
-    const { inserted, updated, removed } = this.#rows.writer.counts;
-    const isSure = this.#rejections.count === 0 && this.#removalsWithheld === 0;
-    if (order.kind === 'edges') {
-      const edges = isSure ? order.edges : null;
-      shortcuts.writeState(run.id, { ...this.#state, edges, mayRepeat: this.#mayRepeat(inserted > 0) });
-      return;
-    }
-    const knownPages = this.#pagesToKnow(order, claims);
-    const edges = isSure && knownPages !== null ? order.edges : null;
-    const counting = recordCount === 0 ? order.strip.counting : this.#learn(order.strip);
-    const mayRepeat = this.#mayRepeat(inserted + updated + removed > 0);
-    if (knownPages === null) shortcuts.forgetPages();
-    else shortcuts.writePages(run.id, knownPages);
-    const pageCount = isSure ? (knownPages?.length ?? null) : null;
-    shortcuts.writeState(run.id, { edges, counting, mayRepeat, pageCount });
-  }
-
-  /** The pages that the next run may know: as it does not read them, they must say of connections what was believed. */
-  #pagesToKnow({ strip, knownPages }: ListOrder, claims: ConnectionClaims): ListOrder['knownPages'] {
-    const read = new Set(strip.segments.map(({ answer }) => answer.digest));
-    if (knownPages === null || knownPages.every(({ digest }) => read.has(digest))) return knownPages;
-    const said = new ConnectionClaims();
-    for (const { digest } of knownPages) {
-      const page = this.#stagedPage(digest);
-      if (page === null) return null;
-      offerStaged(page, said);
-    }
-    return said.equals(claims) ? knownPages : null;
-  }
-
-  /** At which end the list grows, as the places of new records say; new records elsewhere unlearn it. */
-  #learn({ counting, covered }: Strip): Counting | null {
-    const { count, first, last } = this.#newPlaces;
-    if (count === 0) return this.#state.counting;
-    const isAtLast = last === covered - 1 && last - first === count - 1;
-    const isAtFirst = first === 0 && last === count - 1;
-    if (isAtLast === isAtFirst) return null;
-    if (counting === 'back') return isAtLast ? 'back' : 'front';
-    return isAtLast ? 'front' : 'back';
-  }
-
-  /** Whether one content may stand more than once among the rows. */
-  #mayRepeat(isChanged: boolean): boolean {
-    const { list, table } = this.#context;
-    if (list.identity.by === 'id') return false;
-    return isChanged || this.#state.mayRepeat ? table.hasRepeats() : false;
+    const { verdict, answers, ending, firstPageNo, pageSize, readAt } = result;
+    memory.forgetPages();
+    memory.writePages(run.startedAt, usedPages(answers, ending, isSure && verdict.rule === 'key'), keepSince);
+    const order = isProven ? learntOrder(answers) : this.#state.order;
+    const newestKey = newestIn(answers);
+    const isOrdered = order === 'up' || order === 'down';
+    const canGrow = isSure && isOrdered && verdict.rule === 'key' && Number.isFinite(newestKey);
+    const growth = canGrow ? { sweptAt: readAt, firstPageNo, pageSize, newestKey } : null;
+    memory.writeState(run.id, { ...nothingLearnt, order, waiting: this.#waiting, growth });
   }
 
   #summarize(recordCount: number): Applied {
-    const { writer } = this.#rows;
-    const { counts } = writer;
-    const { sum } = writer;
+    const { counts, sum } = this.#rows.writer;
     return {
       ...counts,
       unchanged: recordCount - counts.updated - counts.removed - this.#removalsWithheld,
-      rejected: this.#rejections.count,
+      rejected: this.#reading.rejected.count,
       removalsWithheld: this.#removalsWithheld,
+      undecided: this.#undecided,
       recordCount: sum.count,
       checksum: sum.toString(),
     };
   }
 }
 
-/** The pages by which an order speaks of connections, walk by walk. */
-function digestsOf(order: ApplyOrder): ReadonlySet<string>[] {
-  if (order.kind === 'list') return [new Set(order.strip.segments.map(({ answer }) => answer.digest))];
-  const walks = order.kind === 'edges' ? [order.pages] : order.walks.map(({ pages }) => pages);
-  return walks.map(pages => new Set(pages.map(({ digest }) => digest)));
+function isProven({ verdict }: FullResult): boolean {
+  return verdict.isProven;
+}
+
+function again(reason: string): Written {
+  return { kind: 'again', reason };
+}
+
+/** The key of the newest record that answers have shown. */
+function newestIn(answers: readonly PageAnswer[]): number {
+  let newest = Number.NEGATIVE_INFINITY;
+  for (const { summary } of answers)
+    for (const key of [summary.firstKey, summary.lastKey]) if (key > newest) newest = key;
+  return newest;
+}
+
+/** The pages that a run has asked for, and what they came to if they may be known by the next one. */
+function usedPages(
+  answers: readonly PageAnswer[],
+  ending: ReadonlySet<PageAnswer>,
+  areKnown: boolean,
+): UsedPage[] {
+  const pages = new Map<string, UsedPage>();
+  for (const answer of answers) {
+    const { index, size, summary, isSecondLook } = answer;
+    const isKept = areKnown && !isSecondLook && summary.count > 0;
+    const known = isKept ? { summary, isEnd: ending.has(answer) } : null;
+    pages.set(addressText(answer), { index, size, known });
+  }
+  return [...pages.values()];
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
 import { CancelledError, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
@@ -13,30 +13,29 @@ import type {
 } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { FilePlace, markOf } from '../file/file-identity.ts';
+import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { OtherWriters } from '../file/other-writers.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { stagingPath } from '../file/staging-file.ts';
 import { assertWhole } from '../file/whole.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import type { ChangeObserver } from './dry-run-changes.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
-import type { ChangeObserver } from './row-writer.ts';
 import { RunRecords } from './run-records.ts';
-import { Staging } from './staging.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** How a mirror is opened. */
 interface OpenMirror {
   readonly file: MirrorFile;
-  readonly lock: Staging;
-  readonly staging: Staging;
+  /** Null for a mirror that is yet to make, in a dry run. */
+  readonly lock: MirrorLock | null;
   /** True if anything has written to the file since a run left it: every row is then looked at before the run begins. */
   readonly isSuspect: boolean;
   readonly options: OpenOptions;
@@ -49,6 +48,8 @@ interface OpenOptions {
   readonly signal: AbortSignal;
   /** Rebuild the mirror first, whether it was altered or not; never in a dry run. */
   readonly mayRebuild?: boolean;
+  /** How far full syncs are apart at most, in milliseconds; a day if it is 0 or left out. */
+  readonly fullEveryMs?: number;
 }
 
 /** A mirror in an SQLite file, held by this process alone from `open` to `close`. */
@@ -67,11 +68,7 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError if the file can't be used.
    */
   static open(path: string, options: OpenOptions = { signal: new AbortController().signal }): SqliteMirror {
-    const stagingOf = (lock: Staging) => lock;
-    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, stagingOf, {
-      options,
-      observe: undefined,
-    });
+    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, { options, observe: undefined });
   }
 
   /** Opens the mirror for a run that changes nothing and makes no file; `tell` is told of what it would change. */
@@ -82,19 +79,15 @@ export class SqliteMirror implements Mirror {
   ): SqliteMirror {
     const observe = withoutRepeats(tell);
     const file = mirrorToWrite(path);
-    const staging = Staging.openTemporary();
-    if (isYetToMake(file)) {
-      const lock = staging;
-      return new SqliteMirror({ file: openInMemory(), lock, staging, isSuspect: false, options, observe });
-    }
+    if (isYetToMake(file))
+      return new SqliteMirror({ file: openInMemory(), lock: null, isSuspect: false, options, observe });
     openMirrorForReading(file).close();
-    return SqliteMirror.#locked(file, openForDryRun, () => staging, { options, observe });
+    return SqliteMirror.#locked(file, openForDryRun, { options, observe });
   }
 
   static #locked(
     path: string,
     open: (path: string) => MirrorFile,
-    stagingOf: (lock: Staging) => Staging,
     others: Pick<OpenMirror, 'options' | 'observe'>,
   ): SqliteMirror {
     const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -104,13 +97,13 @@ export class SqliteMirror implements Mirror {
       try {
         const isSuspect = !isNew && lock.mark() !== markOf(path);
         if (isSuspect) assertUsable(file);
-        return new SqliteMirror({ ...others, file, lock, staging: stagingOf(lock), isSuspect });
+        return new SqliteMirror({ ...others, file, lock, isSuspect });
       } catch (error) {
         file.close();
         throw explainSqliteError(error, path);
       }
     } catch (error) {
-      lock.close();
+      lock.release();
       throw error;
     }
   }
@@ -121,7 +114,7 @@ export class SqliteMirror implements Mirror {
     this.#place = new FilePlace(open.file.path);
     this.#others = new OtherWriters(open.file.sqlite);
     this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () => {
-      open.lock.assertInPlace();
+      open.lock?.assertInPlace();
       this.#place.assertKept({ is: 'the mirror', danger: 'nobody would find what is written to it' });
     });
   }
@@ -134,7 +127,9 @@ export class SqliteMirror implements Mirror {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
-    this.#run = { id, startedAt, baseUrl, isDry, signal: options.signal, prepare, heard: new Map() };
+    const addressesKeptMs = addressesKeptTimes * (options.fullEveryMs || fullEveryMsUsual);
+    const { signal } = options;
+    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal, prepare, heard: new Map() };
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
@@ -143,7 +138,7 @@ export class SqliteMirror implements Mirror {
    * with the receipts first, in the same transaction: after a difference, nothing was written.
    */
   async #begin(start: RunStart, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
-    const { file, isSuspect, staging, options } = this.#open;
+    const { file, isSuspect, options } = this.#open;
     const { signal, mayRebuild = false } = options;
     const transaction = await this.#transactions.begin(signal);
     try {
@@ -153,8 +148,6 @@ export class SqliteMirror implements Mirror {
         await assertAsWritten(file, new TimeSlice(signal));
       }
       const id = isDry ? dryRunId : this.#records.begin(transaction, start);
-      // Pages that an interrupted run staged name rows that a rebuild drops.
-      if (mayRebuild) for (const { resource } of lists) staging.clear(resource);
       const dropped = mayRebuild ? rebuild(transaction, id, start) : null;
       if (isDry) this.#transactions.rollBack();
       else this.#transactions.commit();
@@ -166,7 +159,7 @@ export class SqliteMirror implements Mirror {
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
-    const { file, staging, observe } = this.#open;
+    const { file, observe } = this.#open;
     const run = this.#current;
     if (!run.isDry) {
       await this.#write(transaction =>
@@ -174,7 +167,7 @@ export class SqliteMirror implements Mirror {
       );
     }
     try {
-      const world = { file, transactions: this.#transactions, staging, records: this.#records };
+      const world = { file, transactions: this.#transactions, records: this.#records };
       return SqliteListMirror.open({ list, ...world, run, observe });
     } catch (error) {
       throw explainSqliteError(error, file.path);
@@ -209,7 +202,7 @@ export class SqliteMirror implements Mirror {
    * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
    */
   close(): boolean {
-    const { file, staging, lock, observe } = this.#open;
+    const { file, lock, observe } = this.#open;
     let mark: string | null = null;
     try {
       this.#transactions.rollBack();
@@ -224,10 +217,9 @@ export class SqliteMirror implements Mirror {
     } finally {
       try {
         file.close();
-        if (staging !== lock) staging.close();
-        else lock.setMark(mark);
+        if (observe === undefined) lock?.setMark(mark);
       } finally {
-        lock.close();
+        lock?.release();
       }
     }
   }
@@ -260,6 +252,10 @@ export class SqliteMirror implements Mirror {
   }
 }
 
+/** An address counts as used for so many times as long as full syncs are apart. */
+const addressesKeptTimes = 8;
+const fullEveryMsUsual = 24 * 60 * 60 * 1000;
+
 /** How long a run waits at its end for those who read the mirror, in milliseconds. */
 const readerWaitMs = 300;
 
@@ -286,9 +282,9 @@ function withoutRepeats(tell: ChangeObserver): ChangeObserver {
   };
 }
 
-function openLock(path: string): Staging {
+function openLock(path: string): MirrorLock {
   try {
-    return Staging.open(stagingPath(path));
+    return MirrorLock.take(lockPath(path));
   } catch (error) {
     throw error instanceof MirrorBusyError ? new MirrorBusyError(describeHolder(path)) : error;
   }

@@ -7,7 +7,7 @@ import { keptNow } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { Shortcuts } from './shortcuts.ts';
+import { ListMemory } from './list-memory.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -25,7 +25,7 @@ export function rebuild(transaction: OpenTransaction, runId: number, start: RunS
   let dropped = 0;
   for (const list of lists) {
     dropped += dropAlteredRows(new ListTable(sqlite, list));
-    new Shortcuts(sqlite, list.resource).forget(runId);
+    new ListMemory(sqlite, list.resource).forget(runId);
   }
   dropped += new ConnectionTable(sqlite).dropAltered(runId);
   const log = new ReceiptLog(sqlite);

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Rejection } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
-import { RowsByText } from './list-comparison.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -15,7 +14,7 @@ export class Rejections {
   readonly #moveOn: Database.Statement<[number, number]>;
   readonly #insert: Database.Statement;
   /** The rows of earlier runs that were not met again, by the contents of their texts; read when the first record comes. */
-  #before: RowsByText | null = null;
+  #before: Map<string, number[]> | null = null;
   #count = 0;
 
   constructor({ sqlite }: OpenTransaction, resource: string, runId: number) {
@@ -37,19 +36,23 @@ export class Rejections {
     this.#count++;
     this.#before ??= this.#readBefore();
     const content = hash16(record);
-    const known = this.#before.take(content.toString('latin1'), () => true);
+    const known = this.#before.get(content.toString('latin1'))?.pop();
     if (known !== undefined) this.#moveOn.run(this.#runId, known);
     else
       this.#insert.run(this.#runId, this.#runId, this.#resource, pageNo, position, reason, record, content);
   }
 
-  #readBefore(): RowsByText {
-    const before = new RowsByText();
+  #readBefore(): Map<string, number[]> {
+    const before = new Map<string, number[]>();
     const rows = this.#sqlite.prepare<[string, number], { id: number; content: Buffer }>(
       'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
     );
-    for (const { id, content } of rows.iterate(this.#resource, this.#runId))
-      before.add(content.toString('latin1'), id);
+    for (const { id, content } of rows.iterate(this.#resource, this.#runId)) {
+      const name = content.toString('latin1');
+      const ids = before.get(name);
+      if (ids === undefined) before.set(name, [id]);
+      else ids.push(id);
+    }
     return before;
   }
 }

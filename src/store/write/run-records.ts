@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, gte, ne, notExists, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, ne, notExists, type SQL, sql } from 'drizzle-orm';
 import type { ResourceName } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
@@ -149,22 +149,9 @@ export class RunRecords {
     return this.#written(resource, undefined, 1)[0];
   }
 
-  /** The last full sweeps that wrote this list, the newest first; as many as are asked for. */
-  sweeps(resource: string, limit: number): WrittenList[] {
-    const isSweep = sql`${syncRunResources.completeness} IS NOT 'incremental'`;
-    return this.#written(resource, isSweep, limit);
-  }
-
-  /** A run that wrote this list, and those after it, the newest first. */
-  writtenSince(resource: string, runId: number): WrittenList[] {
-    return this.#written(resource, gte(syncRunResources.runId, runId));
-  }
-
-  /** The last run that was sure of this list and withheld nothing; undefined where none was. */
+  /** The last settled run of this list: the list was proven or incremental after it. Undefined if there was none. */
   lastSettled(resource: string): WrittenList | undefined {
-    const isSure = ne(syncRunResources.completeness, 'unproven');
-    const isSettled = and(isSure, eq(syncRunResources.removalsWithheld, 0));
-    return this.#written(resource, isSettled, 1)[0];
+    return this.#written(resource, ne(syncRunResources.completeness, 'unproven'), 1)[0];
   }
 
   /** The newest first. */

@@ -70,7 +70,7 @@ describe.concurrent('backup over a file that something lies beside', () => {
     await scene.sync('--database', other);
     const before = readFileSync(other);
     expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
-    rmSync(`${other}.staging`);
+    rmSync(`${other}.lock`);
     const stderr = expect.stringContaining('is another mirror');
     expect(await scene.run('backup', other)).toMatchObject({ code: 2, stderr });
     expect(readFileSync(other).equals(before)).toBe(true);
@@ -155,13 +155,13 @@ describe.concurrent('backup --restore', () => {
       await scene.sync();
       const copy = join(scene.folder, 'copy.sqlite');
       await scene.run('backup', copy);
-      rmSync(`${scene.database}.staging`);
+      rmSync(`${scene.database}.lock`);
       chownSync(scene.database, 65534, 65534);
       chmodSync(scene.database, 0o640);
       expect(await scene.run('backup', '--restore', copy)).toMatchObject({ code: 0 });
       const rights = (path: string) => [statSync(path).uid, statSync(path).gid, statSync(path).mode & 0o777];
       expect(rights(scene.database)).toEqual([65534, 65534, 0o640]);
-      expect(rights(`${scene.database}.staging`)).toEqual([65534, 65534, 0o600]);
+      expect(rights(`${scene.database}.lock`)).toEqual([65534, 65534, 0o600]);
     },
   );
 
@@ -234,7 +234,7 @@ describe.concurrent('backup --restore', () => {
     expect(readdirSync(scene.folder).sort()).toEqual([
       'backup.sqlite',
       'mirror.sqlite',
-      'mirror.sqlite.staging',
+      'mirror.sqlite.lock',
     ]);
   });
 

@@ -155,7 +155,7 @@ describe.concurrent('a damaged mirror', () => {
 });
 
 describe.concurrent('a damaged staging file', () => {
-  const staging = (scene: Scene) => `${scene.database}.staging`;
+  const staging = (scene: Scene) => `${scene.database}.lock`;
 
   const damages: [name: string, harm: (path: string) => void][] = [
     ['is noise behind its header', path => damage(path, 100, statSync(path).size - 100)],
@@ -196,8 +196,8 @@ describe.concurrent('a damaged staging file', () => {
       scene.service.requests = [];
       const database = join(scene.folder, `${part}.sqlite`);
       copyFileSync(scene.database, database);
-      writeFileSync(`${database}.staging`, left);
-      damage(`${database}.staging`, 5_000 + Math.floor(((size - 5_000) * part) / 8), 600);
+      writeFileSync(`${database}.lock`, left);
+      damage(`${database}.lock`, 5_000 + Math.floor(((size - 5_000) * part) / 8), 600);
       const synced = await syncScene({ ...scene, database }, { resources: [resource] });
       expect(synced).toMatchObject({ code: 0 });
       expectExactMirror(database, scene.service, [resource]);

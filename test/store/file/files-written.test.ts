@@ -42,7 +42,7 @@ describe.concurrent('an output replaces a regular file, but never a mirror, a lo
     writeFileSync(log, 'a log');
     const remarked = join(scene.folder, 'remarked.pem');
     writeFileSync(remarked, `Bag Attributes\n${readFileSync(scene.key, 'utf8')}`);
-    const [lock, { folder }] = [`${scene.database}.staging`, scene];
+    const [lock, { folder }] = [`${scene.database}.lock`, scene];
     for (const path of [scene.database, log, lock, scene.key, remarked, backup, folder]) {
       const before = path === folder ? null : readFileSync(path);
       const { code, stderr } = await scene.run(...command, path);
@@ -79,7 +79,7 @@ describe.concurrent('an output replaces a regular file, but never a mirror, a lo
     for (let times = 0; times < 2; times++) expect((await scene.run('backup', path)).code).toBe(0);
     const other = join(scene.folder, 'other.sqlite');
     await scene.run('sync', '--database', other);
-    for (const taken of [other, scene.database, `${scene.database}.staging`, scene.key, scene.notes]) {
+    for (const taken of [other, scene.database, `${scene.database}.lock`, scene.key, scene.notes]) {
       const before = readFileSync(taken);
       const { code, stderr } = await scene.run('backup', taken);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(taken) });
@@ -255,7 +255,7 @@ describe.concurrent('a mirror', () => {
       stdout: expect.stringContaining('hard link'),
     });
     await using other = await setScene();
-    writeFileSync(`${other.database}.staging`, 'mine\n');
+    writeFileSync(`${other.database}.lock`, 'mine\n');
     expect(await other.run('doctor')).toMatchObject({
       code: 2,
       stdout: expect.stringContaining('is not a file that docmirror made'),

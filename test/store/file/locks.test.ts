@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { MirrorBusyError, MirrorFileError } from '../../../src/errors.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
-import { holdLock } from '../../../src/store/file/staging-file.ts';
+import { holdLock } from '../../../src/store/file/lock-file.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { TransactionOwner } from '../../../src/store/write/transaction.ts';
 import { expectExactMirror, expectSound } from '../../support/oracle.ts';
@@ -17,7 +17,7 @@ import { setScene } from '../../support/scene.ts';
 /** Asks another process whether it can hold the lock. */
 function canOtherHold(path: string): boolean {
   const script = `
-    import { holdLock } from './src/store/file/staging-file.ts';
+    import { holdLock } from './src/store/file/lock-file.ts';
     holdLock(process.argv[1])();`;
   const { status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script, path]);
   return status === 0;
@@ -53,7 +53,7 @@ test('a run waits a moment for who only looks at its lock, and tells of another 
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   holdLock(path)();
-  await takeElsewhere(`${path}.staging`, 50);
+  await takeElsewhere(`${path}.lock`, 50);
   const giveBack = holdLock(path);
   const startedAtMs = performance.now();
   expect(() => holdLock(path)).toThrow(MirrorBusyError);
@@ -169,13 +169,13 @@ test('a run whose lock was moved away writes nothing any more', async () => {
   });
   await using first = spawnCli(['sync'], { env: scene.env });
   await asked;
-  renameSync(`${scene.database}.staging`, `${scene.database}.moved`);
+  renameSync(`${scene.database}.lock`, `${scene.database}.moved`);
   scene.service.options.latencyMs = 0;
   const second = await scene.sync();
   expect(second).toMatchObject({ code: 0, status: 'completed' });
   const { code, stderr } = await first.done;
   expect(code).toBe(1);
-  expect(stderr).toContain(`${scene.database}.staging`);
+  expect(stderr).toContain(`${scene.database}.lock`);
   expect(stderr).not.toContain('    at ');
   expectSound(scene.database);
 });

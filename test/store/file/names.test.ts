@@ -122,7 +122,7 @@ test('a mirror whose name is as long as can be is kept, read and backed up', asy
   await using folder = temporaryFolder();
   await using scene = await setScene();
   mkdirSync(join(folder.path, 'backups'));
-  const path = join(folder.path, 'm'.repeat(nameBytesMax - '.staging-journal'.length));
+  const path = join(folder.path, 'm'.repeat(nameBytesMax - '.lock-journal'.length));
   scene.env.DOCMIRROR_DATABASE = path;
   for (const words of ['sync', 'status', 'verify', 'doctor', `backup ${folder.path}/backups/copy.sqlite`]) {
     const { code, stderr } = await scene.run(...words.split(' '));

@@ -96,7 +96,7 @@ describe.concurrent('a file where the mirror is to be', () => {
   test('(the lock of a mirror) is refused', async () => {
     await using scene = await setScene();
     await scene.sync();
-    const staging = `${scene.database}.staging`;
+    const staging = `${scene.database}.lock`;
     await expectUntouched(scene, staging, ['sync', '--database', staging], ['status', '--database', staging]);
   });
 
@@ -168,11 +168,11 @@ describe.concurrent('a file at the path of the lock', () => {
 
   test.each(lies)('(%s) is refused, named and left as it is', async (name, make) => {
     await using scene = await setScene();
-    const staging = `${scene.database}.staging`;
+    const staging = `${scene.database}.lock`;
     make(staging);
     const before = name === 'a folder' ? {} : contents(scene.folder);
     expectRefused(await scene.run('sync'), staging);
-    if (name === 'a folder') expect(readdirSync(scene.folder)).toEqual(['mirror.sqlite.staging']);
+    if (name === 'a folder') expect(readdirSync(scene.folder)).toEqual(['mirror.sqlite.lock']);
     else expect(contents(scene.folder)).toEqual(before);
   });
 });
@@ -213,7 +213,7 @@ describe.concurrent('a mirror with two names', () => {
     expect(await scene.run('sync', '--database', link)).toMatchObject({ code: 0 });
     expect(await scene.run('verify', '--database', link)).toMatchObject({ code: 0 });
     expect(readdirSync(scene.folder).sort()).toEqual(['elsewhere', 'link.sqlite']);
-    expect(readdirSync(target).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.staging']);
+    expect(readdirSync(target).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
   });
 
   test('(a symbolic link to nothing) is refused', async () => {
@@ -233,7 +233,7 @@ describe.concurrent('a mirror with two names', () => {
         expectRefused(await scene.run(command, '--database', name), name);
     expect(statSync(other).nlink).toBe(2);
     expect(sqlite(scene.database, 'SELECT count(*) AS n FROM sync_runs')).toEqual(rows);
-    expect(readdirSync(scene.folder)).not.toContain('other.sqlite.staging');
+    expect(readdirSync(scene.folder)).not.toContain('other.sqlite.lock');
   });
 
   test('(a backup that is kept under two names) is checked all the same', async () => {

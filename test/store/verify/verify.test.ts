@@ -424,7 +424,7 @@ describe.concurrent('verify', () => {
   );
 
   test('a sound mirror exits 0, is not touched, and has nothing left beside it', async () => {
-    const files = ['mirror.sqlite', 'mirror.sqlite.staging'];
+    const files = ['mirror.sqlite', 'mirror.sqlite.lock'];
     const at = statSync(scene.database).mtimeMs;
     const { code, stdout } = await scene.run('verify');
     expect(stdout).toMatch(/is sound: 9 connections, \d versions in the history, 3 runs\.\n$/);

@@ -1,48 +1,95 @@
 import { existsSync, lstatSync, rmSync, truncateSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
+import { FilePlace } from './file-identity.ts';
 import { applicationIds, kindOf } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
 
-/** The tables of a staging file. */
-export interface StagingLayout {
-  /** What its `user_version` is; a file of another version is begun again. */
-  readonly version: number;
-  /** Makes the tables, in place of those of other versions. */
-  readonly sql: string;
-}
+/** The shape of the file; one of another shape is begun again. */
+const layout = {
+  version: 15,
+  sql: `
+  DROP TABLE IF EXISTS mirror_mark;
+  CREATE TABLE mirror_mark (mark TEXT NOT NULL) STRICT;
+`,
+};
 
 /**
- * The path of a mirror's staging file: beside the mirror.
+ * The path of a mirror's lock: beside the mirror.
  *
  * @param file the mirror's file itself, no symbolic link to it.
  */
-export function stagingPath(file: string): string {
-  return `${file}.staging`;
+export function lockPath(file: string): string {
+  return `${file}.lock`;
 }
 
 /**
- * Opens a staging file, or makes it, and holds it under an exclusive lock for as long as it is open: that lock is the rule
- * that one run works on a mirror at a time, and the system drops it when the process dies. The file itself is never removed,
- * because another process may be waiting for it.
- *
- * @throws MirrorBusyError if another process has it open.
- * @throws RefusedFileError if something else is at the path; it is left as it is.
+ * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite for as long as a run works on the mirror. The system
+ * drops that lock if the process dies. In it is how the last run left the mirror's file. The file is never removed, because another
+ * process may be waiting for it.
  */
-export function openStagingFile(path: string, layout: StagingLayout): Database.Database {
-  return explaining(path, () => {
-    prepareLock(path);
+export class MirrorLock {
+  readonly #sqlite: Database.Database;
+  readonly #place: FilePlace;
+
+  /**
+   * Takes the lock, and makes the file if there is none.
+   *
+   * @throws MirrorBusyError if another process has it.
+   * @throws RefusedFileError if something else is at the path; it is left as it is.
+   */
+  static take(path: string): MirrorLock {
+    return explaining(path, () => {
+      prepareLock(path);
+      try {
+        return new MirrorLock(openLocked(path));
+      } catch (error) {
+        if (codeOf(error) !== 'SQLITE_CORRUPT') throw error;
+        // The next run looks at every row then, and nothing else is lost. In place, because the lock is the file.
+        rmSync(`${path}-wal`, { force: true });
+        truncateSync(path);
+        return new MirrorLock(openLocked(path));
+      }
+    });
+  }
+
+  private constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#place = new FilePlace(sqlite.name);
+  }
+
+  /**
+   * Makes sure that the lock is still at the place that other runs look at.
+   *
+   * @throws MirrorFileError if the file was moved away or removed: another run may work on the mirror meanwhile.
+   */
+  assertInPlace(): void {
+    this.#place.assertKept({ is: 'the lock', danger: 'another run may write to the mirror now' });
+  }
+
+  /** How the mirror's file looked when a run left it, see `markOf`; null if nothing is known of that. */
+  mark(): string | null {
+    return this.#sqlite.prepare<[], string>('SELECT mark FROM mirror_mark').pluck().get() ?? null;
+  }
+
+  /** Notes how a run leaves the mirror's file; null for a file that the next run has to look at. */
+  setMark(mark: string | null): void {
     try {
-      return openLocked(path, layout);
+      this.#sqlite.exec('BEGIN; DELETE FROM mirror_mark');
+      if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
+      this.#sqlite.exec('COMMIT');
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_CORRUPT') throw error;
-      // Staged pages can be asked for again, so a damaged file is emptied; in place, because the lock is the file.
-      rmSync(`${path}-wal`, { force: true });
-      truncateSync(path);
-      return openLocked(path, layout);
+      // If the disk is full, the next run looks at every row, and nothing else is lost.
+      if (!(error instanceof Database.SqliteError)) throw error;
+      if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
     }
-  });
+  }
+
+  /** Lets the next run in. */
+  release(): void {
+    this.#sqlite.close();
+  }
 }
 
 /**
@@ -52,7 +99,7 @@ export function openStagingFile(path: string, layout: StagingLayout): Database.D
  * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
  */
 export function holdLock(file: string): () => void {
-  const path = stagingPath(file);
+  const path = lockPath(file);
   return explaining(path, () => {
     prepareLock(path);
     const sqlite = connectLocked(path);
@@ -62,7 +109,7 @@ export function holdLock(file: string): () => void {
 
 /** True if a run holds the mirror; makes and changes nothing. */
 export function isHeld(file: string): boolean {
-  const path = stagingPath(file);
+  const path = lockPath(file);
   const kind = existsSync(path) ? kindOfLock(path) : 'none';
   if (kind !== 'lock') return kind === 'held';
   const sqlite = new Database(path, { fileMustExist: true, timeout: 0 });
@@ -98,7 +145,7 @@ function kindOfLock(path: string): ReturnType<typeof kindOf> | 'held' {
   } catch (error) {
     const code = codeOf(error) ?? '';
     if (code.startsWith('SQLITE_BUSY')) return 'held';
-    // A power cut can damage a staging file; it is emptied when it is opened.
+    // A power cut can damage it; it is emptied when it is opened.
     if (code === 'SQLITE_CORRUPT') return 'lock';
     throw error;
   }
@@ -109,21 +156,22 @@ function prepareLock(path: string): void {
   if (existsSync(path)) return;
   try {
     makePrivateFile(path);
-    shareOwner(path, path.replace(/\.staging$/, ''));
+    shareOwner(path, path.replace(/\.lock$/, ''));
   } catch (error) {
     // Another run made it just now.
     if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
-function openLocked(path: string, { version, sql }: StagingLayout): Database.Database {
+function openLocked(path: string): Database.Database {
+  const { version, sql } = layout;
   const sqlite = connectLocked(path);
   try {
     if (sqlite.pragma('user_version', { simple: true }) !== version) {
       sqlite.exec(`BEGIN; ${sql}; PRAGMA user_version = ${version}; COMMIT`);
     }
     if (sqlite.pragma('quick_check(1)', { simple: true }) !== 'ok') {
-      throw new Database.SqliteError('the staging file is damaged', 'SQLITE_CORRUPT');
+      throw new Database.SqliteError('the lock is damaged', 'SQLITE_CORRUPT');
     }
     return sqlite;
   } catch (error) {
@@ -139,18 +187,14 @@ function connectLocked(path: string): Database.Database {
   const sqlite = new Database(path, { timeout: lookMsMax });
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
-    // Of a new file only: an answer of 300 KB takes half the time in pages of this size.
-    sqlite.pragma('page_size = 16384');
     sqlite.exec('BEGIN EXCLUSIVE');
     // Before there is a log: the id is then in the file itself, whenever this process is killed.
     const id = sqlite.pragma('application_id', { simple: true });
     if (id !== applicationIds.lock) sqlite.pragma(`application_id = ${applicationIds.lock}`);
     sqlite.exec('COMMIT');
     sqlite.pragma('journal_mode = WAL');
-    // It can be damaged if the machine dies. That is found out here, and the walk begins again.
+    // It can be damaged if the machine dies. That is found out when it is opened.
     sqlite.pragma('synchronous = OFF');
-    // Pages are written once and read once: a cache would only take memory.
-    sqlite.pragma('cache_size = -2048');
     sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
     return sqlite;
   } catch (error) {

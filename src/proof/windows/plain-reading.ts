@@ -1,0 +1,120 @@
+import { Sum } from '../../contract/sum.ts';
+import { checkTotal } from './end.ts';
+import type { Identity, ItemsOf, PageAddress, PageAnswer } from './page.ts';
+import { RecordTable } from './record-table.ts';
+
+/** Pages beyond the total that are asked for while they come full. */
+const pagesBeyondMax = 20;
+
+/** What a reading by pages of one size comes to. */
+export type PlainResult =
+  | { readonly kind: 'complete'; readonly count: number; readonly sum: Sum }
+  | { readonly kind: 'contradicted'; readonly reason: string };
+
+/** One reading of a list by pages of one size that do not overlap, from the first one to one beyond the last. */
+export class PlainReading {
+  readonly size: number;
+  readonly #answers = new Map<number, PageAnswer>();
+  #cursor = 0;
+  #others = 0;
+  #otherReason: string | null = null;
+
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  /** The next page of a list of `total` records, as the newest answer says; null if none is to be asked for now. */
+  next(total: number): PageAddress | null {
+    return this.#cursor === 0 || this.#cursor * this.size < total ? this.#page() : null;
+  }
+
+  /** A page beyond those that the total tells of, if all others have arrived; null if the reading is over. */
+  nextBeyond(total: number): PageAddress | null {
+    const asFarAsStated = Math.max(1, Math.ceil(total / this.size));
+    if (this.#cursor > asFarAsStated + pagesBeyondMax) return null;
+    const last = this.#answers.get(this.#cursor - 1);
+    const isBeyondAsked = this.#cursor > asFarAsStated;
+    if (isBeyondAsked && (last === undefined || last.summary.count < this.size || this.#isOldPage(last)))
+      return null;
+    return this.#page();
+  }
+
+  /** Notes an answer; one of another size belongs to a reading that was given up. */
+  enter(answer: PageAnswer): void {
+    if (answer.size === this.size) this.#answers.set(answer.index, answer);
+  }
+
+  /** Notes that the service answered with another page than it was asked for, although that one is in the list. */
+  noteOther(reason: string): void {
+    this.#others++;
+    this.#otherReason ??= reason;
+  }
+
+  /** Whether all pages with records were one and the same, or others than were asked for: the service may not heed the page number. */
+  get isAlike(): boolean {
+    if (this.#others > 0) return true;
+    const full = [...this.#answers.values()].filter(({ summary }) => summary.count > 0);
+    const digests = new Set(full.map(({ summary }) => summary.digest));
+    return digests.size === 1 && full.length > 1 && full.every(({ summary }) => summary.count >= this.size);
+  }
+
+  /** What the reading comes to, when all of it has arrived. */
+  result(identity: Identity, itemsOf: ItemsOf): PlainResult {
+    const answers = [...this.#answers.values()].sort((a, b) => a.index - b.index);
+    const reason = this.#otherReason ?? this.#contradiction(answers) ?? repeats(answers, identity, itemsOf);
+    if (reason !== null) return { kind: 'contradicted', reason };
+    const sum = new Sum();
+    for (const answer of answers) if (this.#isInside(answer)) sum.addSum(answer.summary.sum);
+    return { kind: 'complete', count: sum.count, sum };
+  }
+
+  #page(): PageAddress {
+    return { index: this.#cursor++, size: this.size };
+  }
+
+  #isInside({ index, total }: PageAnswer): boolean {
+    return index * this.size < total;
+  }
+
+  #contradiction(answers: readonly PageAnswer[]): string | null {
+    const totals = new Set(
+      answers.filter(answer => this.#isInside(answer) || answer.index === 0).map(({ total }) => total),
+    );
+    if (totals.size > 1)
+      return `totalRecordCount was ${Math.min(...totals)} and ${Math.max(...totals)} in one reading`;
+    const odd = answers.find(answer => this.#isInside(answer) && checkTotal(answer) !== 'agrees');
+    if (odd !== undefined) {
+      const { index, total, summary } = odd;
+      return `page ${index + 1} has ${summary.count} records, which does not fit totalRecordCount ${total}`;
+    }
+    const isMore = answers.some(
+      answer => !this.#isInside(answer) && answer.summary.count > 0 && !this.#isOldPage(answer),
+    );
+    return isMore ? 'a page beyond totalRecordCount has records' : null;
+  }
+
+  /** Beyond the end some services send the last page, or the first one, once more. */
+  #isOldPage({ index, summary }: PageAnswer): boolean {
+    return this.#answers
+      .values()
+      .some(other => other.index < index && other.summary.digest === summary.digest);
+  }
+}
+
+/** Why the records can't be told apart, if one is on two pages; identical ones on one page are counted. */
+function repeats(answers: readonly PageAnswer[], identity: Identity, itemsOf: ItemsOf): string | null {
+  const records = new RecordTable(identity);
+  const pageOf: number[] = [];
+  for (const answer of answers) {
+    if (answer.index * answer.size >= answer.total) continue;
+    const items = itemsOf(answer);
+    if (items === null) return 'a page was not read';
+    for (let at = 0; at < answer.summary.count; at++) {
+      const number = records.numberOf(items, at);
+      if (pageOf[number] !== undefined && pageOf[number] !== answer.index)
+        return identity === 'id' ? 'an id is on two pages' : 'records that are the same are on two pages';
+      pageOf[number] = answer.index;
+    }
+  }
+  return null;
+}

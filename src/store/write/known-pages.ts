@@ -1,0 +1,109 @@
+import type { ListDefinition } from '../../contract/lists.ts';
+import { Sum } from '../../contract/sum.ts';
+import { sumSpokenOf } from '../../proof/windows/known-page.ts';
+import type { Direction, LearntOrder } from '../../proof/windows/order.ts';
+import type { PageAnswer, PageSummary } from '../../proof/windows/page.ts';
+import { isIn, type KeyRange, keysOf, windowOf } from '../../proof/windows/window.ts';
+import type { ListTable } from '../tables/list-table.ts';
+import type { KnownPage } from './list-memory.ts';
+
+/** Ranges that lie one upon another are looked at so far back. */
+const neighboursMax = 6;
+
+/** Ranges of keys, in which keys are looked up. */
+export class KeyRanges {
+  readonly #sorted: readonly KeyRange[];
+
+  constructor(ranges: readonly KeyRange[]) {
+    this.#sorted = ranges.toSorted((a, b) => a.from - b.from || a.to - b.to);
+  }
+
+  /** The ranges in which a key lies, by their place among `sorted`. */
+  *at(key: number): Generator<number> {
+    let low = 0;
+    let high = this.#sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#sorted[middle] as KeyRange).from <= key) low = middle + 1;
+      else high = middle;
+    }
+    for (let place = low - 1; place >= Math.max(0, low - neighboursMax); place--)
+      if (isIn(key, this.#sorted[place] as KeyRange)) yield place;
+  }
+
+  has(key: number): boolean {
+    for (const _ of this.at(key)) return true;
+    return false;
+  }
+
+  get sorted(): readonly KeyRange[] {
+    return this.#sorted;
+  }
+}
+
+interface Known {
+  readonly summary: PageSummary;
+  readonly range: KeyRange;
+}
+
+/**
+ * The pages of the last proven full sync that can speak for themselves: the mirror's rows in a page's window come to what the page
+ * came to. If such a page comes again, byte for byte, its rows are shown, and it needs no parsing.
+ */
+export class KnownPages {
+  readonly #pages = new Map<string, Known>();
+  readonly #met = new Set<Known>();
+  #ranges: KeyRanges | null = null;
+
+  /** Reads all rows of the list once: 1.5 µs each. */
+  constructor(table: ListTable, pages: readonly KnownPage[], order: LearntOrder) {
+    if (order !== 'up' && order !== 'down') return;
+    const known = pages.flatMap(page => knownOf(table.list, page, order) ?? []);
+    const ranges = new KeyRanges(known.map(({ range }) => range));
+    const places = new Map(known.map(each => [each.range, each]));
+    const sums = ranges.sorted.map(() => new Sum());
+    for (const { key, content } of table.keysAndContents())
+      for (const place of ranges.at(key)) sums[place]?.addHex(content);
+    for (const [place, range] of ranges.sorted.entries()) {
+      const each = places.get(range) as Known & { sum: Sum };
+      if (sums[place]?.equals(each.sum)) this.#pages.set(each.summary.digest, each); // guard: sums of known pages
+    }
+  }
+
+  has(digest: string): boolean {
+    return this.#pages.has(digest);
+  }
+
+  /** What a page came to that came again. */
+  take(digest: string): PageSummary {
+    const page = this.#pages.get(digest) as Known;
+    this.#met.add(page);
+    this.#ranges = null;
+    return page.summary;
+  }
+
+  /** Whether a page that came again shows the row with a key. */
+  show(key: number): boolean {
+    if (this.#met.size === 0) return false;
+    this.#ranges ??= new KeyRanges(Array.from(this.#met, ({ range }) => range));
+    return this.#ranges.has(key);
+  }
+
+  /** Whether any came again. */
+  get areMet(): boolean {
+    return this.#met.size > 0;
+  }
+}
+
+function knownOf(
+  { identity }: ListDefinition,
+  { index, size, summary, isEnd }: KnownPage,
+  direction: Direction,
+): (Known & { sum: Sum }) | null {
+  const total = isEnd ? index * size + summary.count : Number.POSITIVE_INFINITY;
+  const flags = { asked: 0, arrived: 0, isSecondLook: false, reading: 0 };
+  const answer: PageAnswer = { index, size, total, summary, ...flags };
+  const window = windowOf(answer, isEnd, direction, identity.by);
+  const sum = window && sumSpokenOf(window);
+  return window && sum && { summary, range: keysOf(window, direction), sum };
+}

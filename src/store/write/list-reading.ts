@@ -1,0 +1,226 @@
+import { type ListDefinition, timeIndexOf } from '../../contract/lists.ts';
+import type { Page } from '../../contract/page.ts';
+import { readContent } from '../../contract/page-content.ts';
+import { type MirrorRecord, readRecords } from '../../contract/record.ts';
+import { keyOf } from '../../contract/record-key.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
+import {
+  beginOf,
+  type PageAddress,
+  type PageItems,
+  type PageSummary,
+  summaryOf,
+} from '../../proof/windows/page.ts';
+import type { PageReading } from '../../sync/ports.ts';
+import { ConnectionClaims } from '../tables/connection-claims.ts';
+import { IdSet } from './id-set.ts';
+import type { ListContext } from './list-context.ts';
+import type { ListRows } from './list-rows.ts';
+import { RejectedRecords } from './rejected-records.ts';
+import { IndexedRows, type RowFinder } from './row-finder.ts';
+
+/** A page that was read, and when. */
+export interface ShownPage {
+  readonly items: PageItems;
+  /** Its number among all answers of the run that had it, the first and the last one. */
+  readonly first: number;
+  last: number;
+}
+
+const nothingNew = { newCount: 0, insertedCount: 0, oldestNewKey: Number.NaN };
+
+/** What a run reads of one list: each record is parsed and hashed once, compared with the rows, and written if it is new. */
+export class ListReading {
+  readonly rejected: RejectedRecords;
+  /** The pages that were read, by the digests of their items. */
+  readonly pages = new Map<string, ShownPage & { readonly summary: PageSummary }>();
+  /** False if a page was known and not read. */
+  isComplete = true;
+  readonly #list: ListDefinition;
+  readonly #context: ListContext;
+  readonly #timeAt: number;
+  readonly #claims = [new ConnectionClaims()];
+  /** The rows that answers have shown. */
+  readonly #shown = new IdSet();
+  /** Of the rows that answers have shown: what they come to. */
+  readonly #shownSum = new Sum();
+  #answerCount = 0;
+  #rows: ListRows | null = null;
+
+  constructor(context: ListContext) {
+    this.#context = context;
+    this.#list = context.list;
+    this.#timeAt = timeIndexOf(context.list);
+    this.rejected = new RejectedRecords(context.list);
+  }
+
+  /** The rows inside the transaction that writes them; null as long as nothing new was read. */
+  get rows(): ListRows | null {
+    return this.#rows;
+  }
+
+  set rows(rows: ListRows) {
+    this.#rows = rows;
+  }
+
+  get shownSum(): Sum {
+    return this.#shownSum;
+  }
+
+  get shownCount(): number {
+    return this.#shownSum.count;
+  }
+
+  isShown(row: number): boolean {
+    return this.#shown.has(row);
+  }
+
+  /** Notes that a row is shown that has a content. */
+  show(row: number, content: Uint8Array, offset = 0): void {
+    if (this.#shown.add(row)) this.#shownSum.add(content, offset);
+  }
+
+  /** Notes that a row that was shown is gone, or says something else now. */
+  takeBack(content: Buffer): void {
+    this.#shownSum.subtract(content);
+  }
+
+  beginRound(): void {
+    this.#claims.push(new ConnectionClaims());
+  }
+
+  /** What the answers say of connections; a later round counts more. */
+  claims(): ConnectionClaims {
+    const claims = new ConnectionClaims();
+    for (const round of this.#claims) claims.join(round);
+    return claims;
+  }
+
+  /** Notes that a page was known and not read. */
+  enterKnown(summary: PageSummary): PageReading {
+    this.isComplete = false;
+    this.#answerCount++;
+    return { summary, ...nothingNew };
+  }
+
+  /** Whether a page was read before in this run. */
+  wasRead(page: Page): boolean {
+    return this.pages.has(page.itemsDigest);
+  }
+
+  /** Notes that a page came again that this run has read. */
+  enterAgain({ itemsDigest }: Page): PageReading {
+    const page = this.pages.get(itemsDigest) as ShownPage & { summary: PageSummary };
+    page.last = ++this.#answerCount;
+    return { summary: page.summary, ...nothingNew };
+  }
+
+  /**
+   * Reads a page.
+   *
+   * @param open begins the transaction that writes; it is called if a record is new.
+   */
+  async enter(page: Page, address: PageAddress, open: () => Promise<ListRows>): Promise<PageReading> {
+    const content = page.content ?? readContent(page.items);
+    const { records, positions, rejections } = readRecords(this.#list, content);
+    const items = {
+      keys: new Float64Array(content.count),
+      contents: new Uint8Array(content.count * contentBytes),
+    };
+    for (const [at, record] of records.entries()) {
+      const position = positions[at] as number;
+      items.keys[position] = keyOf(this.#list, record, this.#timeAt);
+      items.contents.set(record.content, position * contentBytes);
+      this.#hear(record);
+    }
+    const rejected = this.rejected.add(rejections, beginOf(address));
+    for (const [at, { key, content: hash }] of rejected.entries()) {
+      const position = rejections[at]?.position as number;
+      items.keys[position] = key;
+      items.contents.set(hash, position * contentBytes);
+    }
+    const summary = summaryOf(items, page.itemsDigest, this.#list.identity.by);
+    const number = ++this.#answerCount;
+    this.pages.set(page.itemsDigest, { items, summary, first: number, last: number });
+    return { summary, ...(await this.#compare(records, open)) };
+  }
+
+  async #compare(
+    records: readonly MirrorRecord[],
+    open: () => Promise<ListRows>,
+  ): Promise<Omit<PageReading, 'summary'>> {
+    const isNew =
+      this.#list.identity.by === 'id' ? this.#compareIds(records) : this.#compareContents(records);
+    if (isNew.length === 0) return nothingNew;
+    const rows = this.#rows ?? (await open());
+    this.#rows = rows;
+    let oldestNewKey = Number.POSITIVE_INFINITY;
+    for (const record of isNew)
+      oldestNewKey = Math.min(oldestNewKey, keyOf(this.#list, record, this.#timeAt));
+    const known = isNew.filter(({ id }) => id !== null && this.#context.table.has(id));
+    for (const record of known) this.#update(rows, record);
+    const unknown = known.length === 0 ? isNew : isNew.filter(record => !known.includes(record));
+    for (const [at, row] of rows.insert(unknown).entries())
+      this.show(row, (unknown[at] as MirrorRecord).content);
+    return { newCount: isNew.length, insertedCount: unknown.length, oldestNewKey };
+  }
+
+  /** Shows the rows with ids that say what the records say, and returns the others. */
+  #compareIds(records: readonly MirrorRecord[]): MirrorRecord[] {
+    const found = this.#finder.findAll(records);
+    const seen = new Set<number>();
+    return records.filter((record, at) => {
+      const row = found[at];
+      if (row !== undefined) this.show(row, record.content);
+      // An id that is twice on a page contradicts itself; the first one counts.
+      if (row !== undefined || seen.has(record.id as number)) return false;
+      seen.add(record.id as number);
+      return true;
+    });
+  }
+
+  /** Shows as many rows of each content as the page has, and returns the records for which there is none. */
+  #compareContents(records: readonly MirrorRecord[]): MirrorRecord[] {
+    const found = this.#finder.findAll(records);
+    const again = new Map<number, Iterator<number, undefined>>();
+    const onPage = new Set<number>();
+    return records.filter((record, at) => {
+      let row = found[at];
+      if (row !== undefined && onPage.has(row)) {
+        const first = row;
+        let others = again.get(first);
+        if (others === undefined) {
+          others = this.#finder.rowsOf(record);
+          again.set(first, others);
+          others.next();
+        }
+        row = others.next().value;
+      }
+      if (row === undefined) return true;
+      onPage.add(row);
+      this.show(row, record.content);
+      return false;
+    });
+  }
+
+  get #finder(): RowFinder {
+    return this.#rows?.finder ?? new IndexedRows(this.#context.table);
+  }
+
+  #update(rows: ListRows, record: MirrorRecord): void {
+    const id = record.id as number;
+    const before = Buffer.from(this.#context.table.read(id).content, 'hex');
+    if (this.isShown(id)) {
+      this.takeBack(before);
+      this.#shownSum.add(record.content);
+    } else this.show(id, record.content);
+    rows.writer.update(id, record);
+  }
+
+  #hear(record: MirrorRecord): void {
+    if (record.mentions.length === 0) return;
+    const time = this.#timeAt < 0 ? null : (record.scalars[this.#timeAt] as string | null);
+    const claims = this.#claims.at(-1) as ConnectionClaims;
+    for (const mention of record.mentions) claims.offer(mention, time);
+  }
+}

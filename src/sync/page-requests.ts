@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ListDefinition } from '../contract/lists.ts';
+import type { Page } from '../contract/page.ts';
+import { ServiceError } from '../errors.ts';
+import type { PageAddress } from '../proof/windows/page.ts';
+import type { PageSource } from './ports.ts';
+
+/** Which page of a list is asked for. */
+export interface PageAsk extends PageAddress {
+  /** True if by the newest total there is no such page. */
+  readonly isBeyond: boolean;
+}
+
+/** An answer: a page, or that there is no such page, or that the service does not serve pages of that size. */
+export interface PageReply<Ask extends PageAsk> {
+  readonly ask: Ask;
+  readonly page: Page | null;
+  readonly isSizeRefused: boolean;
+}
+
+/** How pages of a list are asked for. */
+export interface PageRequests {
+  readonly source: PageSource;
+  readonly list: ListDefinition;
+  readonly firstPageNo: number;
+  /** The size of pages that the service has served; another one may be refused. */
+  readonly servedSize: number;
+  /** Whether to send `pageSize` at all. */
+  readonly sendsSize: boolean;
+  /** Tells whether items with that digest need no parsing. */
+  readonly isKnown: (digest: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for the pages that `next` names, a few requests in flight, and yields the answers as they come; `next` may name more after each.
+ * If the consumer stops early, or a page fails, the requests in flight are ended, too.
+ *
+ * @throws ServiceError if a page can't be had.
+ */
+export async function* requestPages<Ask extends PageAsk>(
+  requests: PageRequests,
+  next: () => Ask | null,
+): AsyncGenerator<PageReply<Ask>> {
+  const { source, signal } = requests;
+  const reading = new AbortController();
+  const inFlight = new InFlight<PageReply<Ask>>();
+  const stop = () => reading.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const fill = () => {
+      while (inFlight.size < source.concurrency) {
+        const ask = next();
+        if (ask === null) return;
+        inFlight.add(getPage({ ...requests, signal: reading.signal }, ask));
+      }
+    };
+    for (fill(); inFlight.size > 0; fill()) {
+      const reply = await inFlight.take();
+      signal.throwIfAborted();
+      // The next request is sent before this page is looked at: after a turn of the event loop it is on its way.
+      fill();
+      await nextTurn();
+      yield reply;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    reading.abort(new Error('The reading has ended.'));
+    await inFlight.end();
+  }
+}
+
+/**
+ * Replies under way, to be taken as they come. To race them would keep every page that came on the promise of one that is slow, until
+ * that one comes, too.
+ */
+class InFlight<Reply> {
+  /** Those that were not taken yet. */
+  readonly #replies = new Set<Promise<Reply>>();
+  /** Those among them that have come, or failed, in that order. */
+  readonly #settled: Promise<Reply>[] = [];
+  #wake = () => {};
+
+  get size(): number {
+    return this.#replies.size;
+  }
+
+  add(reply: Promise<Reply>): void {
+    const settle = () => {
+      this.#settled.push(reply);
+      this.#wake();
+    };
+    this.#replies.add(reply);
+    reply.then(settle, settle);
+  }
+
+  /** The next reply that comes; rejects if that one fails. */
+  async take(): Promise<Reply> {
+    if (this.#settled.length === 0) {
+      await new Promise<void>(resolve => {
+        this.#wake = resolve;
+      });
+    }
+    const reply = this.#settled.shift() as Promise<Reply>;
+    this.#replies.delete(reply);
+    return reply;
+  }
+
+  /** Waits until none is in flight any more. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#replies);
+  }
+}
+
+async function getPage<Ask extends PageAsk>(requests: PageRequests, ask: Ask): Promise<PageReply<Ask>> {
+  try {
+    return { ask, page: await request(requests, ask), isSizeRefused: false };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isNoPage = error.code === 'not_found' || error.code === 'refused' || error.isBare;
+    if (!isNoPage) throw error;
+    const isPast = ask.isBeyond || (await isPastEnd(requests, ask));
+    if (isPast) return { ask, page: null, isSizeRefused: false };
+    if (ask.size !== requests.servedSize && error.code !== 'not_found' && !error.isBare)
+      return { ask, page: null, isSizeRefused: true };
+    if (error.code !== 'not_found') throw error;
+    return { ask, page: null, isSizeRefused: ask.size !== requests.servedSize };
+  }
+}
+
+/** Whether the list has become so short that there is no such page any more, by its first one. */
+async function isPastEnd(requests: PageRequests, { index, size }: PageAsk): Promise<boolean> {
+  if (index === 0) return false;
+  const { pagination } = await request(requests, { index: 0, size: requests.servedSize, isBeyond: false });
+  return index * size >= pagination.totalRecordCount;
+}
+
+function request(
+  { source, list, firstPageNo, sendsSize, isKnown, signal }: PageRequests,
+  { index, size, isBeyond }: PageAsk,
+): Promise<Page> {
+  const pageSize = sendsSize ? size : null;
+  return source.getPage(list, { pageNo: firstPageNo + index, pageSize, isBeyond }, signal, isKnown);
+}

@@ -1,0 +1,75 @@
+import { type GrowthAnswer, planIncremental } from '../proof/windows/incremental.ts';
+import type { PageAnswer } from '../proof/windows/page.ts';
+import { overlapOf, Plan } from '../proof/windows/plan.ts';
+import { Requests } from '../proof/windows/requests.ts';
+import type { KeyRange } from '../proof/windows/window.ts';
+import type { OpenList } from './list-task.ts';
+import { requestPages } from './page-requests.ts';
+import { type Envelope, pagesStated } from './page-size.ts';
+import { identityOf, itemsIn } from './read-list.ts';
+
+/** The growing end of a list, read until it met what is known. */
+export interface GrowthReading {
+  readonly envelope: Envelope;
+  readonly range: KeyRange;
+  readonly answers: readonly PageAnswer[];
+}
+
+/**
+ * Reads a list from its growing end, until a window meets what is known. Null if a full sync is due or needed; what was read then is
+ * in the mirror already.
+ *
+ * @throws ServiceError if a page can't be had.
+ */
+export async function readGrowth(task: OpenList): Promise<GrowthReading | null> {
+  const { list, source, signal, listMirror, observer } = task;
+  const { growth } = listMirror.memory;
+  if (growth === null || isFullDue(task, growth.sweptAt)) return null;
+  const { firstPageNo, pageSize } = growth;
+  if (task.pageSize !== null && task.pageSize !== pageSize) return null;
+  const plan = new Plan(pageSize, overlapOf(pageSize, identityOf(list)));
+  const requests = new Requests(() => false);
+  const answers: GrowthAnswer[] = [];
+  let envelope: Envelope | null = null;
+  let added = 0;
+  for (;;) {
+    const step = planIncremental(growth.list, plan, answers, added, itemsIn(listMirror));
+    if (step.kind === 'done' && envelope !== null)
+      return { envelope, range: step.range, answers: answers.map(({ answer }) => answer) };
+    if (step.kind !== 'ask') {
+      observer.walkAgain(list, step.kind === 'full' ? step.reason : 'nothing was read');
+      return null;
+    }
+    const page = plan.at(step.number);
+    if (page === null) return null;
+    requests.add(page, 0);
+    const ask = requests.send();
+    if (ask === null) return null;
+    const asked = { ...ask, isBeyond: true };
+    const pages = { source, list, signal, firstPageNo, servedSize: pageSize, sendsSize: true };
+    let isSent = false;
+    const next = () => {
+      if (isSent) return null;
+      isSent = true;
+      return asked;
+    };
+    for await (const { page: answered } of requestPages({ ...pages, isKnown: () => false }, next)) {
+      if (answered === null) return null;
+      const { pagination } = answered;
+      const isAsked = pagination.pageNo === firstPageNo + ask.index && pagination.pageSize === ask.size;
+      envelope ??= { ...pagination, firstPageNo, pageSize };
+      // A full sync says so in words.
+      if (!isAsked || pagesStated(envelope) > task.pagesMax) return null;
+      const { summary, ...found } = await listMirror.read(answered, ask, signal);
+      const answer = requests.enter(ask, pagination.totalRecordCount, summary);
+      answers.push({ answer, newCount: found.newCount, oldestNewKey: found.oldestNewKey });
+      added += found.insertedCount;
+      observer.pageDone(list, pagination.pageNo, pagination.pageCount);
+    }
+  }
+}
+
+function isFullDue({ clock, fullEveryMs }: OpenList, sweptAt: string): boolean {
+  const ageMs = clock().getTime() - Date.parse(sweptAt);
+  return fullEveryMs === 0 || !(ageMs >= 0 && ageMs < fullEveryMs);
+}
