@@ -311,6 +311,29 @@ export class ListTable {
         yield { id, key: this.#timeAt < 0 ? id : keyOfTime(timeText), content };
   }
 
+  /** Of the rows from one id to another their keys, in the order of their ids. */
+  *keysBetween(from: number, to: number): Generator<Pick<KeyedRow, 'id' | 'key'>> {
+    if (from > to) return;
+    for (const [id, text] of this.#keys().all(from, to))
+      yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+  }
+
+  /** Of every row its key, in the order of its id. */
+  *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
+    const keys = this.#keys();
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
+      for (const [id, text] of keys.all(...span)) yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+  }
+
+  #keys() {
+    const time = this.#timeAt < 0 ? 'NULL' : this.#scalarColumns[this.#timeAt];
+    return this.#sqlite
+      .prepare<[number | bigint, number | bigint], [number, string | null]>(
+        `SELECT id, ${time} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
+  }
+
   *ids(): Generator<number> {
     const ids = this.#sqlite
       .prepare<RowSpan, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
