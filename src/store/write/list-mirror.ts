@@ -195,8 +195,6 @@ export class SqliteListMirror implements ListMirror {
       transactions.rollBack();
       return;
     }
-    // Connections are known when all pages are: until then, rows refer to what is not there yet.
-    transaction.sqlite.pragma('defer_foreign_keys = ON');
     this.#rowsOnArrival = new ListRows(transaction, this.#context, true);
   }
 
