@@ -204,6 +204,7 @@ export class ListTable {
   }
 
   remove(id: number): void {
+    for (const child of this.#children) child.remove(id);
     this.#remove.run(id);
   }
 

@@ -172,8 +172,6 @@ export class SqliteListMirror implements ListMirror {
     const { transactions, run, table } = this.#context;
     const transaction = await transactions.begin(signal);
     run.prepare(transaction);
-    // Connections are known when all pages are: until then, rows refer to what is not there yet.
-    transaction.sqlite.pragma('defer_foreign_keys = ON');
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;
     return rows;
