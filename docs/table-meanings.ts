@@ -76,15 +76,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'SAP S/4HANA',
       ],
       ...provenance,
-      _name_rank: [
-        'how much the list counts that gave the name; 0 where none is known to, negative where that list gives none any more',
-        '3',
-      ],
-      _name_time: [
-        'the newest exported_at that gave the name; null where another list gave it',
-        '2026-08-26T09:11:58Z',
-      ],
-      _extra_rank: ['how much the list counts that gave `_extra`, as `_name_rank` says it of the name', '1'],
       ...content,
     },
   },

@@ -2,7 +2,7 @@ import { connectionContent, type StoredConnection } from '../../contract/content
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { ListMirror, ListOutcome, Mirror, RunBegun } from '../../sync/ports.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
-import { columnsOf } from '../tables/connection-columns.ts';
+import { columnsOf, orAsBefore } from '../tables/connection-columns.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ComparedList } from './compared-list.ts';
 import type { FieldDifference, LiveDifference } from './live-differences.ts';
@@ -80,9 +80,9 @@ export class ComparedMirror implements Mirror {
   }
 }
 
-/** Nulls among the further fields, and their order, make no difference. */
+/** Nulls among the further fields, and their order, make no difference, and neither does what no list gives any more. */
 function differencesOf(row: StoredConnection, claim: StoredConnection): FieldDifference[] {
-  const service = columnsOf(claim);
+  const service = columnsOf(orAsBefore(claim, row));
   if (connectionContent(row).equals(connectionContent({ id: row.id, ...service }))) return [];
   const fields: FieldDifference[] = [
     { field: 'name', mirror: row.name, service: service.name },

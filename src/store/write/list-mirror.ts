@@ -8,7 +8,6 @@ import { OtherWriters } from '../file/other-writers.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertSums } from '../receipts/altered-lists.ts';
 import { lastState } from '../receipts/run-receipt.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { CurrentRun, ListContext } from './list-context.ts';
 import { ListRows } from './list-rows.ts';
@@ -55,8 +54,7 @@ export class SqliteListMirror implements ListMirror {
     this.#others = new OtherWriters(context.file.sqlite);
     this.#comparison = new PageComparison(context.table);
     this.#state = context.shortcuts.readState();
-    const hasUnclaimed = new ConnectionTable(context.file.sqlite).hasUnclaimed();
-    this.#knownPages = hasUnclaimed ? noKnownPages : context.shortcuts.readPages();
+    this.#knownPages = context.shortcuts.readPages();
     this.standing = this.#readStanding();
   }
 
@@ -171,7 +169,6 @@ export class SqliteListMirror implements ListMirror {
       signal.throwIfAborted();
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
-      if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
       this.#rowsOnArrival = null;
       staging.discard(list.resource);
       return written;

@@ -33,8 +33,6 @@ export class ListWriter {
   readonly #rejections: Rejections;
   readonly #newPlaces: NewPlaces = { count: 0, first: Number.POSITIVE_INFINITY, last: -1 };
   #removalsWithheld = 0;
-  /** True where all that the list says of connections was read. */
-  isComplete = false;
 
   /** @param stagedPage finds a page that was read by its digest; null for one that was known and not read. */
   constructor(
@@ -61,24 +59,17 @@ export class ListWriter {
     outcome: (applied: Applied) => ListOutcome,
     signal: AbortSignal,
   ): Promise<ListOutcome> {
-    const claims = this.#applyConnectionClaims(order);
+    const claims = this.#hearOfConnections(order);
     if (order.kind === 'list') await this.#writeList(order, signal);
     else if (order.kind === 'edges') this.#writeEdges(order);
     else new SeenRows(this.#context.table, this.#rows.writer, this.#stagedPage).store(order.walks);
     this.#keepRejections(order);
-    this.#giveUpConnections(claims);
-    this.#rows.writer.finish();
     this.#writeShortcuts(order, recordCount, claims);
     const { records, run } = this.#context;
     const applied = this.#summarize(recordCount);
     const ended = outcome(applied);
     records.endList(this.#rows.transaction, run.id, ended, applied.recordCount);
     return ended;
-  }
-
-  /** True where, moreover, its rows are what it lists. */
-  get isWhole(): boolean {
-    return this.isComplete && this.#rejections.count === 0 && this.#removalsWithheld === 0;
   }
 
   async #writeList({ strip, changed, removalsMax }: ListOrder, signal: AbortSignal): Promise<void> {
@@ -162,38 +153,26 @@ export class ListWriter {
     return page && itemsOfStaged(page);
   }
 
-  #applyConnectionClaims(order: ApplyOrder): ConnectionClaims {
+  #hearOfConnections(order: ApplyOrder): ConnectionClaims {
     const { list, run } = this.#context;
     const { connections, writer } = this.#rows;
     const claims = new ConnectionClaims();
-    let isComplete = order.kind === 'list';
+    let isWhole = order.kind === 'list';
     for (const digests of digestsOf(order)) {
       const ofWalk = new ConnectionClaims();
       for (const digest of digests) {
         const page = this.#stagedPage(digest);
-        if (page === null) isComplete = false;
+        if (page === null) isWhole = false;
         else offerStaged(page, ofWalk);
       }
       claims.join(ofWalk);
     }
-    this.isComplete = isComplete;
-    if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))
+    if (order.kind !== 'seen' && !isWhole && connections.needsWhole(list.resource, claims))
       throw new PartialReadError(
         `a connection may have another name in ${list.resource}, which only all of its pages tell`,
       );
-    writer.history.reviveConnections(claims);
-    const renamed = connections.applyClaims(claims, list.connectionNameRank, isComplete, run.id);
-    writer.endConnections(renamed);
+    writer.endConnections(connections.hear(list.resource, claims, isWhole, run.id));
     return claims;
-  }
-
-  #giveUpConnections(claims: ConnectionClaims): void {
-    const { list, run } = this.#context;
-    const { connections, writer } = this.#rows;
-    if (!this.isComplete) return;
-    const rank = list.connectionNameRank;
-    const heard = new Map(run.heard).set(rank, this.isWhole);
-    writer.endConnections(connections.giveUp(claims, rank, heard, run.id));
   }
 
   #keepRejections(order: ApplyOrder): void {

@@ -23,6 +23,8 @@ import { stagingPath } from '../file/staging-file.ts';
 import { assertWhole } from '../file/whole.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { EndedVersions } from './history.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { pruneHistory } from './prune-history.ts';
@@ -134,7 +136,7 @@ export class SqliteMirror implements Mirror {
       if (isDry) this.#records.beginUnrecorded(transaction, id, start);
     };
     const { startedAt, baseUrl } = start;
-    this.#run = { id, startedAt, baseUrl, isDry, signal: options.signal, prepare, heard: new Map() };
+    this.#run = { id, startedAt, baseUrl, isDry, signal: options.signal, prepare };
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
@@ -199,7 +201,13 @@ export class SqliteMirror implements Mirror {
     this.#transactions.rollBack();
     const { id, isDry } = this.#current;
     if (isDry) return null;
-    return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
+    return this.#write(transaction => {
+      const { sqlite } = transaction;
+      // Only now have all lists said which connections they refer to.
+      const unreferenced = new ConnectionTable(sqlite).removeUnreferenced();
+      new EndedVersions(sqlite, id).endConnections(unreferenced);
+      return this.#records.end(transaction, id, status, completedAt, error);
+    });
   }
 
   /**

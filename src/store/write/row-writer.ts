@@ -1,9 +1,8 @@
-import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { GateError } from '../../proof/gate.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
-import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
+import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import { History } from './history.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -40,9 +39,6 @@ export class RowWriter {
   readonly #runId: number;
   readonly #observe: ChangeObserver | undefined;
   readonly #write: WireWriter;
-  readonly #references: References;
-  /** Connections that a row referred to before and may not any more. */
-  readonly #released = new Set<number>();
 
   constructor({ sqlite }: OpenTransaction, { table, connections, runId, sum, observe }: RowWriterOptions) {
     const { list } = table;
@@ -53,7 +49,6 @@ export class RowWriter {
     this.history = new History(sqlite, list, connections, runId);
     this.#write = wireWriter(list, id => connections.read(id));
     this.sum.addSum(sum);
-    this.#references = new References(list);
   }
 
   /**
@@ -89,7 +84,7 @@ export class RowWriter {
       before: this.#write(row.record),
     });
     this.history.endRecord(row, 'update');
-    this.#release(row);
+    this.sum.subtractHex(row.content);
     this.#table.update(id, record, this.#runId);
     this.sum.add(record.content);
     if (row.changedRunId !== this.#runId) this.counts.updated++;
@@ -104,7 +99,7 @@ export class RowWriter {
       before: null,
     });
     this.history.endRecord(row, 'removal');
-    this.#release(row);
+    this.sum.subtractHex(row.content);
     this.#table.remove(id);
     // What stood only within this run was never the mirror's word.
     if (row.firstSeenRunId === this.#runId) this.counts.inserted--;
@@ -123,39 +118,7 @@ export class RowWriter {
     }
   }
 
-  /** Removes the connections that nothing refers to any more; to be called when all rows are written. */
-  finish(): void {
-    this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
-  }
-
-  /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
-  #release(row: StoredRow): void {
-    this.sum.subtractHex(row.content);
-    for (const id of this.#references.of(row)) this.#released.add(id);
-  }
-
   #change(recordId: number): Pick<RecordChange, 'resource' | 'recordId'> {
     return { resource: this.#table.list.resource, recordId };
-  }
-}
-
-/** Finds the connections that a row refers to. */
-class References {
-  readonly #scalarsAt: readonly number[];
-  readonly #arraysAt: readonly number[];
-
-  constructor(list: ListDefinition) {
-    const places = <T>(fields: readonly T[], isWanted: (field: T) => boolean) =>
-      fields.flatMap((field, at) => (isWanted(field) ? [at] : []));
-    this.#scalarsAt = places(scalarFields(list), ({ kind }) => kind === 'connection');
-    this.#arraysAt = places(arrayFields(list), ({ kind }) => kind === 'connections');
-  }
-
-  of({ record }: StoredRow): number[] {
-    const values: (Scalar | undefined)[] = [
-      ...this.#scalarsAt.map(at => record.scalars[at]),
-      ...this.#arraysAt.flatMap(at => record.arrays[at] ?? []),
-    ];
-    return values.filter(value => typeof value === 'number');
   }
 }
