@@ -30,7 +30,7 @@ const isUnreferenced = referencingColumns()
 /** The connections by prepared statements. */
 export class ConnectionTable {
   readonly #sqlite: Database.Database;
-  readonly #names: ConnectionNames;
+  #ownNames: ConnectionNames | undefined;
   readonly #read: Database.Statement<[number], ConnectionRow>;
   readonly #insert: Database.Statement;
   readonly #update: Database.Statement;
@@ -38,7 +38,6 @@ export class ConnectionTable {
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#names = new ConnectionNames(sqlite);
     this.#read = sqlite.prepare(`SELECT ${rowColumns} FROM connections WHERE id = ?`);
     this.#insert = sqlite.prepare(
       `INSERT INTO connections (id, name, _extra, _first_seen_run_id, _changed_run_id, _content)
@@ -142,6 +141,12 @@ export class ConnectionTable {
       dropped.add(id);
     }
     return dropped.size;
+  }
+
+  /** Made when a writer asks: a share can be read, and does not have that table. */
+  get #names(): ConnectionNames {
+    this.#ownNames ??= new ConnectionNames(this.#sqlite);
+    return this.#ownNames;
   }
 
   #unreferenced(): ConnectionRow[] {
