@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { syncScene } from '../support/in-process.ts';
@@ -210,6 +211,25 @@ test('a connection that a run let go before it died is removed by the next run',
   ).toContainEqual({ run_id: 3, operation: 'removal' });
   const verified = await scene.run('verify', '--database', died.database);
   expect(verified).toMatchObject({ code: 0 });
+});
+
+test('a rebuild forgets what lists called connections, and the readings that follow say it again', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  await syncScene(scene);
+  const database = new Database(scene.database);
+  for (const table of ['connections', '_connection_names'])
+    database.exec(`UPDATE ${table} SET name = 'altered'`);
+  database.close();
+  const names = () => sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9');
+  await syncScene(scene, { mayRebuild: true, resources: ['webhooks'] });
+  expect(names()).toEqual([{ name: null }]);
+  expect(sqlite(scene.database, 'SELECT DISTINCT resource FROM _connection_names')).toEqual([
+    { resource: 'webhooks' },
+  ]);
+  await syncScene(scene);
+  expect(names()).toEqual([{ name: 'A' }]);
+  expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
 });
 
 test('nulls among the further fields, and their order, take no name away from the list that counts', async () => {

@@ -203,7 +203,7 @@ export class SqliteMirror implements Mirror {
     if (isDry) return null;
     return this.#write(transaction => {
       const { sqlite } = transaction;
-      // Only now have all lists said which connections they refer to.
+      // Every list has said by now which connections it refers to.
       const unreferenced = new ConnectionTable(sqlite).removeUnreferenced();
       new EndedVersions(sqlite, id).endConnections(unreferenced);
       return this.#records.end(transaction, id, status, completedAt, error);

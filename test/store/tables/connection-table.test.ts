@@ -43,7 +43,7 @@ function setUp() {
 const [early, late] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
 const exports = 'document-exports';
 
-test('a list that was read whole says anew what it calls connections', () => {
+test('a list that was read whole replaces what it said of connections before', () => {
   const { whole, name, noted } = setUp();
   whole(exports, { name: 'new', time: late }, { id: 8, name: 'other', time: late });
   whole(exports, { name: 'old', time: early });
