@@ -69,6 +69,7 @@ export class ListTable {
   readonly #insertMany: Database.Statement | null;
   readonly #update: Database.Statement;
   readonly #remove: Database.Statement;
+  #atTime: Database.Statement<[Scalar], Scalar[]> | undefined;
   readonly #children: readonly ChildTable[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
@@ -279,14 +280,12 @@ export class ListTable {
 
   /** The rows with the time of a record, of a list without ids. */
   rowsAtTimeOf(record: RecordValues): StoredRow[] {
-    const column = this.#scalarColumns[this.#timeAt];
-    return this.#sqlite
+    this.#atTime ??= this.#sqlite
       .prepare<[Scalar], Scalar[]>(
-        `SELECT ${this.#columns} FROM ${this.list.table} WHERE ${column} IS ? ORDER BY id`,
+        `SELECT ${this.#columns} FROM ${this.list.table} WHERE ${this.#scalarColumns[this.#timeAt]} IS ? ORDER BY id`,
       )
-      .raw()
-      .all(this.timeOf(record))
-      .map(row => this.#toStoredRow(row));
+      .raw();
+    return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run wrote, in the order of their ids. */

@@ -2,7 +2,7 @@ import { identityOf } from '../../contract/record-key.ts';
 import { contentBytes } from '../../contract/sum.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import { IdSet } from './id-set.ts';
-import type { ListReading } from './list-reading.ts';
+import type { ListReading, ShownPage } from './list-reading.ts';
 import type { ListRows } from './list-rows.ts';
 import type { UnshownRows } from './unshown-rows.ts';
 
@@ -106,24 +106,36 @@ function nameOf({ record }: Pick<Version, 'record'>): string {
 /** When the contents of the groups were shown. */
 function momentsOf(groups: Groups, reading: ListReading): ReadonlyMap<string, Moments> {
   const names = new Set<string>();
-  for (const group of groups.values()) for (const version of group) names.add(nameOf(version));
+  const words = new Set<number>();
+  for (const group of groups.values()) {
+    for (const version of group) {
+      names.add(nameOf(version));
+      words.add(version.record.content.readUInt32LE());
+    }
+  }
   const moments = new Map<string, Moments>();
   for (const page of reading.pages.values()) {
-    const contents = Buffer.from(page.items.contents.buffer);
+    const { buffer, byteOffset, byteLength } = page.items.contents;
+    const contents = Buffer.from(buffer, byteOffset, byteLength);
     for (let at = 0; at < page.items.keys.length; at++) {
+      // A text for each of a million contents would cost more than all else here.
+      if (!words.has(contents.readUInt32LE(at * contentBytes))) continue;
       const name = contents.toString('latin1', at * contentBytes, (at + 1) * contentBytes);
-      if (!names.has(name)) continue;
-      const known = moments.get(name);
-      if (known === undefined) {
-        moments.set(name, { first: page.first, last: page.last, pages: new Set([page]) });
-        continue;
-      }
-      known.first = Math.min(known.first, page.first);
-      known.last = Math.max(known.last, page.last);
-      known.pages.add(page);
+      if (names.has(name)) enter(moments, name, page);
     }
   }
   return moments;
+}
+
+function enter(moments: Map<string, Moments>, name: string, page: ShownPage): void {
+  const known = moments.get(name);
+  if (known === undefined) {
+    moments.set(name, { first: page.first, last: page.last, pages: new Set([page]) });
+    return;
+  }
+  known.first = Math.min(known.first, page.first);
+  known.last = Math.max(known.last, page.last);
+  known.pages.add(page);
 }
 
 /** Which version gives way to which; each gives way once, and takes the place of one. */
