@@ -1,24 +1,38 @@
-// A static page server in a process of its own: pages are rendered before they are asked for, so that it costs next to nothing.
+// A page server in a process of its own: records are rendered before they are asked for, so that it costs next to nothing.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ListState, listIn } from './records.ts';
 
-const [count = 200_000, pageSize = 500, latencyMs = 0] = process.argv.slice(2).map(Number);
+const [count = 200_000, pageSizeMax = 500, latencyMs = 0] = process.argv.slice(2).map(Number);
 
-let pages: Buffer[] = [];
+/** All records one after the other, with a comma after each, and where each begins. */
+let bytes = Buffer.alloc(0);
+let starts = new Float64Array(1);
 let requests = 0;
 
 function render(state: ListState): void {
   const list = listIn(state, count);
-  const pageCount = Math.ceil(list.length / pageSize);
-  pages = [];
-  for (let pageNo = 1; pageNo <= pageCount; pageNo++) {
-    const texts: string[] = [];
-    for (let at = (pageNo - 1) * pageSize; at < Math.min(pageNo * pageSize, list.length); at++)
-      texts.push(list.textAt(at));
-    const pagination = { pageCount, pageNo, pageSize, totalRecordCount: list.length };
-    pages.push(Buffer.from(`{"items":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`));
+  const parts: Buffer[] = [];
+  starts = new Float64Array(list.length + 1);
+  for (let at = 0; at < list.length; at++) {
+    const part = Buffer.from(`${list.textAt(at)},`);
+    parts.push(part);
+    starts[at + 1] = (starts[at] as number) + part.length;
   }
+  bytes = Buffer.concat(parts);
+}
+
+function pageOf(pageNo: number, pageSize: number): Buffer {
+  const total = starts.length - 1;
+  const from = Math.min(total, (pageNo - 1) * pageSize);
+  const to = Math.min(total, from + pageSize);
+  const items = bytes.subarray(starts[from], Math.max(starts[from] as number, (starts[to] as number) - 1));
+  const pagination = { pageCount: Math.ceil(total / pageSize), pageNo, pageSize, totalRecordCount: total };
+  return Buffer.concat([
+    Buffer.from('{"items":['),
+    items,
+    Buffer.from(`],"pagination":${JSON.stringify(pagination)}}`),
+  ]);
 }
 
 const empty = Buffer.from(
@@ -40,8 +54,8 @@ const server = createServer((request, response) => {
   if (url.pathname === '/requests') return send(response, Buffer.from(String(requests)));
   requests++;
   const pageNo = Number(url.searchParams.get('pageNo') ?? 1);
-  const body = url.pathname === '/v2/document-exports' ? pages[pageNo - 1] : empty;
-  if (body === undefined) return response.writeHead(404).end();
+  const pageSize = Math.min(pageSizeMax, Number(url.searchParams.get('pageSize') ?? pageSizeMax));
+  const body = url.pathname === '/v2/document-exports' ? pageOf(pageNo, pageSize) : empty;
   if (latencyMs > 0) setTimeout(send, latencyMs, response, body);
   else send(response, body);
 });

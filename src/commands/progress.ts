@@ -70,8 +70,9 @@ export class LogObserver implements ProgressObserver {
   listEnded(_list: ListDefinition, outcome: ListOutcome): void {
     this.close();
     const { resource, status, completeness, recordsSeen, inserted, updated, removed, unchanged } = outcome;
-    const { rejected, removalsWithheld, requests, retries, reason, error } = outcome;
-    const counts = { recordsSeen, inserted, updated, removed, unchanged, rejected, removalsWithheld };
+    const { rejected, removalsWithheld, undecided, requests, retries, reason, error } = outcome;
+    const kept = { rejected, removalsWithheld, undecided };
+    const counts = { recordsSeen, inserted, updated, removed, unchanged, ...kept };
     const entry = { resource, status, completeness, ...counts, requests, retries, reason, error };
     if (status === 'completed') this.#logger.info(entry, 'list completed');
     else this.#logger[status === 'failed' ? 'error' : 'warn'](entry, `list ${status}`);

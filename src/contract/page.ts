@@ -28,7 +28,7 @@ export interface Page {
 /** An answer that is not a page; the message says what is wrong with it, in words for the user. */
 export class PageError extends Error {
   override readonly name = 'PageError';
-  /** True where it holds no items and does not say where it stands: past the end of a list some services say no more. */
+  /** True if it has no items, and either no pagination or an error: past the end of a list some services say no more. */
   readonly isBare: boolean;
 
   constructor(message: string, isBare = false) {
@@ -67,6 +67,9 @@ function contentOrNull(items: Buffer): PageContent | null {
 function readWhole(bytes: Buffer): Page {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const body = parse(text);
+  const errorName = errorMember(body);
+  if (errorName !== undefined)
+    throw new PageError(`the body is not a page, because it has an "${errorName}"`, hasNoItems(body));
   if (!isPage(body)) throw new PageError(explain(), isBare(body));
   const said = body.items === null ? undefined : new Map(memberTexts(text)).get('items');
   const items = Buffer.from(said?.trim() ?? '[]');
@@ -75,9 +78,21 @@ function readWhole(bytes: Buffer): Page {
 }
 
 function isBare(body: unknown): boolean {
-  const { items, pagination } = Object(body) as { items?: unknown; pagination?: unknown };
-  const isEmpty = items === null || (Array.isArray(items) && items.length === 0);
-  return isEmpty && (pagination ?? null) === null;
+  return hasNoItems(body) && ((Object(body) as { pagination?: unknown }).pagination ?? null) === null;
+}
+
+function hasNoItems(body: unknown): boolean {
+  const { items } = Object(body) as { items?: unknown };
+  return items === null || (Array.isArray(items) && items.length === 0);
+}
+
+/** Which member reports an error: the items are then not what the list has, even if there are some. */
+function errorMember(body: unknown): string | undefined {
+  return ['error', 'errors'].find(name => {
+    const value: unknown = Object(body)[name];
+    // 0 is how many errors there were.
+    return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+  });
 }
 
 function parse(text: string): unknown {
@@ -124,6 +139,7 @@ function splitParts(bytes: Buffer): Omit<Page, 'content'> | null {
   for (let tries = 0; tries < tailTriesMax && end >= tailFrom; tries++) {
     const after = members(`{"":0${bytes.toString('latin1', end + 1)}`);
     if (after !== null && !('items' in after)) {
+      if (errorMember(before) !== undefined || errorMember(after) !== undefined) return null;
       const pagination = after.pagination ?? before.pagination;
       if (isPagination(pagination)) {
         const items = bytes.subarray(start, end + 1);

@@ -121,7 +121,7 @@ function notesOn(outcome: ListOutcome): string[] {
   const notes: string[] = [];
   if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
   if (completeness === 'unproven') {
-    notes.push(`${resource}: unproven, so nothing was removed: ${reason}.`);
+    notes.push(`${resource}: unproven: ${reason}.`);
   }
   if (rejected > 0) {
     notes.push(
@@ -136,8 +136,8 @@ function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): st
   const [were, their, theyAre] =
     removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
   const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
-  if (rejected > 0) return `${what}, for records were rejected.`;
-  return `${what}, for ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
+  if (rejected > 0) return `${what}, because records were rejected that have no readable id.`;
+  return `${what}, because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
 }
 
 /** Stands in an advice for the flags that name the lists that it is about. */
@@ -166,7 +166,7 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
     ];
   }
   if (rejected > 0) {
-    return ['Look at rejected_records, and tell those who run the service. Until then nothing is removed.'];
+    return ['Look at rejected_records, and tell those who run the service.'];
   }
   if (removalsWithheld === 0) return [];
   const command = `docmirror sync ${itsLists} --allow-mass-removal`;

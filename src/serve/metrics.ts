@@ -13,6 +13,7 @@ export interface ListNumbers {
     readonly durationMs: number;
     readonly rejected: number;
     readonly removalsWithheld: number;
+    readonly undecided: number;
   } | null;
   /** What all runs of the list came to, added up. */
   readonly totals: {
@@ -203,6 +204,11 @@ const listMetrics: readonly ((registry: Registry) => Update)[] = [
   ),
   gauge('last_run_removals_withheld', "Removals that the list's last run withheld.", ({ last }) =>
     last === null ? null : last.removalsWithheld,
+  ),
+  gauge(
+    'last_run_undecided',
+    "Known records whose presence the list's last run could not decide.",
+    ({ last }) => (last === null ? null : last.undecided),
   ),
   completenessGauge,
   counter('inserted', 'Records inserted by all runs.', totals => totals.inserted),

@@ -156,6 +156,39 @@ describe('a page', () => {
     expect(() => read(text)).toThrow(words);
   });
 
+  const errors = ['"index not ready"', 'true', '503', '["a"]', '{"code":1}'];
+  const none = ['null', 'false', '""', '0', '[]', '{}'];
+  const withMember = (name: string, value: string, list: string) => [
+    `{"${name}":${value},"items":${list},"pagination":${paginationJson}}`,
+    `{"items":${list},"pagination":${paginationJson},"${name}":${value}}`,
+    `{"items":${list},"${name}":${value},"pagination":${paginationJson}}`,
+    `{"a":"${'x'.repeat(5_000)}","items":${list},"pagination":${paginationJson},"${name}":${value}}`,
+  ];
+
+  test.each(['error', 'errors'])('is no answer with an "%s", whether it has items or not', name => {
+    for (const value of errors)
+      for (const list of ['[]', 'null', itemsJson]) {
+        const { itemsDigest } = read(`{"items":${list},"pagination":${paginationJson}}`);
+        for (const text of withMember(name, value, list)) {
+          expect(() => read(text), text).toThrow(PageError);
+          const again = () => read(text, digest => digest === itemsDigest);
+          expect(again, text).toThrow(`because it has an "${name}"`);
+        }
+      }
+  });
+
+  test.each(none)('may say that there was no error by %s', value => {
+    for (const text of [...withMember('error', value, itemsJson), ...withMember('errors', value, itemsJson)])
+      expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
+  });
+
+  test('may have an error in one of its records', () => {
+    const list = [{ id: 1, error: 'the export failed' }];
+    expect(read(JSON.stringify({ items: list, pagination })).content).toMatchObject({
+      parts: [{ items: list }],
+    });
+  });
+
   test('of many items is read in parts, which say what the whole says', () => {
     const odd = fc.string({
       unit: fc.constantFrom('}', '{', ',', '[', ']', '"', '\\', ' ', 'é', '\u2028'),

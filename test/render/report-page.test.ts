@@ -14,6 +14,7 @@ const last: ReportListRun = {
   completeness: 'proven',
   rejected: 0,
   removalsWithheld: 0,
+  undecided: 0,
   reason: null,
   errorCode: null,
   errorMessage: null,

@@ -20,6 +20,7 @@ const plain: ListOutcome = {
   unchanged: 1_203,
   rejected: 0,
   removalsWithheld: 0,
+  undecided: 0,
   walks: 1,
   requests: 4,
   retries: 0,

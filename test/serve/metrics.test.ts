@@ -130,7 +130,14 @@ describe('the metrics of a mirror', () => {
           resource: 'webhooks',
           recordCount: 10,
           lastCompletedAt: null,
-          last: { completeness: 'proven', pages: 50, durationMs: 2_000, rejected: 0, removalsWithheld: 7 },
+          last: {
+            completeness: 'proven',
+            pages: 50,
+            durationMs: 2_000,
+            rejected: 0,
+            removalsWithheld: 7,
+            undecided: 2,
+          },
           totals: {
             inserted: 0,
             updated: 0,

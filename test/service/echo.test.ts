@@ -69,9 +69,7 @@ describe.concurrent('a service that sends the token back', () => {
     scene.env.DOCMIRROR_RETRIES = '0';
     const synced = await scene.sync();
     expect(synced.of('collections')).toMatchObject({ status: 'failed' });
-    expect(sqlite(`${scene.database}.lock`, 'SELECT count(*) AS pages FROM answers')).toEqual([
-      { pages: 1 },
-    ]);
+    expect(sqlite(`${scene.database}.lock`, 'SELECT count(*) AS pages FROM answers')).toEqual([{ pages: 1 }]);
     expect(filesIn(scene.folder) + JSON.stringify(synced)).not.toContain(marker);
   });
 

@@ -327,6 +327,20 @@ describe('after a field of each kind was added, an older mirror', () => {
     expect(sqlite(path, 'SELECT count(*) AS n FROM "my ""titles"')).toEqual([{ n: listed.length }]);
   });
 
+  test('keeps a table that refers to a record that went', async () => {
+    const path = join(folder.path, 'notes.sqlite');
+    copyFileSync(outgrown.path, path);
+    execute(
+      path,
+      `PRAGMA foreign_keys = OFF; CREATE TABLE notes (about INTEGER REFERENCES document_exports (id) ON DELETE CASCADE);
+       INSERT INTO notes SELECT id FROM document_exports; INSERT INTO notes VALUES (99999)`,
+    );
+    const notes = sqlite(path, 'SELECT * FROM notes');
+    await upgrade(path);
+    expect(sqlite(path, 'SELECT * FROM notes')).toEqual(notes);
+    expect(await docmirror('verify', '--database', path)).toMatchObject({ code: 0 });
+  });
+
   test('is no longer sound when two rows of before have exchanged the runs that wrote them', async () => {
     const path = join(folder.path, 'exchanged.sqlite');
     copyFileSync(outgrown.path, path);

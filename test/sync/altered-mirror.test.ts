@@ -11,7 +11,7 @@ import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { collection, type SampleItem } from '../support/stand-in.ts';
+import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const day = 86_400_000;
 const { signal } = new AbortController();
@@ -375,6 +375,29 @@ test('a row that another program deletes before its list is opened is not put ba
   } finally {
     service.onRequest = undefined;
     at.unshift(...gone);
+  }
+});
+
+test('a connection that another program deletes during a run makes it fail, because records refer to it', async () => {
+  await using altered = copy();
+  const { service } = altered;
+  service.lists.webhooks.push(webhook(7));
+  service.onRequest = ({ resource }) => {
+    if (resource !== 'webhooks') return;
+    service.onRequest = undefined;
+    // No webhook gives it again.
+    tamper(altered.database, 'DELETE FROM connections WHERE id = 1');
+  };
+  try {
+    const { code, summary } = await syncScene(altered);
+    expect(code).toBe(4);
+    const message = expect.stringContaining('connection 1, which has no row');
+    const error = { code: 'mirror_altered', message };
+    expect(summary.resources).toContainEqual(expect.objectContaining({ resource: 'webhooks', error }));
+    expect(sqlite(altered.database, 'SELECT id FROM webhooks WHERE id = 7')).toEqual([]);
+  } finally {
+    service.onRequest = undefined;
+    service.lists.webhooks.pop();
   }
 });
 

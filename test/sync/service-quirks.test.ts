@@ -193,6 +193,34 @@ describe.concurrent('the mirror is exact where', () => {
     },
   );
 
+  test('an answer without records reports an error, which empties no list', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const pagination = { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 };
+    scene.service.options.rawBody = resource =>
+      resource === 'collections'
+        ? JSON.stringify({ items: [], pagination, error: 'index not ready' })
+        : undefined;
+    const failed = await scene.sync('--full', '--retries', '0');
+    expect(failed).toMatchObject({ code: 3, status: 'partial' });
+    expect(failed.of('collections')).toMatchObject({ status: 'failed', error: { code: 'invalid_response' } });
+    expectExactMirror(scene.database, scene.service);
+    scene.service.options.rawBody = undefined;
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+  });
+
+  test.each(['bare', 'empty'])('past the end an answer reports an error and is %s', async kind => {
+    await using scene = await setScene({ maxPageSize: 20 }, { exports: 40 });
+    const pagination = { pageCount: 2, pageNo: 3, pageSize: 20, totalRecordCount: 40 };
+    scene.service.options.rawBody = (resource, pageNo) =>
+      resource === 'document-exports' && pageNo > 2
+        ? JSON.stringify({ items: [], ...(kind === 'empty' && { pagination }), error: 'no such page' })
+        : undefined;
+    const synced = await scene.sync('--page-size', '20');
+    expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', recordsSeen: 40 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
   test('an empty list has as many pages as the service says', async () => {
     await using scene = await setScene();
     for (const pageCount of [0, 1]) {

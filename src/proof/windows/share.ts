@@ -12,10 +12,19 @@ export function shareRecord(earlier: Window, later: Window, identity: Identity, 
   if (a.digest === b.digest) return true;
   if (haveCommon(a.tail, b.head, identity)) return true;
   const all = itemsOf(earlier.answer);
-  if (all === null) return false;
-  if (haveCommon(all, b.head, identity)) return true;
   const others = itemsOf(later.answer);
-  return others !== null && haveCommon(all, others, identity);
+  if (all === null && others === null) return areBothKnown(earlier, later, identity);
+  if (all !== null && haveCommon(all, b.head, identity)) return true;
+  if (others !== null && haveCommon(a.tail, others, identity)) return true;
+  return all !== null && others !== null && haveCommon(all, others, identity);
+}
+
+/**
+ * Two pages that were known and not read: the mirror's rows in their windows are their records. So the last record of the earlier one, of
+ * whose key the later one speaks, is on both.
+ */
+function areBothKnown(earlier: Window, later: Window, identity: Identity): boolean {
+  return identity === 'id' ? later.from <= earlier.to : later.from < earlier.to;
 }
 
 /** Both are in order; keys that fall are walked through as those that rise are. */

@@ -12,6 +12,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { putDatabaseInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { damageOf } from '../file/whole.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { brokenReferences } from '../tables/references.ts';
 import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
 import { copyMirror } from './copy.ts';
@@ -107,7 +108,7 @@ async function copyAny(
 
 /** What an audit would say needs the tables of now; that the file is whole can be said of any. */
 function isWhole({ sqlite }: MirrorFile): boolean {
-  return damageOf(sqlite) === null && sqlite.prepare('PRAGMA foreign_key_check').get() === undefined;
+  return damageOf(sqlite) === null && brokenReferences(sqlite).next().done === true;
 }
 
 function notRestored(path: string): DamagedCopyError {

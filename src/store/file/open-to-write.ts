@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { RefusedFileError } from '../../errors.ts';
 import { applicationIds, busyTimeoutMs, kindOf } from './file-kind.ts';
 import { mirrorToWrite } from './mirror-path.ts';
-import { cacheKib, type MirrorFile, mirrorFile } from './open.ts';
+import { cacheKib, connectTo, type MirrorFile, mirrorFile } from './open.ts';
 import { makePrivateFile, privateFileMode } from './private-file.ts';
 import { laterShape, shapeOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
@@ -39,7 +39,7 @@ export function openForDryRun(path: string): MirrorFile {
 }
 
 function connect(file: string, prepare: (sqlite: Database.Database) => void): MirrorFile {
-  const sqlite = new Database(file, { timeout: busyTimeoutMs });
+  const sqlite = connectTo(file, { timeout: busyTimeoutMs });
   try {
     if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
     if (shapeOf(sqlite) === 'empty') {
@@ -50,7 +50,6 @@ function connect(file: string, prepare: (sqlite: Database.Database) => void): Mi
     }
     sqlite.pragma('journal_mode = WAL');
     sqlite.pragma('synchronous = FULL');
-    sqlite.pragma('foreign_keys = ON');
     sqlite.pragma(`cache_size = -${cacheKib}`);
     prepare(sqlite);
     return mirrorFile(file, sqlite);
@@ -77,8 +76,7 @@ export function assertNobodyWrites(path: string): void {
 
 /** A mirror in memory that ends with its connection, for a run that must leave nothing behind. */
 export function openInMemory(): MirrorFile {
-  const sqlite = new Database(':memory:');
-  sqlite.pragma('foreign_keys = ON');
+  const sqlite = connectTo(':memory:');
   bringUpToDate(sqlite, ':memory:');
   return mirrorFile(':memory:', sqlite);
 }

@@ -58,7 +58,7 @@ function open(
   const file = existingFile(path);
   return explaining(file, () => {
     // SQLite itself falls back to reading if this user may not write.
-    const sqlite = new Database(file, { fileMustExist: true, timeout: readerTimeoutMs });
+    const sqlite = connectTo(file, { fileMustExist: true, timeout: readerTimeoutMs });
     try {
       const kind = kindOfOpen(sqlite);
       if (kind === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
@@ -73,6 +73,16 @@ function open(
       throw error;
     }
   });
+}
+
+/**
+ * Connects to a mirror without SQLite's foreign keys: one in a table of somebody's own would stop a run that removes a record, or remove
+ * that table's row. docmirror removes what belongs to a record itself, and checks its own references before it commits a list.
+ */
+export function connectTo(path: string, options: Database.Options = {}): Database.Database {
+  const sqlite = new Database(path, options);
+  sqlite.pragma('foreign_keys = OFF');
+  return sqlite;
 }
 
 function assertCurrent(sqlite: Database.Database, path: string): void {

@@ -5,6 +5,7 @@ import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
 import { completeMirror } from '../tables/birth.ts';
 import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
+import { brokenReferences } from '../tables/references.ts';
 import { createViews, viewNames } from '../tables/views.ts';
 import { laterShape, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
@@ -23,7 +24,8 @@ const upgradesTable = `
  * Brings a mirror to the shape that this docmirror writes: makes the tables in an empty one; copies one of an older shape,
  * and then upgrades it. It is one transaction: if it is cut off, the mirror is as it was.
  *
- * The caller holds the mirror's lock, and is in no transaction.
+ * The caller holds the mirror's lock, and is in no transaction. Foreign keys are off: a table that is built again would take the rows
+ * that refer to it along.
  *
  * @throws RefusedFileError if its shape is a later one.
  * @throws MirrorFileError if there is no room for the copy, or the mirror's references don't hold; it is as it was.
@@ -36,15 +38,10 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
     assertCanUpgrade(sqlite, path);
     copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
   }
-  const references = sqlite.pragma('foreign_keys', { simple: true });
-  // SQLite takes this in no transaction. If it is on, a table that is built again takes the rows that refer to it along.
-  sqlite.pragma('foreign_keys = OFF');
   try {
     sqlite.transaction(() => reshape(sqlite, path, shape === 'older')).immediate();
   } catch (error) {
     throw shape === 'empty' ? error : explainUpgrade(error, path);
-  } finally {
-    sqlite.pragma(`foreign_keys = ${references}`);
   }
 }
 
@@ -147,7 +144,7 @@ function takeViewsAway(sqlite: Database.Database): string[] {
 }
 
 function assertReferencesHold(sqlite: Database.Database, path: string): void {
-  const [broken] = sqlite.pragma('foreign_key_check') as { table: string; parent: string }[];
+  const [broken] = brokenReferences(sqlite);
   if (broken === undefined) return;
   throw new MirrorFileError(
     `${path} can't be upgraded: a row of ${broken.table} refers to a row of ${broken.parent} that does not exist. ` +

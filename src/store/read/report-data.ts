@@ -13,6 +13,7 @@ export interface ReportListRun {
   readonly completeness: string | null;
   readonly rejected: number;
   readonly removalsWithheld: number;
+  readonly undecided: number;
   readonly reason: string | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
@@ -74,7 +75,7 @@ export const tookMs = (row: string): string =>
 
 const lastRunOfList = `
   SELECT run_id AS runId, status, completeness, rejected,
-    removals_withheld AS removalsWithheld, reason, error_code AS errorCode, error_message AS errorMessage
+    removals_withheld AS removalsWithheld, undecided, reason, error_code AS errorCode, error_message AS errorMessage
   FROM sync_run_resources WHERE resource = ? AND status <> 'running' ORDER BY run_id DESC LIMIT 1`;
 
 const rejectionsOfRun = `

@@ -64,7 +64,7 @@ const totalsOfList = `
 
 const lastOfList = `
   SELECT completeness, coalesce(page_count, 0) * max(walks, 1) AS pages,
-    coalesce(${listMs}, 0) AS durationMs, rejected, removals_withheld AS removalsWithheld
+    coalesce(${listMs}, 0) AS durationMs, rejected, removals_withheld AS removalsWithheld, undecided
   FROM sync_run_resources WHERE resource = ? AND status NOT IN ('running', 'interrupted')
   ORDER BY run_id DESC LIMIT 1`;
 

@@ -30,8 +30,12 @@ export class ChildTable {
     for (const [position, value] of values.entries()) this.#insert.run(ownerId, position, value);
   }
 
-  replace(ownerId: number, values: readonly Scalar[]): void {
+  remove(ownerId: number): void {
     this.#clear.run(ownerId);
+  }
+
+  replace(ownerId: number, values: readonly Scalar[]): void {
+    this.remove(ownerId);
     this.insert(ownerId, values);
   }
 

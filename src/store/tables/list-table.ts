@@ -204,6 +204,7 @@ export class ListTable {
   }
 
   remove(id: number): void {
+    for (const child of this.#children) child.remove(id);
     this.#remove.run(id);
   }
 
@@ -309,6 +310,29 @@ export class ListTable {
     for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
       for (const [id, timeText, content] of rows.all(...span))
         yield { id, key: this.#timeAt < 0 ? id : keyOfTime(timeText), content };
+  }
+
+  /** Of the rows from one id to another their keys, in the order of their ids. */
+  *keysBetween(from: number, to: number): Generator<Pick<KeyedRow, 'id' | 'key'>> {
+    if (from > to) return;
+    for (const [id, text] of this.#keys().all(from, to))
+      yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+  }
+
+  /** Of every row its key, in the order of its id. */
+  *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
+    const keys = this.#keys();
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
+      for (const [id, text] of keys.all(...span)) yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+  }
+
+  #keys() {
+    const time = this.#timeAt < 0 ? 'NULL' : this.#scalarColumns[this.#timeAt];
+    return this.#sqlite
+      .prepare<[number | bigint, number | bigint], [number, string | null]>(
+        `SELECT id, ${time} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
   }
 
   *ids(): Generator<number> {

@@ -7,6 +7,7 @@ import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { firstValues } from '../tables/query.ts';
+import { brokenReferences } from '../tables/references.ts';
 import { type Difference, Differences } from './differences.ts';
 import { verifyBooks } from './verify-books.ts';
 import { verifyErased } from './verify-erased.ts';
@@ -118,12 +119,8 @@ function isWhole({ sqlite }: MirrorFile, differences: Differences): boolean {
 }
 
 function checkReferences({ sqlite }: MirrorFile, differences: Differences): void {
-  const references = sqlite.prepare<[], { table: string; rowid: number | null; parent: string }>(
-    'PRAGMA foreign_key_check',
-  );
-  for (const { table, rowid, parent } of references.iterate()) {
+  for (const { table, rowid, parent } of brokenReferences(sqlite))
     differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
-  }
 }
 
 async function checkContent(

@@ -56,6 +56,7 @@ export function settleEdits(
         if (reading.isShown(older.row)) reading.takeBack(older.record.content);
         else {
           reading.takeBack(newer.record.content);
+          reading.startSum.add(older.record.content);
           reading.show(older.row, newer.record.content);
         }
         gone.add(newer.row);

@@ -18,6 +18,8 @@ export interface ListState {
     readonly pageSize: number;
     /** The key of the newest record. */
     readonly newestKey: number;
+    /** The rows that have it. */
+    readonly newestRows: readonly number[];
   } | null;
 }
 

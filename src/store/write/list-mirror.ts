@@ -19,7 +19,7 @@ import { tellChanges } from './dry-run-changes.ts';
 import { settleEdits } from './edited-records.ts';
 import { KnownPages } from './known-pages.ts';
 import type { ListContext } from './list-context.ts';
-import { ListMemory, type ListState, nothingLearnt } from './list-memory.ts';
+import { type KnownPage, ListMemory, type ListState, nothingLearnt } from './list-memory.ts';
 import { ListReading } from './list-reading.ts';
 import { ListRows } from './list-rows.ts';
 import { ListWriter } from './list-writer.ts';
@@ -38,6 +38,8 @@ export class SqliteListMirror implements ListMirror {
   readonly #used: ReadonlySet<string>;
   #reading: ListReading;
   #known: KnownPages | null = null;
+  #storedPages: readonly KnownPage[] | null = null;
+  #digests: ReadonlySet<string> | null = null;
   #unshown: UnshownRows;
   #isTrusting = true;
 
@@ -63,7 +65,7 @@ export class SqliteListMirror implements ListMirror {
     const since = new Date(Date.parse(run.startedAt) - run.addressesKeptMs).toISOString();
     this.#used = memory.usedSince(since);
     this.#reading = new ListReading(context);
-    this.#unshown = new UnshownRows(context.table, this.#reading, this.#knownPages);
+    this.#unshown = new UnshownRows(context, this.#reading, () => this.#known);
   }
 
   get recordCount(): number {
@@ -71,7 +73,12 @@ export class SqliteListMirror implements ListMirror {
   }
 
   get seenCount(): number {
-    return this.#reading.shownCount + this.#reading.rejected.count + this.#unshown.knownSum().count;
+    return this.#reading.shownCount + this.#reading.rejected.count + this.#knownCount;
+  }
+
+  /** How many rows only pages have shown that were known and not read. */
+  get #knownCount(): number {
+    return this.#reading.isComplete ? 0 : this.#unshown.knownSum().count;
   }
 
   hasTwins(): boolean {
@@ -84,7 +91,8 @@ export class SqliteListMirror implements ListMirror {
 
   isKnown(itemsDigest: string): boolean {
     if (this.#reading.pages.has(itemsDigest)) return true;
-    return this.#isTrusting && this.#knownPages.has(itemsDigest);
+    // The rows are gone through only if a page comes that was there before.
+    return this.#isTrusting && this.#storedDigests.has(itemsDigest) && this.#knownPages.has(itemsDigest);
   }
 
   itemsOf(digest: string): PageItems | null {
@@ -124,7 +132,7 @@ export class SqliteListMirror implements ListMirror {
     this.#isTrusting = false;
     this.#known = noKnownPages(table);
     this.#reading = new ListReading(this.#context);
-    this.#unshown = new UnshownRows(table, this.#reading, this.#known);
+    this.#unshown = new UnshownRows(this.#context, this.#reading, () => this.#known);
   }
 
   async apply(
@@ -164,8 +172,6 @@ export class SqliteListMirror implements ListMirror {
     const { transactions, run, table } = this.#context;
     const transaction = await transactions.begin(signal);
     run.prepare(transaction);
-    // Connections are known when all pages are: until then, rows refer to what is not there yet.
-    transaction.sqlite.pragma('defer_foreign_keys = ON');
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;
     return rows;
@@ -181,9 +187,19 @@ export class SqliteListMirror implements ListMirror {
   }
 
   get #knownPages(): KnownPages {
-    const { table, memory } = this.#context;
-    this.#known ??= new KnownPages(table, memory.readPages(), this.#state.order);
+    const { table } = this.#context;
+    this.#known ??= new KnownPages(table, this.#stored, this.#state.order);
     return this.#known;
+  }
+
+  get #storedDigests(): ReadonlySet<string> {
+    this.#digests ??= new Set(this.#stored.map(({ summary }) => summary.digest));
+    return this.#digests;
+  }
+
+  get #stored(): readonly KnownPage[] {
+    this.#storedPages ??= this.#context.memory.readPages();
+    return this.#storedPages;
   }
 
   get #waiting(): ReadonlySet<number> {
@@ -194,7 +210,7 @@ export class SqliteListMirror implements ListMirror {
     const { growth, order } = this.#state;
     const { sum, list } = this.#context;
     if (growth === null || order === null || order === 'none') return null;
-    const { newestKey, ...rest } = growth;
+    const { newestKey, newestRows: _rows, ...rest } = growth;
     return { ...rest, list: { identity: list.identity.by, direction: order, newestKey, count: sum.count } };
   }
 }

@@ -44,6 +44,10 @@ export class ListReading {
   readonly #shown = new IdSet();
   /** Of the rows that answers have shown: what they come to. */
   readonly #shownSum = new Sum();
+  /** What the rows that were shown or replaced had come to before the run. */
+  readonly startSum = new Sum();
+  /** The newest key that was read, and the rows that have it. */
+  readonly newest = { key: Number.NEGATIVE_INFINITY, rows: new Set<number>() };
   #answerCount = 0;
   #rows: ListRows | null = null;
 
@@ -76,8 +80,24 @@ export class ListReading {
   }
 
   /** Notes that a row is shown that has a content. */
-  show(row: number, content: Uint8Array, offset = 0): void {
-    if (this.#shown.add(row)) this.#shownSum.add(content, offset);
+  show(row: number, content: Uint8Array): void {
+    if (this.#shown.add(row)) this.#shownSum.add(content);
+  }
+
+  /** Notes that a row is shown that was there before the run. */
+  #showKnown(row: number, record: MirrorRecord): void {
+    // A row that the run has inserted is shown already.
+    if (!this.#shown.has(row)) this.startSum.add(record.content);
+    this.show(row, record.content);
+    this.#noteNewest(row, record);
+  }
+
+  #noteNewest(row: number, record: MirrorRecord): void {
+    const key = keyOf(this.#list, record, this.#timeAt);
+    if (!(key >= this.newest.key)) return;
+    if (key > this.newest.key) this.newest.rows.clear();
+    this.newest.key = key;
+    this.newest.rows.add(row);
   }
 
   /** Notes that a row that was shown is gone, or says something else now. */
@@ -160,8 +180,11 @@ export class ListReading {
     const known = isNew.filter(({ id }) => id !== null && this.#context.table.has(id));
     for (const record of known) this.#update(rows, record);
     const unknown = known.length === 0 ? isNew : isNew.filter(record => !known.includes(record));
-    for (const [at, row] of rows.insert(unknown).entries())
-      this.show(row, (unknown[at] as MirrorRecord).content);
+    for (const [at, row] of rows.insert(unknown).entries()) {
+      const record = unknown[at] as MirrorRecord;
+      this.show(row, record.content);
+      this.#noteNewest(row, record);
+    }
     return { newCount: isNew.length, insertedCount: unknown.length, oldestNewKey };
   }
 
@@ -171,7 +194,7 @@ export class ListReading {
     const seen = new Set<number>();
     return records.filter((record, at) => {
       const row = found[at];
-      if (row !== undefined) this.show(row, record.content);
+      if (row !== undefined) this.#showKnown(row, record);
       // An id that is twice on a page contradicts itself; the first one counts.
       if (row !== undefined || seen.has(record.id as number)) return false;
       seen.add(record.id as number);
@@ -198,7 +221,7 @@ export class ListReading {
       }
       if (row === undefined) return true;
       onPage.add(row);
-      this.show(row, record.content);
+      this.#showKnown(row, record);
       return false;
     });
   }
@@ -213,7 +236,10 @@ export class ListReading {
     if (this.isShown(id)) {
       this.takeBack(before);
       this.#shownSum.add(record.content);
-    } else this.show(id, record.content);
+    } else {
+      this.startSum.add(before);
+      this.show(id, record.content);
+    }
     rows.writer.update(id, record);
   }
 

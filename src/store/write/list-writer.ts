@@ -1,10 +1,9 @@
 import { identityOf } from '../../contract/record-key.ts';
-import type { Sum } from '../../contract/sum.ts';
+import { Sum } from '../../contract/sum.ts';
 import { passesGate } from '../../proof/gate.ts';
 import { mayRemove } from '../../proof/removal-guard.ts';
 import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
-import { isIn } from '../../proof/windows/window.ts';
 import type { Applied, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { ConnectionClaims } from '../tables/connection-claims.ts';
@@ -65,10 +64,11 @@ export class ListWriter {
   ): Promise<Written> {
     const { list, run, sum, records } = this.#context;
     const { writer, transaction } = this.#rows;
-    if (result.kind === 'full') await this.#removeGone(result, signal);
-    else if (this.#unshown.all().some(({ key }) => isIn(key, result.range)))
-      return again('a record at the growing end is gone');
-    if (result.kind === 'full' && !passesGate(this.#expected(), writer.sum))
+    const known = result.kind === 'full' ? this.#unshown.knownSum() : new Sum();
+    if (result.kind === 'full') await this.#removeGone(result, known.count, signal);
+    else if (this.#state.growth?.newestRows.every(row => this.#reading.isShown(row)) !== true)
+      return again('the newest known record is gone');
+    if (result.kind === 'full' && !passesGate(this.#expected(known), writer.sum))
       return again(`the rows of ${list.resource} would not come to what was read of the list`);
 
     this.isComplete = result.kind === 'full' && this.#reading.isComplete;
@@ -94,10 +94,10 @@ export class ListWriter {
   }
 
   /** Removes the rows that are shown to be gone, unless they are too many, or a rejected record may be one of them. */
-  async #removeGone(result: FullResult, signal: AbortSignal): Promise<void> {
+  async #removeGone(result: FullResult, knownCount: number, signal: AbortSignal): Promise<void> {
     const rows = this.#unshownAndUnprotected();
     const fates = fatesOf(result.verdict, rows, {
-      shownCount: this.#reading.shownCount + this.#reading.rejected.count + this.#unshown.knownSum().count,
+      shownCount: this.#reading.shownCount + this.#reading.rejected.count + knownCount,
       isLookExhausted: result.isLookExhausted,
       waiting: new Set(this.#state.waiting),
     });
@@ -154,8 +154,8 @@ export class ListWriter {
   }
 
   /** What the rows have to come to: what answers have shown, and what stays because nothing shows it gone. */
-  #expected(): Sum {
-    const expected = this.#reading.shownSum.plus(this.#unshown.knownSum());
+  #expected(known: Sum): Sum {
+    const expected = this.#reading.shownSum.plus(known);
     for (const { id } of this.#unshown.all()) expected.addHex(this.#context.table.read(id).content);
     return expected;
   }
@@ -201,11 +201,11 @@ export class ListWriter {
     const keepSince = new Date(Date.parse(run.startedAt) - run.addressesKeptMs).toISOString();
     if (result.kind === 'incremental') {
       const { growth, order, waiting } = this.#state;
-      const newestKey = Math.max(growth?.newestKey ?? Number.NEGATIVE_INFINITY, newestIn(result.answers));
+      const isGrowing = isSure && growth !== null;
       memory.writeState(run.id, {
         order,
         waiting,
-        growth: isSure && growth !== null ? { ...growth, newestKey } : null,
+        growth: isGrowing ? { ...growth, ...this.#newest() } : null,
       });
       return;
     }
@@ -213,11 +213,21 @@ export class ListWriter {
     memory.forgetPages();
     memory.writePages(run.startedAt, usedPages(answers, ending, isSure && verdict.rule === 'key'), keepSince);
     const order = isProven ? learntOrder(answers) : this.#state.order;
-    const newestKey = newestIn(answers);
+    const newest = this.#newest();
     const isOrdered = order === 'up' || order === 'down';
-    const canGrow = isSure && isOrdered && verdict.rule === 'key' && Number.isFinite(newestKey);
-    const growth = canGrow ? { sweptAt: readAt, firstPageNo, pageSize, newestKey } : null;
+    const areFew = newest.newestRows.length > 0 && newest.newestRows.length <= newestRowsMax;
+    const canGrow = isSure && isOrdered && verdict.rule === 'key' && areFew;
+    const growth = canGrow ? { sweptAt: readAt, firstPageNo, pageSize, ...newest } : null;
     memory.writeState(run.id, { ...nothingLearnt, order, waiting: this.#waiting, growth });
+  }
+
+  /** The newest key, and the rows that have it: of this run or, if a page that was not read has them, of the run before. */
+  #newest(): { newestKey: number; newestRows: number[] } {
+    const { key, rows } = this.#reading.newest;
+    const { growth } = this.#state;
+    if (growth !== null && growth.newestKey > key)
+      return { newestKey: growth.newestKey, newestRows: [...growth.newestRows] };
+    return { newestKey: key, newestRows: [...rows] };
   }
 
   #summarize(recordCount: number): Applied {
@@ -242,13 +252,8 @@ function again(reason: string): Written {
   return { kind: 'again', reason };
 }
 
-/** The key of the newest record that answers have shown. */
-function newestIn(answers: readonly PageAnswer[]): number {
-  let newest = Number.NEGATIVE_INFINITY;
-  for (const { summary } of answers)
-    for (const key of [summary.firstKey, summary.lastKey]) if (key > newest) newest = key;
-  return newest;
-}
+/** If more rows share the newest time, the list is read in full. */
+const newestRowsMax = 1_000;
 
 /** The pages that a run has asked for, and what they came to if they may be known by the next one. */
 function usedPages(

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { CancelledError, MirrorBusyError } from '../../errors.ts';
+import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
 import type {
   ListMirror,
   ListOutcome,
@@ -13,6 +13,7 @@ import type {
 } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { FilePlace, markOf } from '../file/file-identity.ts';
+import { giveRoomBack } from '../file/give-room-back.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
@@ -60,6 +61,7 @@ export class SqliteMirror implements Mirror {
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
   #run: CurrentRun | undefined;
+  #isDiskFull = false;
 
   /**
    * Opens the mirror for a run, and makes the file if there is none.
@@ -104,6 +106,7 @@ export class SqliteMirror implements Mirror {
       }
     } catch (error) {
       lock.release();
+      if (codeOf(error) === diskFull && others.observe === undefined) giveRoomBack(path);
       throw error;
     }
   }
@@ -177,6 +180,7 @@ export class SqliteMirror implements Mirror {
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
     // A list that fails while it is written leaves its transaction open.
     this.#transactions.rollBack();
+    if (outcome.error?.code === diskFull) this.#isDiskFull = true;
     const { id, isDry } = this.#current;
     if (isDry) return outcome;
     return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
@@ -190,6 +194,7 @@ export class SqliteMirror implements Mirror {
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
     // A fault amid a list leaves its transaction open.
     this.#transactions.rollBack();
+    if (error?.code === diskFull) this.#isDiskFull = true;
     const { id, isDry } = this.#current;
     if (isDry) return null;
     return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
@@ -220,6 +225,7 @@ export class SqliteMirror implements Mirror {
         if (observe === undefined) lock?.setMark(mark);
       } finally {
         lock?.release();
+        if (this.#isDiskFull && observe === undefined) giveRoomBack(file.path);
       }
     }
   }
@@ -268,6 +274,8 @@ function unrecorded(reason: unknown, path: string): unknown {
 
 /** How long a run that was told to stop waits for another program's lock to record that, in milliseconds. */
 const lastWriteMsMax = 1_000;
+
+const diskFull: ErrorCode = 'disk_full';
 
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;

@@ -20,8 +20,6 @@ import type { OpenTransaction } from './transaction.ts';
 export function rebuild(transaction: OpenTransaction, runId: number, start: RunStart): number {
   const { sqlite } = transaction;
   putObjectsRight(sqlite);
-  // Rows may refer to connections that are gone; they are made again below.
-  sqlite.pragma('defer_foreign_keys = ON');
   let dropped = 0;
   for (const list of lists) {
     dropped += dropAlteredRows(new ListTable(sqlite, list));

@@ -1,5 +1,6 @@
 import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { MirrorAlteredError } from '../../errors.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
 import { History } from './history.ts';
@@ -76,9 +77,16 @@ export class RowWriter {
     }
   }
 
-  /** Removes the connections that nothing refers to any more; to be called when all rows are written. */
+  /**
+   * Removes the connections that nothing refers to any more; to be called when all rows are written.
+   *
+   * @throws MirrorAlteredError if a reference is broken then: another program took away what it leads to.
+   */
   finish(): void {
     this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
+    const missing = this.#connections.missing();
+    if (missing !== undefined)
+      throw new MirrorAlteredError(`Records refer to connection ${missing}, which has no row`);
   }
 
   /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */

@@ -316,6 +316,47 @@ test('a disk that fills up amid a run is what the run records, never a fault of 
   });
 });
 
+test.for<[exports: number, kib: number]>([
+  [0, 200],
+  [0, 4_000],
+  [100, 200],
+  [100, 12_000],
+  [3_000, 8_000],
+])(
+  'a run that fills the disk leaves it as free as before, and the mirror can be verified (%i exports, %i KiB)',
+  { timeout: 60_000 },
+  async ([exports, kib], { skip }) => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports });
+    await onMount(scene, 'size=24m', skip, async folder => {
+      const [database, filler] = [join(folder, 'mirror.sqlite'), join(folder, 'filler')];
+      scene.env.DOCMIRROR_DATABASE = database;
+      if (exports > 0) expect(await scene.sync()).toMatchObject({ code: 0 });
+      const freeBytes = () => {
+        const { bavail, bsize } = statfsSync(folder);
+        return bavail * bsize;
+      };
+      writeFileSync(filler, Buffer.alloc(freeBytes() - kib * 1024));
+      // A first run makes the tables, and the other lists are written before the disk is full.
+      const keptKib = exports === 0 && kib > 200 ? 300 : 40;
+      scene.service.lists[resource] = make(60_000, n => documentExport(10_000 + n));
+      for (let run = 0; run < 2; run++) {
+        const failed = await scene.run('sync', '--allow-mass-removal');
+        expect([1, 3]).toContain(failed.code);
+        expect(failed.stderr).toMatch(/is full/);
+        expect(freeBytes()).toBeGreaterThan((kib - keptKib) * 1024);
+        for (const beside of ['-wal', '-shm', '.staging-wal'])
+          expect(existsSync(database + beside), beside).toBe(false);
+        if (exports > 0 || kib > 200) expect(await scene.run('verify')).toMatchObject({ code: 0 });
+      }
+      writeFileSync(filler, '');
+      scene.service.lists[resource].splice(4_000);
+      expect(await scene.sync('--allow-mass-removal')).toMatchObject({ code: 0, status: 'completed' });
+      expectExactMirror(database, scene.service);
+      expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    });
+  },
+);
+
 /** Every page of the schema becomes noise. */
 function noiseForSchema(path: string): void {
   for (const page of schemaPages(path)) damage(path, page * 4_096, 4_096);

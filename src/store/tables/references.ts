@@ -1,0 +1,28 @@
+import type Database from 'better-sqlite3';
+import { is } from 'drizzle-orm';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import * as schema from './schema.ts';
+
+/** A row that refers to a row that does not exist. */
+export interface BrokenReference {
+  readonly table: string;
+  readonly rowid: number | null;
+  readonly parent: string;
+}
+
+/** Docmirror's tables that refer to others. */
+const referring = Object.values(schema)
+  .flatMap(table => (is(table, SQLiteTable) ? [getTableConfig(table)] : []))
+  .filter(({ foreignKeys }) => foreignKeys.length > 0)
+  .map(({ name }) => name);
+
+/** Finds broken references of docmirror's tables. Tables of others may refer to records that went. */
+export function brokenReferences(sqlite: Database.Database): IterableIterator<BrokenReference> {
+  return sqlite
+    .prepare<[string], BrokenReference>(
+      `SELECT broken."table", broken."rowid", broken.parent
+       FROM sqlite_schema own JOIN pragma_foreign_key_check(own.name) broken
+       WHERE own.type = 'table' AND own.name IN (SELECT value FROM json_each(?))`,
+    )
+    .iterate(JSON.stringify(referring));
+}
