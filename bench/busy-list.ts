@@ -44,16 +44,21 @@ const timeStep = 60_000;
 export class BusyList {
   readonly #habit: Habit;
   readonly #random: () => number;
+  readonly #isNewestFirst: boolean;
   readonly #entries: Entry[] = [];
   readonly #versions = new Map<string, Listed>();
   readonly #born = new Map<number, number>();
   #nextUid = 1;
   #now = 0;
 
-  /** @param random numbers from 0 to 1, the same ones for the same seed. */
-  constructor(habit: Habit, count: number, random: () => number) {
+  /**
+   * @param random numbers from 0 to 1, the same ones for the same seed.
+   * @param isNewestFirst whether the newest record is on the first page.
+   */
+  constructor(habit: Habit, count: number, random: () => number, isNewestFirst: boolean) {
     this.#habit = habit;
     this.#random = random;
+    this.#isNewestFirst = isNewestFirst;
     while (this.#entries.length < count) this.#append();
   }
 
@@ -92,7 +97,12 @@ export class BusyList {
 
   /** The texts of the items on a page, from 0. */
   itemsOn(index: number, size: number): string[] {
-    return this.#entries.slice(index * size, (index + 1) * size).map(entry => this.#textOf(entry));
+    const [from, to] = [index * size, (index + 1) * size];
+    const count = this.#entries.length;
+    const entries = this.#isNewestFirst
+      ? this.#entries.slice(Math.max(0, count - to), Math.max(0, count - from)).reverse()
+      : this.#entries.slice(from, to);
+    return entries.map(entry => this.#textOf(entry));
   }
 
   /** Rows of a mirror that the list did not have any more at an instant. */

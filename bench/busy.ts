@@ -17,6 +17,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     concurrency: { type: 'string', default: '4' },
     list: { type: 'string', multiple: true, default: [...habits] },
+    'newest-first': { type: 'boolean', default: false },
     why: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
@@ -46,7 +47,8 @@ const folder = mkdtempSync(join(tmpdir(), 'docmirror-busy-'));
 
 async function measure(habit: Habit, size: number, rate: number): Promise<Result> {
   const random = new Random(seedOf(habit, size, rate));
-  const list = new BusyList(habit, size * pagesOfList, () => random.fraction());
+  const fraction = () => random.fraction();
+  const list = new BusyList(habit, size * pagesOfList, fraction, values['newest-first']);
   let isBusy = false;
   await using server = await BusyServer.start(list, size, () => {
     if (isBusy && random.chance(rate / pagesOfList)) list.change();
