@@ -72,19 +72,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       id: ["the service's number of the connection", '12'],
       name: [
-        'its name; where the lists disagree, collections and webhooks count more, then the newest export',
+        'its name: that of collections, else that of webhooks, else that of the newest export; it stays until another one is given',
         'SAP S/4HANA',
       ],
       ...provenance,
-      _name_rank: [
-        'how much the list counts that gave the name; 0 where none is known to, negative where that list gives none any more',
-        '3',
-      ],
-      _name_time: [
-        'the newest exported_at that gave the name; null where another list gave it',
-        '2026-08-26T09:11:58Z',
-      ],
-      _extra_rank: ['how much the list counts that gave `_extra`, as `_name_rank` says it of the name', '1'],
       ...content,
     },
   },
@@ -319,6 +310,19 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       mirror_id: [
         'a UUID that was made with the file; a copy keeps it',
         '0198c0de-5a11-7e57-8000-00c0ffee0042',
+      ],
+    },
+  },
+  _connection_names: {
+    about: 'What each list says of each connection that it mentions; `connections` has what is believed.',
+    columns: {
+      resource: resource('mentions the connection'),
+      connection_id: ['the connection', '12'],
+      name: ['its name in that list; null if the list gives none', 'SAP S/4HANA'],
+      _extra: ['JSON of its further fields in that list, or null', '{"region":"eu"}'],
+      named_at: [
+        'the time of the record that gave the name; null in lists without a time',
+        '2026-08-26T09:11:58Z',
       ],
     },
   },

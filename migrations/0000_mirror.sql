@@ -14,15 +14,21 @@ CREATE TABLE `collections` (
 CREATE INDEX `collections_source_connection_id` ON `collections` (`source_connection_id`);--> statement-breakpoint
 CREATE INDEX `collections_destination_connection_id` ON `collections` (`destination_connection_id`);--> statement-breakpoint
 CREATE INDEX `collections_changed_run_id` ON `collections` (`_changed_run_id`);--> statement-breakpoint
+CREATE TABLE `_connection_names` (
+	`resource` text NOT NULL,
+	`connection_id` integer NOT NULL,
+	`name` text,
+	`_extra` text,
+	`named_at` text,
+	PRIMARY KEY(`resource`, `connection_id`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `connections` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`name` text,
 	`_first_seen_run_id` integer NOT NULL,
 	`_changed_run_id` integer NOT NULL,
 	`_extra` text,
-	`_name_rank` integer DEFAULT 0 NOT NULL,
-	`_name_time` text,
-	`_extra_rank` integer DEFAULT 0 NOT NULL,
 	`_content` blob NOT NULL
 ) STRICT;
 --> statement-breakpoint

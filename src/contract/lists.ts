@@ -21,7 +21,7 @@ export interface ListDefinition {
   readonly identity:
     | { readonly by: 'id' }
     | { readonly by: 'content'; readonly fields: readonly string[]; readonly timeField: string };
-  /** Whose word on a connection's name counts more, where lists disagree: the greater. */
+  /** The list with the greatest rank that gives a connection a name is believed. */
   readonly connectionNameRank: number;
   readonly fields: readonly Field[];
 }

@@ -36,7 +36,7 @@ export interface RunSummary {
 /**
  * One run: each list is walked, proven and applied by itself, so that a list that fails leaves the others whole.
  *
- * The lists whose word on connection names counts most go first: what they give up, the others can take over in the same run.
+ * The lists whose word on connection names counts most go first, so that a dry run tells of the name that is believed.
  *
  * @throws what is wrong with the mirror as a whole, and a fault of docmirror itself; one that is met in a list, when the run has ended.
  */

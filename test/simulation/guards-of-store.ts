@@ -45,7 +45,7 @@ export const guardsOfStore: readonly Guard[] = [
     off: [
       {
         file: writer,
-        text: "if (order.kind !== 'seen' && !isComplete && !connections.isToldBy(claims, list.connectionNameRank))",
+        text: "if (order.kind !== 'seen' && !isWhole && connections.needsWhole(list.resource, claims))",
         instead: 'if (false)',
       },
     ],

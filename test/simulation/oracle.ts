@@ -198,11 +198,16 @@ function judgeNames({ run, world, after, report }: RunFacts): Finding[] {
   return what === null ? [] : [{ kind: 'misnamed', list: null, run, what }];
 }
 
-/** Which connection is not called what the service calls it, in words; null where none is. */
+/**
+ * Which connection is not called what the service calls it, in words; null if none is. One to which the service gives no name may
+ * have the name that it had before.
+ */
 function wrongName(world: World, { connections }: MirrorState): string | null {
   const names = world.connectionNames();
   const ids = new Set([...names.keys(), ...connections.keys()]);
-  const wrong = [...ids].find(id => names.get(id) !== connections.get(id));
+  const isRight = (id: number) =>
+    names.get(id) === null ? connections.has(id) : names.get(id) === connections.get(id);
+  const wrong = [...ids].find(id => !isRight(id));
   return wrong === undefined
     ? null
     : `connection ${wrong} is ${connections.get(wrong)}, the service says ${names.get(wrong)}`;

@@ -21,13 +21,13 @@ export function tamperWith(path: string, { kind, table, row, column }: Tamper): 
   }
 }
 
-/** Tables that only save work, by their names: but for the mirror's id, and the migrations' own. */
+/** Tables that only save work, by their names: all internal ones but the mirror's id, the connections' names and the migrations' own. */
 export function shortcutTables(database: Database.Database): string[] {
   return database
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema
        WHERE type = 'table' AND name LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE '\\_\\_drizzle%' ESCAPE '\\'
-         AND name <> '_mirror'
+         AND name NOT IN ('_mirror', '_connection_names')
        ORDER BY name`,
     )
     .pluck()

@@ -6,7 +6,7 @@ import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
 /** Columns in which docmirror notes for itself what no reader is told, and the one that the clock changes. */
-const unread = new Set(['_name_rank', '_name_time', '_extra_rank', '_fingerprint', 'age_seconds']);
+const unread = new Set(['_fingerprint', 'age_seconds']);
 
 /** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */
 export function readable(path: string): Record<string, string[]> {

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
+import { copyWithLog } from '../support/share.ts';
 import { collection, documentExport, webhook } from '../support/stand-in.ts';
 
 type Records = Partial<Record<ListDefinition['resource'], readonly object[]>>;
@@ -41,7 +44,7 @@ const collected = (id: number, said: object) => collection(id, refers({ id: 9, .
 const hooked = (id: number, said: object) => webhook(id, { connections: [{ id: 9, ...said }] });
 
 describe.concurrent('a connection', () => {
-  test('has no name any more when the service gives it none, in whatever way', async () => {
+  test('keeps its name when the service gives it none any more, in whatever way', async () => {
     for (const nameless of [{ name: null }, {}, { name: null, region: 'eu' }]) {
       const collections = [collected(1, nameless)];
       const said = await saidOver(
@@ -49,35 +52,37 @@ describe.concurrent('a connection', () => {
         { collections },
         { collections },
       );
-      const now = [null, 'region' in nameless ? '{"region":"eu"}' : null];
+      const now = ['A', 'region' in nameless ? '{"region":"eu"}' : null];
       expect(said).toEqual([['A', null], now, now]);
     }
   });
 
-  test('has the name that is left when a list that counts more gives it none', async () => {
+  test('has the name that is left when a list that counts more gives it none, until it is given another', async () => {
     const exports = [exported(1, { name: 'D' })];
     const said = await saidOver(
       { 'document-exports': exports, collections: [collected(1, { name: 'A' })] },
       { 'document-exports': exports, collections: [collected(1, { name: null })] },
       { collections: [collected(1, { name: null })] },
+      { collections: [collected(1, { name: null })], webhooks: [hooked(1, { name: 'E' })] },
     );
     expect(said).toEqual([
       ['A', null],
       ['D', null],
-      [null, null],
+      ['D', null],
+      ['E', null],
     ]);
   });
 
-  test('has no name when the record that gave it is gone, and another list gives none', async () => {
+  test('keeps its name when the record that gave it is gone, and another list gives none', async () => {
     const webhooks = [hooked(1, { name: null })];
     const said = await saidOver({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
     expect(said).toEqual([
       ['A', null],
-      [null, null],
+      ['A', null],
     ]);
   });
 
-  test('keeps further fields that only a list which counts less gives, as long as it does', async () => {
+  test('keeps further fields that only a list which counts less gives, until it gives others', async () => {
     const collections = [collected(1, { name: 'A' })];
     const said = await saidOver(
       { collections, 'document-exports': [exported(1, { name: 'A', color: 'red' })] },
@@ -87,7 +92,7 @@ describe.concurrent('a connection', () => {
     expect(said).toEqual([
       ['A', '{"color":"red"}'],
       ['A', '{"color":"blue"}'],
-      ['A', null],
+      ['A', '{"color":"blue"}'],
     ]);
   });
 
@@ -151,7 +156,7 @@ describe.concurrent('a name that no column can hold', () => {
   });
 });
 
-test('a connection that one list lets go and a later one of the run names has not ended', async () => {
+test('a connection that one list lets go and another one takes up in the same run has not ended', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const { lists } = scene.service;
   for (const records of Object.values(lists)) records.length = 0;
@@ -163,13 +168,12 @@ test('a connection that one list lets go and a later one of the run names has no
   for (const said of [connection, { name: 'B' }]) {
     lists.collections.splice(0, 1, collection(1, { sourceConnection: null, destinationConnection: null }));
     lists.webhooks.push(hooked(7, said));
-    // What the exports say is not heard in this run, and does not matter: they did not refer to it.
     expect(await scene.sync('--resource', 'collections', '--resource', 'webhooks')).toMatchObject({
       code: 0,
     });
     if (said === connection) expect(sqlite(scene.database, changes)).toEqual(was);
     else expect(sqlite(scene.database, changes)).toContainEqual({ run_id: 4, operation: 'update' });
-    expect(await connectionIn(scene)).toEqual([said.name, 'zone' in said ? '{"zone":1}' : null]);
+    expect(await connectionIn(scene)).toEqual([said.name, '{"zone":1}']);
     lists.webhooks.length = 0;
     lists.collections.splice(0, 1, collected(1, connection));
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
@@ -182,6 +186,50 @@ test('a connection that one list lets go and a later one of the run names has no
   expect(await syncScene(scene)).toMatchObject({ code: 0 });
   expect(sqlite(scene.database, changes)).toContainEqual({ run_id: 6, operation: 'removal' });
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
+test('a connection that a run let go before it died is removed by the next run', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  await syncScene(scene);
+  scene.service.lists.collections.splice(0, 1, collection(1, refers({ id: 10, name: 'B' })) as never);
+  const died = { service: scene.service, database: join(scene.folder, 'died.sqlite') };
+  await syncScene(scene, {
+    resources: ['collections', 'webhooks'],
+    // The last list that is opened: what is copied is the file of a run that was killed there.
+    onList: () => copyWithLog(scene.database, died.database),
+  });
+  const left = 'SELECT id FROM connections WHERE id IN (9, 10) ORDER BY id';
+  expect(sqlite(died.database, left)).toEqual([{ id: 9 }, { id: 10 }]);
+  expect(await syncScene(died, { resources: ['document-exports'] })).toMatchObject({ code: 0 });
+  expect(sqlite(died.database, left)).toEqual([{ id: 10 }]);
+  expect(
+    sqlite(
+      died.database,
+      "SELECT run_id, operation FROM changes WHERE resource = 'connections' AND record_id = 9",
+    ),
+  ).toContainEqual({ run_id: 3, operation: 'removal' });
+  const verified = await scene.run('verify', '--database', died.database);
+  expect(verified).toMatchObject({ code: 0 });
+});
+
+test('a rebuild forgets what lists called connections, and the readings that follow say it again', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
+  await syncScene(scene);
+  const database = new Database(scene.database);
+  for (const table of ['connections', '_connection_names'])
+    database.exec(`UPDATE ${table} SET name = 'altered'`);
+  database.close();
+  const names = () => sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9');
+  await syncScene(scene, { mayRebuild: true, resources: ['webhooks'] });
+  expect(names()).toEqual([{ name: null }]);
+  expect(sqlite(scene.database, 'SELECT DISTINCT resource FROM _connection_names')).toEqual([
+    { resource: 'webhooks' },
+  ]);
+  await syncScene(scene);
+  expect(names()).toEqual([{ name: 'A' }]);
+  expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
 });
 
 test('nulls among the further fields, and their order, take no name away from the list that counts', async () => {
@@ -227,11 +275,11 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
     return said;
   }
 
-  test('a connection has no name any more, or another one, in the same run', async () => {
+  test('a connection has another name in the same run, and keeps it when it is given none', async () => {
     for (const at of [0, 149]) {
       const names = ['B', null, 'A', 'C'];
       const said = await saidOnOnePage(at, ...names.map(name => ({ name })));
-      expect(said, `at ${at}`).toEqual(names.map(name => [name, null]));
+      expect(said, `at ${at}`).toEqual(['B', 'B', 'A', 'C'].map(name => [name, null]));
     }
   });
 
@@ -239,7 +287,7 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
     const said = await saidOnOnePage(70, { name: 'A', zone: 1 }, { name: 'A' }, { name: 'A', zone: 2 });
     const now = [
       ['A', '{"zone":1}'],
-      ['A', null],
+      ['A', '{"zone":1}'],
       ['A', '{"zone":2}'],
     ];
     expect(said).toEqual(now);
@@ -265,30 +313,15 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
   });
 });
 
-test('a connection keeps its name until all lists were asked for it', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
-  scene.service.lists.webhooks.splice(0, 1, hooked(1, { name: 'A' }) as never);
-  await syncScene(scene);
-  scene.service.lists.collections.splice(0, 1, collection(1, refers({ id: 1, name: 'C' })) as never);
-  const names = () => sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9');
-  for (const resource of ['collections', 'document-exports']) {
-    await syncScene(scene, { resources: [resource] });
-    expect(names(), resource).toEqual([{ name: 'A' }]);
-  }
-  await syncScene(scene);
-  expect(names()).toEqual([{ name: 'A' }]);
-});
-
-test('a name that could not be read for a while is gone when the service gives none', async () => {
+test('a name that could not be read for a while is taken when it can be', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const codes: number[] = [];
-  for (const name of ['A', 5, null]) {
+  for (const name of ['A', 5, 'B']) {
     scene.service.lists.collections.splice(0, 1, collected(1, { name }) as never);
     codes.push((await syncScene(scene)).code);
   }
   expect(codes).toEqual([0, 3, 0]);
-  expect(await connectionIn(scene)).toEqual([null, null]);
+  expect(await connectionIn(scene)).toEqual(['B', null]);
   const { requests } = (await syncScene(scene)).of('collections');
   expect(requests).toBeLessThanOrEqual(2);
 });

@@ -221,7 +221,7 @@ describe.concurrent('records', () => {
       inserted: 7,
       removed: 0,
       rejected: 0,
-      reason: expect.stringContaining('id 3 stands in the list twice'),
+      reason: expect.stringContaining('id 3 is in the list twice'),
     });
     const kept = sqlite(scene.database, 'SELECT name FROM collections WHERE id = 3');
     expect([[{ name: 'Collection 3' }], [{ name: 'another' }]]).toContainEqual(kept);
@@ -254,11 +254,13 @@ describe.concurrent('records', () => {
         status: 'partial',
         completeness: 'unproven',
         removed: 0,
-        reason: expect.stringContaining('stands in the list twice'),
+        reason: expect.stringContaining('is in the list twice'),
       });
     }
     expectSound(scene.database);
     lists.collections.splice(-come.length);
+    // Of pages this small there is none left for a second look: two runs have to show the same.
+    await sync();
     expect(await sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
   });

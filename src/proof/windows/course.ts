@@ -82,6 +82,8 @@ export class Course {
     const answer = this.#requests.enter(ask, total, summary);
     const doubt = doubtOfPage(answer, this.answers);
     if (doubt === 'cut') this.#agree('the service sends pages of another size than it was asked for');
+    else if (this.#verdict === null && this.#looks === 0 && this.#plans[0].stopsBefore(this.#total()))
+      this.#agree('pages are too small for a plan of pages that overlap');
     if (doubt === 'again') this.#requests.add(answer, answer.reading, answer.isSecondLook);
     return answer;
   }

@@ -1,4 +1,4 @@
-import type { PageAnswer } from './page.ts';
+import { beginOf, type PageAnswer } from './page.ts';
 
 /** Along a list in this direction its keys rise, or fall. */
 export type Direction = 'up' | 'down';
@@ -19,6 +19,30 @@ export function directionOf(answers: readonly PageAnswer[], learnt: LearntOrder)
   if (isUp && learnt !== 'down') return 'up';
   if (isDown && learnt !== 'up') return 'down';
   return null;
+}
+
+/** So many records may come before a page by their place and after it by their key, because records came in between. */
+const invertedMax = 20;
+
+/**
+ * Whether a page has lower keys than many records that come before it: then the list is in the order of its keys only in pieces, as if a
+ * record had moved to its end, and a window speaks of less than the keys between its edges.
+ */
+export function isInverted(answers: readonly PageAnswer[], direction: Direction): boolean {
+  const pages = answers.filter(({ summary }) => summary.count > 0).sort((a, b) => beginOf(a) - beginOf(b));
+  const keyOf = ({ summary }: PageAnswer) => (direction === 'up' ? summary.firstKey : -summary.firstKey);
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (const page of pages) {
+    const key = keyOf(page);
+    if (key < greatest) {
+      const isBefore = (other: PageAnswer) =>
+        beginOf(other) + other.summary.count <= beginOf(page) && keyOf(other) > key;
+      const count = pages.filter(isBefore).reduce((sum, { summary }) => sum + summary.count, 0);
+      if (count > invertedMax) return true; // guard: one long inversion
+    }
+    greatest = Math.max(greatest, key);
+  }
+  return false;
 }
 
 /** What a proven full sync shows of the order, for the next run; null if its records fit both directions. */

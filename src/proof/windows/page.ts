@@ -30,6 +30,8 @@ export interface PageSummary {
   /** Whether the keys rise, or fall, all along the page. Times may be equal, ids may not. Without a key, neither is true. */
   readonly isUp: boolean;
   readonly isDown: boolean;
+  /** Whether an id is on the page twice: then the list contradicts itself. */
+  readonly isIdTwice: boolean;
   /** The first and the last items, `edgeItems` at most. */
   readonly head: PageItems;
   readonly tail: PageItems;
@@ -99,6 +101,7 @@ export function summaryOf(items: PageItems, digest: string, identity: Identity):
     firstKey,
     lastKey,
     ...orderOfKeys(keys, identity),
+    isIdTwice: identity === 'id' && hasTwice(keys),
     head: cut(items, 0, edge),
     tail: cut(items, count - edge, count),
     sum: Sum.of(contents),
@@ -118,6 +121,11 @@ function orderOfKeys(keys: Float64Array, identity: Identity): Pick<PageSummary, 
     if (key > before || isTwice) isDown = false;
   }
   return { isUp, isDown };
+}
+
+function hasTwice(keys: Float64Array): boolean {
+  const ids = keys.filter(key => !Number.isNaN(key));
+  return new Set(ids).size < ids.length; // guard: an id twice
 }
 
 function cut({ keys, contents }: PageItems, from: number, to: number): PageItems {

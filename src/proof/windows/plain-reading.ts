@@ -111,8 +111,10 @@ function repeats(answers: readonly PageAnswer[], identity: Identity, itemsOf: It
     if (items === null) return 'a page was not read';
     for (let at = 0; at < answer.summary.count; at++) {
       const number = records.numberOf(items, at);
-      if (pageOf[number] !== undefined && pageOf[number] !== answer.index)
-        return identity === 'id' ? 'an id is on two pages' : 'records that are the same are on two pages';
+      const isTwice = pageOf[number] !== undefined && (identity === 'id' || pageOf[number] !== answer.index);
+      if (isTwice && identity === 'id' && !Number.isNaN(items.keys[at]))
+        return `id ${items.keys[at]} is in the list twice`;
+      if (isTwice && pageOf[number] !== answer.index) return 'records that are the same are on two pages';
       pageOf[number] = answer.index;
     }
   }

@@ -1,6 +1,6 @@
 import { type Chain, chainsOf, openRanges } from './cover.ts';
 import { countedAnswers, endingAnswers } from './end.ts';
-import { type Direction, directionOf, type LearntOrder } from './order.ts';
+import { type Direction, directionOf, isInverted, type LearntOrder } from './order.ts';
 import type { Identity, ItemsOf, PageAnswer } from './page.ts';
 import { type KeyRange, keysOf, type Window, windowOf } from './window.ts';
 
@@ -48,7 +48,9 @@ export interface KeyWindows {
 
 /** Whether one answer shows the whole list, and whether a second one does. */
 export function wholePages(answers: readonly PageAnswer[]): { isWhole: boolean; isConfirmed: boolean } {
-  const whole = [...endingAnswers(countedAnswers(answers))].filter(({ index }) => index === 0);
+  const whole = [...endingAnswers(countedAnswers(answers))].filter(
+    ({ index, summary }) => index === 0 && !summary.isIdTwice,
+  );
   return {
     isWhole: whole.length > 0,
     isConfirmed: whole.some(({ isSecondLook }) => isSecondLook) && whole.some(answer => !answer.isSecondLook),
@@ -63,7 +65,7 @@ export function windowsByKey(
   itemsOf: ItemsOf,
 ): KeyWindows | null {
   const direction = directionOf(answers, learnt);
-  if (direction === null) return null;
+  if (direction === null || isInverted(answers, direction)) return null;
   const counted = countedAnswers(answers);
   const ending = endingAnswers(counted);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer), direction, identity) ?? []);

@@ -23,3 +23,9 @@ export function saidIn({ name, extra }: Said): Said {
   const { name: said, ...others } = read.value;
   return { name: said as string, extra: Object.keys(others).length === 0 ? null : JSON.stringify(others) };
 }
+
+/** What is said of a connection, with what its row says if that is not said: a name stays until another one is given. */
+export function orAsBefore({ name, extra }: Said, row: Said): Said {
+  const before = saidIn(row);
+  return { name: name ?? before.name, extra: extra ?? before.extra };
+}

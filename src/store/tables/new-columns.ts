@@ -3,6 +3,7 @@ import type { ConnectionMention } from '../../contract/item-reading.ts';
 import {
   type ListDefinition,
   lists,
+  type ResourceName,
   type Scalar,
   type ScalarField,
   scalarFields,
@@ -59,7 +60,7 @@ function moveField(sqlite: Database.Database, list: ListDefinition, field: Scala
     if (isMention) connections.offer(value, row);
     move.run(isMention ? value.id : value, path, row.id);
   }
-  connections.insert(list.connectionNameRank);
+  connections.insert(list.resource);
 }
 
 /** The rows in whose `_extra` something stands at that path; they may be changed meanwhile. */
@@ -121,9 +122,9 @@ class UnknownConnections {
   }
 
   /** Makes them known, as of the run that first wrote a record which refers to them. */
-  insert(rank: number): void {
+  insert(resource: ResourceName): void {
     for (const { runId, claims } of this.#claims.values())
-      this.#connections.applyClaims(claims, rank, false, runId);
+      this.#connections.hear(resource, claims, false, runId);
   }
 
   #withoutOwn(json: string): string {

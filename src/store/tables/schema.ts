@@ -20,15 +20,23 @@ export const connections = sqliteTable(
     id: integer('id').primaryKey(),
     name: text('name'),
     ...provenance(),
-    /** How much the list counts that gave the name; 0 when none is known to; negative when that list gives none any more. */
-    nameRank: integer('_name_rank').notNull().default(0),
-    /** The newest `exportedAt` that gave the name; null when another list gave it. */
-    nameTime: text('_name_time'),
-    /** How much the list counts that gave `_extra`; as of the name. */
-    extraRank: integer('_extra_rank').notNull().default(0),
     content: content().notNull(),
   },
   table => [index('connections_changed_run_id').on(table.changedRunId)],
+);
+
+/** What each list says of each connection that it mentions; `connections` has what is believed of it. */
+export const connectionNames = sqliteTable(
+  '_connection_names',
+  {
+    resource: text('resource').notNull(),
+    connectionId: integer('connection_id').notNull(),
+    name: text('name'),
+    extra: text('_extra'),
+    /** The time of the record that gave the name, as the service sent it; null in lists without a time. */
+    namedAt: text('named_at'),
+  },
+  table => [primaryKey({ columns: [table.resource, table.connectionId] })],
 );
 
 const connectionId = (name: string) => integer(name).references(() => connections.id);

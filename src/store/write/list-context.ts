@@ -1,7 +1,6 @@
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
-import type { HeardLists } from '../tables/connection-table.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
 import type { ListMemory } from './list-memory.ts';
@@ -19,8 +18,6 @@ export interface CurrentRun {
   readonly signal: AbortSignal;
   /** Makes the rows that others refer to, inside each transaction of a dry run. */
   readonly prepare: (transaction: OpenTransaction) => void;
-  /** The lists of which this run has heard all that they say of connections. */
-  readonly heard: HeardLists;
 }
 
 /** What reading and writing a list needs. */

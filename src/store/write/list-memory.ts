@@ -217,6 +217,7 @@ function readKnown({ pageSize, pageIndex }: PageRow, digest: Buffer, json: strin
       lastKey,
       isUp,
       isDown,
+      isIdTwice: false,
       head: items(head),
       tail: items(tail),
       sum: Sum.from(count, sum),

@@ -159,7 +159,6 @@ export class SqliteListMirror implements ListMirror {
         tellChanges(rows.transaction.sqlite, table, rows.connections, run.id, observe);
       if (run.isDry) transactions.rollBack();
       else transactions.commit();
-      if (writer.isComplete) run.heard.set(list.connectionNameRank, writer.isWhole);
       return written;
     } catch (error) {
       transactions.rollBack();

@@ -1,12 +1,12 @@
 import { identityOf } from '../../contract/record-key.ts';
 import { Sum } from '../../contract/sum.ts';
+import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/gate.ts';
 import { mayRemove } from '../../proof/removal-guard.ts';
 import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
 import type { Applied, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import type { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ListContext } from './list-context.ts';
 import { type ListState, nothingLearnt, type UsedPage } from './list-memory.ts';
 import type { ListReading } from './list-reading.ts';
@@ -30,8 +30,6 @@ export class ListWriter {
   #removalsWithheld = 0;
   #undecided = 0;
   #waiting: number[] = [];
-  /** True if all that the list says of connections was read. */
-  isComplete = false;
 
   constructor(
     context: ListContext,
@@ -45,16 +43,6 @@ export class ListWriter {
     this.#reading = reading;
     this.#unshown = unshown;
     this.#state = state;
-  }
-
-  /** True if, moreover, its rows are what it lists. */
-  get isWhole(): boolean {
-    return (
-      this.isComplete &&
-      this.#reading.rejected.count === 0 &&
-      this.#removalsWithheld === 0 &&
-      this.#undecided === 0
-    );
   }
 
   async write(
@@ -71,17 +59,8 @@ export class ListWriter {
     if (result.kind === 'full' && !passesGate(this.#expected(known), writer.sum))
       return again(`the rows of ${list.resource} would not come to what was read of the list`);
 
-    this.isComplete = result.kind === 'full' && this.#reading.isComplete;
-    const claims = this.#reading.claims();
-    const isTold =
-      this.isComplete ||
-      (result.kind === 'full' && !isProven(result)) ||
-      this.#rows.connections.isToldBy(claims, list.connectionNameRank);
-    if (!isTold)
-      return again(
-        `a connection may have another name in ${list.resource}, which only all of its pages tell`,
-      );
-    this.#nameConnections(claims);
+    const untold = this.#hearOfConnections(result);
+    if (untold !== null) return again(untold);
 
     this.#writeRejections(result);
     const recordCount = sum.count;
@@ -160,17 +139,28 @@ export class ListWriter {
     return expected;
   }
 
-  #nameConnections(claims: ConnectionClaims): void {
-    const { list, run } = this.#context;
+  /**
+   * Takes in what was read of connections.
+   *
+   * @returns why the list has to be read whole; null if what was read is enough.
+   * @throws MirrorAlteredError if a record refers to a connection that another program took away.
+   */
+  #hearOfConnections(result: ListResult): string | null {
+    const { list, run, file } = this.#context;
     const { connections, writer } = this.#rows;
-    const rank = list.connectionNameRank;
-    writer.history.reviveConnections(claims);
-    writer.history.endConnections(connections.applyClaims(claims, rank, this.isComplete, run.id));
-    if (this.isComplete) {
-      const heard = new Map(run.heard).set(rank, this.isWhole);
-      writer.history.endConnections(connections.giveUp(claims, rank, heard, run.id));
-    }
-    writer.finish();
+    const { resource } = list;
+    const claims = this.#reading.claims();
+    const isSure = result.kind === 'incremental' || result.verdict.isProven;
+    const isWhole = result.kind === 'full' && isSure && this.#reading.isComplete;
+    if (isSure && !isWhole && connections.needsWhole(resource, claims, writer.releasedMentions()))
+      return `a connection may have another name in ${resource}, which only all of its pages tell`;
+    writer.history.endConnections(connections.hear(resource, claims, isWhole, run.id));
+    const missing = connections.missing();
+    if (missing !== undefined)
+      throw new MirrorAlteredError(
+        `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
+      );
+    return null;
   }
 
   #writeRejections({ kind, firstPageNo, pageSize }: ListResult): void {
@@ -242,10 +232,6 @@ export class ListWriter {
       checksum: sum.toString(),
     };
   }
-}
-
-function isProven({ verdict }: FullResult): boolean {
-  return verdict.isProven;
 }
 
 function again(reason: string): Written {

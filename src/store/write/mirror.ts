@@ -24,7 +24,9 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertWhole } from '../file/whole.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
+import { EndedVersions } from './history.ts';
 import type { CurrentRun } from './list-context.ts';
 import { SqliteListMirror } from './list-mirror.ts';
 import { pruneHistory } from './prune-history.ts';
@@ -132,7 +134,7 @@ export class SqliteMirror implements Mirror {
     const { startedAt, baseUrl } = start;
     const addressesKeptMs = addressesKeptTimes * (options.fullEveryMs || fullEveryMsUsual);
     const { signal } = options;
-    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal, prepare, heard: new Map() };
+    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal, prepare };
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
@@ -197,7 +199,13 @@ export class SqliteMirror implements Mirror {
     if (error?.code === diskFull) this.#isDiskFull = true;
     const { id, isDry } = this.#current;
     if (isDry) return null;
-    return this.#write(transaction => this.#records.end(transaction, id, status, completedAt, error));
+    return this.#write(transaction => {
+      const { sqlite } = transaction;
+      // Every list has said by now which connections it refers to.
+      const unreferenced = new ConnectionTable(sqlite).removeUnreferenced();
+      new EndedVersions(sqlite, id).endConnections(unreferenced);
+      return this.#records.end(transaction, id, status, completedAt, error);
+    });
   }
 
   /**

@@ -1,6 +1,13 @@
-import { arrayFields, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  type Scalar,
+  scalarFields,
+  timeIndexOf,
+} from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { MirrorAlteredError } from '../../errors.ts';
+import { compareTimes } from '../tables/connection-claims.ts';
+import type { ReleasedMention } from '../tables/connection-names.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
 import { History } from './history.ts';
@@ -22,20 +29,19 @@ export class RowWriter {
   /** M as it is now. */
   readonly sum = new Sum();
   readonly #table: ListTable;
-  readonly #connections: ConnectionTable;
   readonly #runId: number;
   readonly #references: References;
-  /** Connections that a row referred to before and may not any more. */
-  readonly #released = new Set<number>();
+  readonly #timeAt: number;
+  readonly #released = new Map<number, string | null>();
 
   constructor({ sqlite }: OpenTransaction, { table, connections, runId, sum }: RowWriterOptions) {
     const { list } = table;
     this.#table = table;
-    this.#connections = connections;
     this.#runId = runId;
     this.history = new History(sqlite, list, connections, runId);
     this.sum.addSum(sum);
     this.#references = new References(list);
+    this.#timeAt = timeIndexOf(list);
   }
 
   /** Inserts a record and returns its row's id. */
@@ -77,22 +83,19 @@ export class RowWriter {
     }
   }
 
-  /**
-   * Removes the connections that nothing refers to any more; to be called when all rows are written.
-   *
-   * @throws MirrorAlteredError if a reference is broken then: another program took away what it leads to.
-   */
-  finish(): void {
-    this.history.endConnections(this.#connections.removeUnreferenced(this.#released));
-    const missing = this.#connections.missing();
-    if (missing !== undefined)
-      throw new MirrorAlteredError(`Records refer to connection ${missing}, which has no row`);
+  /** The connections to which rows referred that were removed or updated, each with the newest time of these. */
+  *releasedMentions(): Generator<ReleasedMention> {
+    for (const [id, time] of this.#released) yield { id, time };
   }
 
   /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
   #release(row: StoredRow): void {
     this.sum.subtractHex(row.content);
-    for (const id of this.#references.of(row)) this.#released.add(id);
+    const time = this.#timeAt < 0 ? null : (row.record.scalars[this.#timeAt] as string | null);
+    for (const id of this.#references.of(row)) {
+      const known = this.#released.get(id);
+      if (known === undefined || compareTimes(time, known) > 0) this.#released.set(id, time);
+    }
   }
 }
 

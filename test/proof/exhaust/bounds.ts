@@ -13,6 +13,21 @@ export interface NamedBound extends Bound {
   readonly isGrowth?: boolean;
 }
 
+/**
+ * What is played if plain readings have to agree, in a list whose order nobody sees. Such a rule can be wrong: a record that moves, or
+ * changes that fall in step with two readings, hide from both.
+ */
+export const plainBounds: readonly NamedBound[] = (['one size', 'two sizes'] as const).map(plain => ({
+  ...base,
+  order: 'unseen',
+  name: `plain readings by ${plain}`,
+  plain,
+  largest: 2,
+  recordsMin: 3,
+  recordsMax: 4,
+  changesMax: 2,
+}));
+
 const wrongServices: readonly SmallQuirk[] = [
   'filter',
   'filtered total',

@@ -140,6 +140,10 @@ describe('windows that lie side by side', () => {
     const other = answerWith({ index: 1, size: 30 }, itemsOf([15.5, 20, 60]), 33);
     const windows = [long, other].flatMap(answer => windowOf(answer, false, 'up', 'id') ?? []);
     expect(chainsOf(windows, 'id', madeItems)).toHaveLength(1);
+    // A page that was not read shows only its edges.
+    expect(chainsOf(windows, 'id', answer => (answer === long ? null : madeItems(answer)))).toHaveLength(2);
+    // Two that were not read are known: the mirror's rows are their records.
+    expect(chainsOf(windows, 'id', () => null)).toHaveLength(1);
   });
 
   describe('if they are known and were not read', () => {

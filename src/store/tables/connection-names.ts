@@ -1,0 +1,141 @@
+import type Database from 'better-sqlite3';
+import { lists, type ResourceName } from '../../contract/lists.ts';
+import { type ConnectionClaim, ConnectionClaims, compareTimes } from './connection-claims.ts';
+import { columnsOf, type Said, saidIn } from './connection-columns.ts';
+
+/** A connection to which a row referred before it was removed or updated. */
+export interface ReleasedMention {
+  readonly id: number;
+  /** The time of the record in that row, as the service sent it; null in lists without a time. */
+  readonly time: string | null;
+}
+
+/** What a list gives to a connection. */
+interface Given extends Said {
+  /** The time of the record that gave the name. */
+  readonly namedAt: string | null;
+}
+
+/** The lists in the order in which their names count. */
+const rank = `CASE resource ${lists
+  .map(({ resource, connectionNameRank }) => `WHEN '${resource}' THEN ${connectionNameRank}`)
+  .join(' ')} END`;
+const resources = lists.map(({ resource }) => `'${resource}'`).join(', ');
+
+/** What each list says of each connection that it mentions, by prepared statements. */
+export class ConnectionNames {
+  readonly #sqlite: Database.Database;
+  readonly #read: Database.Statement<[string, number], Given>;
+  readonly #write: Database.Statement;
+  readonly #remove: Database.Statement;
+  readonly #mentionedBy: Database.Statement<[string], number>;
+  readonly #givenTo: Database.Statement<[number], Said>;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#read = sqlite.prepare(
+      `SELECT name, _extra AS extra, named_at AS namedAt FROM _connection_names
+       WHERE resource = ? AND connection_id = ?`,
+    );
+    this.#write = sqlite.prepare(
+      `INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET name = excluded.name, _extra = excluded._extra, named_at = excluded.named_at
+       WHERE (name, _extra, named_at) IS NOT (excluded.name, excluded._extra, excluded.named_at)`,
+    );
+    this.#remove = sqlite.prepare('DELETE FROM _connection_names WHERE resource = ? AND connection_id = ?');
+    this.#mentionedBy = sqlite
+      .prepare<[string], number>('SELECT connection_id FROM _connection_names WHERE resource = ?')
+      .pluck();
+    this.#givenTo = sqlite.prepare(
+      `SELECT name, _extra AS extra FROM _connection_names
+       WHERE resource IN (${resources}) AND connection_id = ? ORDER BY ${rank} DESC`,
+    );
+  }
+
+  /** What the lists together say of a connection: the name and the further fields are each from the first list that gives any. */
+  believedOf(id: number): Said {
+    const given = this.#givenTo.all(id).map(saidIn);
+    const name = given.find(each => each.name !== null)?.name ?? null;
+    const extra = given.find(each => each.extra !== null)?.extra ?? null;
+    return { name, extra };
+  }
+
+  /**
+   * Notes what a list says.
+   *
+   * @param isWhole whether the claims are all that the list says: they then replace what was noted. Otherwise newer ones are added.
+   * @returns the connections of which something was said, or is said no more.
+   */
+  note(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean): Set<number> {
+    const ids = new Set<number>();
+    for (const claim of claims) {
+      const known = isWhole ? undefined : this.#given(resource, claim.id);
+      const { extra, name, namedAt } = known === undefined ? givenBy(claim) : withNewer(known, claim);
+      const columns = columnsOf({ name, extra });
+      this.#write.run(resource, claim.id, columns.name, columns.extra, namedAt);
+      ids.add(claim.id);
+    }
+    if (!isWhole) return ids;
+    for (const id of this.#mentionedBy.all(resource)) {
+      if (ids.has(id)) continue;
+      this.#remove.run(resource, id);
+      ids.add(id);
+    }
+    return ids;
+  }
+
+  /** As `ConnectionTable.needsWhole`. */
+  needsWhole(resource: ResourceName, claims: ConnectionClaims, released: Iterable<ReleasedMention>): boolean {
+    const all = new ConnectionClaims();
+    for (const { id, time } of released) all.offer({ id, name: null, extra: null }, time);
+    all.join(claims);
+    return [...all].some(claim => {
+      const given = this.#given(resource, claim.id);
+      return given !== undefined && !(isNameSettled(claim, given) && isExtraSettled(claim, given));
+    });
+  }
+
+  /** Removes what is noted of connections that have no row any more. */
+  removeOfGone(): void {
+    this.#sqlite.exec(
+      'DELETE FROM _connection_names WHERE connection_id NOT IN (SELECT id FROM connections)',
+    );
+  }
+
+  removeAll(): void {
+    this.#sqlite.exec('DELETE FROM _connection_names');
+  }
+
+  #given(resource: ResourceName, id: number): Given | undefined {
+    const row = this.#read.get(resource, id);
+    return row && { ...saidIn(row), namedAt: row.namedAt };
+  }
+}
+
+function givenBy({ name, extra, time }: ConnectionClaim): Given {
+  return { name, extra, namedAt: name === null ? null : time };
+}
+
+/** What is known, with what a claim gives that is not older than the known name. */
+function withNewer(known: Given, claim: ConnectionClaim): Given {
+  const isName = claim.name !== null && compareTimes(claim.time, known.namedAt) >= 0;
+  const isExtra =
+    claim.extra !== null && (known.extra === null || compareTimes(claim.extraTime, known.namedAt) >= 0);
+  return {
+    name: isName ? claim.name : known.name,
+    namedAt: isName ? claim.time : known.namedAt,
+    extra: isExtra ? claim.extra : known.extra,
+  };
+}
+
+/** No record that was read can be the one that gave the name, or the name is given again, or a newer one is. */
+function isNameSettled({ name, time, lastTime }: ConnectionClaim, given: Given): boolean {
+  if (given.name === null || compareTimes(lastTime, given.namedAt) < 0) return true;
+  const age = compareTimes(time, given.namedAt);
+  return name !== null && (age > 0 || (age === 0 && name === given.name));
+}
+
+/** Nobody knows which record gave the further fields, so they have to be given again. */
+function isExtraSettled({ extra }: ConnectionClaim, given: Given): boolean {
+  return given.extra === null || extra === given.extra;
+}
