@@ -25,8 +25,8 @@ export interface PageRequests {
   readonly firstPageNo: number;
   /** The size of pages that the service has served; another one may be refused. */
   readonly servedSize: number;
-  /** Whether to send `pageSize` at all. */
-  readonly sendsSize: boolean;
+  /** Whether to send that size: not if the service refused the one that was wished for, and this is its default. */
+  readonly sendsServedSize: boolean;
   /** Tells whether items with that digest need no parsing. */
   readonly isKnown: (digest: string) => boolean;
   readonly signal: AbortSignal;
@@ -116,29 +116,37 @@ async function getPage<Ask extends PageAsk>(requests: PageRequests, ask: Ask): P
   try {
     return { ask, page: await request(requests, ask), isSizeRefused: false };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const isNoPage = error.code === 'not_found' || error.code === 'refused' || error.isBare;
-    if (!isNoPage) throw error;
-    const isPast = ask.isBeyond || (await isPastEnd(requests, ask));
-    if (isPast) return { ask, page: null, isSizeRefused: false };
-    if (ask.size !== requests.servedSize && error.code !== 'not_found' && !error.isBare)
-      return { ask, page: null, isSizeRefused: true };
-    if (error.code !== 'not_found') throw error;
-    return { ask, page: null, isSizeRefused: ask.size !== requests.servedSize };
+    if (!isNoPage(error)) throw error;
+    if (ask.isBeyond) return { ask, page: null, isSizeRefused: false };
+    // The list may have become shorter, or the service may not serve that size: its first page tells.
+    const first = await firstOfSize(requests, ask.size);
+    const isPast = first !== null && ask.index * ask.size >= first.pagination.totalRecordCount;
+    const isOtherSize = ask.size !== requests.servedSize;
+    if (!isPast && !isOtherSize && error.code !== 'not_found') throw error;
+    return { ask, page: null, isSizeRefused: first === null };
   }
 }
 
-/** Whether the list has become so short that there is no such page any more, by its first one. */
-async function isPastEnd(requests: PageRequests, { index, size }: PageAsk): Promise<boolean> {
-  if (index === 0) return false;
-  const { pagination } = await request(requests, { index: 0, size: requests.servedSize, isBeyond: false });
-  return index * size >= pagination.totalRecordCount;
+/** Whether an error may say that there is no such page; past the end, some services refuse the request, or say nothing. */
+function isNoPage(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError)) return false;
+  return error.code === 'not_found' || error.code === 'refused' || error.isBare;
+}
+
+/** The first page of a size; null if the service does not serve that size. */
+async function firstOfSize(requests: PageRequests, size: number): Promise<Page | null> {
+  try {
+    return await request(requests, { index: 0, size, isBeyond: false });
+  } catch (error) {
+    if (isNoPage(error) && size !== requests.servedSize) return null;
+    throw error;
+  }
 }
 
 function request(
-  { source, list, firstPageNo, sendsSize, isKnown, signal }: PageRequests,
+  { source, list, firstPageNo, servedSize, sendsServedSize, isKnown, signal }: PageRequests,
   { index, size, isBeyond }: PageAsk,
 ): Promise<Page> {
-  const pageSize = sendsSize ? size : null;
+  const pageSize = sendsServedSize || size !== servedSize ? size : null;
   return source.getPage(list, { pageNo: firstPageNo + index, pageSize, isBeyond }, signal, isKnown);
 }

@@ -20,8 +20,8 @@ export interface Envelope {
 export interface FirstPage {
   readonly page: Page;
   readonly envelope: Envelope;
-  /** Whether the service heeds `pageSize`; if it refused it, it is left out. */
-  readonly sendsSize: boolean;
+  /** Whether to send the page size; not if the service refused the one that was wished for, and sent pages of its default. */
+  readonly sendsServedSize: boolean;
   /** Pages that came before this one, by which its size was found. */
   readonly tried: readonly Page[];
 }
@@ -72,11 +72,11 @@ function isRefusalOfSize(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
 }
 
-function describe(page: Page, sendsSize: boolean, tried: readonly Page[]): FirstPage {
+function describe(page: Page, sendsServedSize: boolean, tried: readonly Page[]): FirstPage {
   const { pageNo, pageCount, totalRecordCount } = page.pagination;
   return {
     page,
-    sendsSize,
+    sendsServedSize,
     tried,
     envelope: { firstPageNo: pageNo, pageSize: sizeOf(page), pageCount, totalRecordCount },
   };

@@ -136,7 +136,7 @@ export interface ListMirror {
   /** Reads a page: compares its records with the rows, and writes those that are new. */
   read(page: Page, address: PageAddress, signal: AbortSignal): Promise<PageReading>;
   /** The keys of the rows that would go if a second answer showed the same; NaN if a row has none. */
-  keysToConfirm(verdict: Verdict): Float64Array;
+  keysToConfirm(verdict: Verdict, signal: AbortSignal): Promise<Float64Array>;
   /**
    * Forgets every shortcut of the list, and what this run has read of it.
    *

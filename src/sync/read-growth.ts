@@ -46,7 +46,7 @@ export async function readGrowth(task: OpenList): Promise<GrowthReading | null> 
     const ask = requests.send();
     if (ask === null) return null;
     const asked = { ...ask, isBeyond: true };
-    const pages = { source, list, signal, firstPageNo, servedSize: pageSize, sendsSize: true };
+    const pages = { source, list, signal, firstPageNo, servedSize: pageSize, sendsServedSize: true };
     let isSent = false;
     const next = () => {
       if (isSent) return null;

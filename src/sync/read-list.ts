@@ -124,7 +124,7 @@ class ListReader {
   readonly #course: Course | PlainCourse;
   readonly #isTrusting: boolean;
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
-  isOneSize: boolean;
+  isOneSize = false;
   #round = 1;
 
   constructor(
@@ -139,7 +139,6 @@ class ListReader {
     this.#progress = progress;
     this.#course = course;
     this.#isTrusting = isTrusting;
-    this.isOneSize = !first.sendsSize;
     if (course instanceof PlainCourse) task.listMirror.beginRound();
   }
 
@@ -152,12 +151,12 @@ class ListReader {
 
   async readAll(): Promise<void> {
     const { source, list, signal, observer, listMirror } = this.#task;
-    const { envelope, sendsSize } = this.#first;
+    const { envelope, sendsServedSize } = this.#first;
     const requests = {
       source,
       list,
       signal,
-      sendsSize,
+      sendsServedSize,
       firstPageNo: envelope.firstPageNo,
       servedSize: envelope.pageSize,
       isKnown: (digest: string) => this.#isTrusting && listMirror.isKnown(digest),
@@ -174,7 +173,7 @@ class ListReader {
     let isLookExhausted = false;
     for (;;) {
       const verdict = this.#course.verdict as Verdict;
-      const keys = listMirror.keysToConfirm(verdict);
+      const keys = await listMirror.keysToConfirm(verdict, this.#task.signal);
       if (keys.length === 0) break;
       if (this.isOneSize || !this.#course.lookAgain(keys)) {
         isLookExhausted = true;

@@ -46,7 +46,14 @@ describe.concurrent('the mirror is exact where', () => {
     scene.service.lists['document-exports'].splice(40, 1);
     scene.service.lists['document-exports'].push(documentExport(900));
     const second = await scene.sync();
-    expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+    if (options.order === undefined) {
+      expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+    } else {
+      // Nobody sees that order, so a record goes only if two runs do not show it.
+      expect(second.of('document-exports')).toMatchObject({ completeness: 'unproven', inserted: 1, undecided: 1 });
+      const third = await scene.sync();
+      expect(third.of('document-exports')).toMatchObject({ completeness: 'proven', removed: 1 });
+    }
     expectExactMirror(scene.database, scene.service);
   });
 
@@ -131,22 +138,13 @@ describe.concurrent('the mirror is exact where', () => {
     },
   );
 
-  test('the list grows while its end is looked at, which costs no further reading', async () => {
-    await using scene = await setScene({ maxPageSize: 20, beyond: 'last' });
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, recordsSeen: 130 });
-    const looks: (number | null)[] = [];
-    scene.service.onRequest = ({ resource, pageSize }) => {
-      if (resource !== 'document-exports' || pageSize !== 10) return;
-      if (looks.push(pageSize) === 1) scene.service.lists[resource].push(documentExport(900));
-    };
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ completeness: 'proven', walks: 1 });
-    expect(looks).toEqual([10, 10]);
-  });
-
-  test('a small list takes its page and its end, twice in a first sync and once where nothing changed', async () => {
+  test('a list on one page that is not full takes one request, and a second one before a record goes', async () => {
     await using scene = await setScene();
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 2, requests: 4 });
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 2 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 1 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 1 });
+    scene.service.lists['document-exports'].splice(3, 1);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ requests: 2, removed: 1 });
+    expectExactMirror(scene.database, scene.service);
   });
 
   test('connections, texts and arrays are null or missing', async () => {
@@ -212,8 +210,8 @@ describe.concurrent('the mirror is exact where', () => {
   test.each(['bare', 'empty'])('past the end an answer reports an error and is %s', async kind => {
     await using scene = await setScene({ maxPageSize: 20 }, { exports: 40 });
     const pagination = { pageCount: 2, pageNo: 3, pageSize: 20, totalRecordCount: 40 };
-    scene.service.options.rawBody = (resource, pageNo) =>
-      resource === 'document-exports' && pageNo > 2
+    scene.service.options.rawBody = (resource, pageNo, pageSize) =>
+      resource === 'document-exports' && (pageNo - 1) * Number(pageSize ?? 20) >= 40
         ? JSON.stringify({ items: [], ...(kind === 'empty' && { pagination }), error: 'no such page' })
         : undefined;
     const synced = await scene.sync('--page-size', '20');
@@ -244,6 +242,8 @@ describe.concurrent('the mirror is exact where', () => {
       updated: 0,
     });
     exports.splice(6, 1);
+    // They are in no visible order, so one goes only if two runs do not show it.
+    expect(await scene.sync()).toMatchObject({ code: 3 });
     expect(await scene.sync()).toMatchObject({ code: 0 });
     expectExactMirror(scene.database, scene.service);
     exports.push(documentExport(6), documentExport(6));

@@ -145,10 +145,21 @@ export class PlainCourse {
     if (windows?.isProven) {
       this.#windows = windows;
       this.#verdict = verdictByKey(windows);
-    } else if (doAgree(before, result)) {
-      this.#verdict = { rule: 'agreement', isProven: true, isConfirmed: true };
+    } else if (result.kind === 'complete' && this.#doAgree(before, result)) {
+      this.#verdict = { rule: 'agreement', isProven: true, isConfirmed: true, repeated: result.repeated };
     } else if (this.#readings.length < readingsMax) this.#begin();
     else this.#verdict = { rule: 'agreement', isProven: false, ...this.#failure(result) };
+  }
+
+  /**
+   * Whether two readings agree. If a record is on two pages, an order that is not stable may show it twice and hide another one: then
+   * three have to agree, not all cut alike.
+   */
+  #doAgree(before: PlainResult | undefined, now: PlainResult & { readonly kind: 'complete' }): boolean {
+    if (!haveSame(before, now)) return false;
+    if (now.repeated.length === 0) return true;
+    if (this.#hasOneSize) return false; // guard: records on two pages
+    return haveSame(this.#results.at(-3), now);
   }
 
   #weighLook(): void {
@@ -169,7 +180,12 @@ export class PlainCourse {
   #failure(last: PlainResult): { reason: string; isPageNoIgnored: boolean } {
     const [before, newest] = this.#readings.slice(-2) as [PlainReading, PlainReading];
     const isPageNoIgnored = before.isAlike && newest.isAlike && this.#results.every(isContradicted);
-    const why = last.kind === 'contradicted' ? last.reason : 'two readings differ';
+    const why =
+      last.kind === 'contradicted'
+        ? last.reason
+        : last.repeated.length > 0
+          ? 'records that are the same are on two pages'
+          : 'two readings differ';
     return { reason: `${this.#options.reason}; ${why}`, isPageNoIgnored };
   }
 }
@@ -179,7 +195,7 @@ function isContradicted({ kind }: PlainResult): boolean {
 }
 
 /** Whether two readings have the same records, whatever their pages are. */
-function doAgree(before: PlainResult | undefined, now: PlainResult): boolean {
+function haveSame(before: PlainResult | undefined, now: PlainResult): boolean {
   if (before?.kind !== 'complete' || now.kind !== 'complete') return false;
   return before.count === now.count && before.sum.equals(now.sum); // guard: two readings agree
 }

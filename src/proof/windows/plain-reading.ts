@@ -1,4 +1,4 @@
-import { Sum } from '../../contract/sum.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
 import { checkTotal } from './end.ts';
 import type { Identity, ItemsOf, PageAddress, PageAnswer } from './page.ts';
 import { RecordTable } from './record-table.ts';
@@ -6,9 +6,22 @@ import { RecordTable } from './record-table.ts';
 /** Pages beyond the total that are asked for while they come full. */
 const pagesBeyondMax = 20;
 
+/** Records that are the same in every field. */
+export interface RepeatedRecord {
+  /** 16 bytes. */
+  readonly content: Uint8Array;
+  readonly count: number;
+}
+
 /** What a reading by pages of one size comes to. */
 export type PlainResult =
-  | { readonly kind: 'complete'; readonly count: number; readonly sum: Sum }
+  | {
+      readonly kind: 'complete';
+      readonly count: number;
+      readonly sum: Sum;
+      /** The records that are on more than one page, as often as the reading has them. */
+      readonly repeated: readonly RepeatedRecord[];
+    }
   | { readonly kind: 'contradicted'; readonly reason: string };
 
 /** One reading of a list by pages of one size that do not overlap, from the first one to one beyond the last. */
@@ -61,11 +74,13 @@ export class PlainReading {
   /** What the reading comes to, when all of it has arrived. */
   result(identity: Identity, itemsOf: ItemsOf): PlainResult {
     const answers = [...this.#answers.values()].sort((a, b) => a.index - b.index);
-    const reason = this.#otherReason ?? this.#contradiction(answers) ?? repeats(answers, identity, itemsOf);
-    if (reason !== null) return { kind: 'contradicted', reason };
+    const reason = this.#otherReason ?? this.#contradiction(answers);
+    const repeated = reason === null ? repeatsIn(answers, identity, itemsOf) : [];
+    if (reason !== null || typeof repeated === 'string')
+      return { kind: 'contradicted', reason: reason ?? String(repeated) };
     const sum = new Sum();
     for (const answer of answers) if (this.#isInside(answer)) sum.addSum(answer.summary.sum);
-    return { kind: 'complete', count: sum.count, sum };
+    return { kind: 'complete', count: sum.count, sum, repeated };
   }
 
   #page(): PageAddress {
@@ -97,26 +112,35 @@ export class PlainReading {
   #isOldPage({ index, summary }: PageAnswer): boolean {
     return this.#answers
       .values()
-      .some(other => other.index < index && other.summary.digest === summary.digest);
+      .some(other => other.index < index && other.summary.sum.equals(summary.sum));
   }
 }
 
-/** Why the records can't be told apart, if one is on two pages; identical ones on one page are counted. */
-function repeats(answers: readonly PageAnswer[], identity: Identity, itemsOf: ItemsOf): string | null {
+/** The records that are on more than one page; why the list contradicts itself, if an id is in it twice. */
+function repeatsIn(
+  answers: readonly PageAnswer[],
+  identity: Identity,
+  itemsOf: ItemsOf,
+): RepeatedRecord[] | string {
   const records = new RecordTable(identity);
-  const pageOf: number[] = [];
+  const seen: { page: number; count: number; isOnTwo: boolean; content: Uint8Array }[] = [];
   for (const answer of answers) {
     if (answer.index * answer.size >= answer.total) continue;
     const items = itemsOf(answer);
     if (items === null) return 'a page was not read';
     for (let at = 0; at < answer.summary.count; at++) {
       const number = records.numberOf(items, at);
-      const isTwice = pageOf[number] !== undefined && (identity === 'id' || pageOf[number] !== answer.index);
-      if (isTwice && identity === 'id' && !Number.isNaN(items.keys[at]))
+      const known = seen[number];
+      if (known === undefined) {
+        const content = items.contents.subarray(at * contentBytes, (at + 1) * contentBytes);
+        seen[number] = { page: answer.index, count: 1, isOnTwo: false, content };
+        continue;
+      }
+      if (identity === 'id' && !Number.isNaN(items.keys[at]))
         return `id ${items.keys[at]} is in the list twice`;
-      if (isTwice && pageOf[number] !== answer.index) return 'records that are the same are on two pages';
-      pageOf[number] = answer.index;
+      known.count++;
+      known.isOnTwo ||= known.page !== answer.index;
     }
   }
-  return null;
+  return seen.filter(({ isOnTwo }) => isOnTwo).map(({ content, count }) => ({ content, count }));
 }

@@ -2,6 +2,7 @@ import { type Chain, chainsOf, openRanges } from './cover.ts';
 import { countedAnswers, endingAnswers } from './end.ts';
 import { type Direction, directionOf, isInverted, type LearntOrder } from './order.ts';
 import type { Identity, ItemsOf, PageAnswer } from './page.ts';
+import type { RepeatedRecord } from './plain-reading.ts';
 import { type KeyRange, keysOf, type Window, windowOf } from './window.ts';
 
 /** What the answers of a run come to. */
@@ -15,7 +16,13 @@ export type Verdict =
    */
   | { readonly rule: 'overlap'; readonly isProven: true; readonly isConfirmed: boolean }
   /** Two complete readings agree. A row that is not shown may go only if the last run showed it gone, too. */
-  | { readonly rule: 'agreement'; readonly isProven: true; readonly isConfirmed: true }
+  | {
+      readonly rule: 'agreement';
+      readonly isProven: true;
+      readonly isConfirmed: true;
+      /** Records that are on more than one page, and how often the list has them. */
+      readonly repeated: readonly RepeatedRecord[];
+    }
   /** Windows prove nothing here: two complete readings have to agree, and did not, or were not made yet. */
   | {
       readonly rule: 'agreement';

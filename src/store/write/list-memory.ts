@@ -113,7 +113,13 @@ export class ListMemory {
 
   /** Forgets what pages came to; that they were used is still known. */
   forgetPages(): void {
-    const rows = this.#pageRows().filter(({ digest }) => digest !== null);
+    const all = this.#pageRows();
+    const remove = this.#sqlite.prepare(
+      'DELETE FROM _pages WHERE resource = ? AND page_size = ? AND page_index = ?',
+    );
+    for (const row of all)
+      if (!this.#checkOf(row).equals(row.check)) remove.run(this.#resource, row.pageSize, row.pageIndex);
+    const rows = all.filter(row => row.digest !== null && this.#checkOf(row).equals(row.check));
     const write = this.#sqlite.prepare(
       `UPDATE _pages SET digest = NULL, summary = NULL, "check" = ? WHERE resource = ? AND page_size = ? AND page_index = ?`,
     );

@@ -23,6 +23,7 @@ import { type KnownPage, ListMemory, type ListState, nothingLearnt } from './lis
 import { ListReading } from './list-reading.ts';
 import { ListRows } from './list-rows.ts';
 import { ListWriter } from './list-writer.ts';
+import { settleRepeats } from './repeated-records.ts';
 import { fatesOf } from './row-fates.ts';
 import { UnshownRows } from './unshown-rows.ts';
 
@@ -114,7 +115,8 @@ export class SqliteListMirror implements ListMirror {
     }
   }
 
-  keysToConfirm(verdict: Verdict): Float64Array {
+  async keysToConfirm(verdict: Verdict, signal: AbortSignal): Promise<Float64Array> {
+    await this.#settleRepeats(verdict, signal);
     this.#settleEdits(null);
     const unshown = this.#unshown.all();
     const fates = fatesOf(verdict, unshown, {
@@ -174,6 +176,13 @@ export class SqliteListMirror implements ListMirror {
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;
     return rows;
+  }
+
+  /** Shows as many rows of records that are on several pages as the list has, and inserts those that are missing. */
+  async #settleRepeats(verdict: Verdict, signal: AbortSignal): Promise<void> {
+    if (verdict.rule !== 'agreement' || !verdict.isProven || verdict.repeated.length === 0) return;
+    const rows = this.#reading.rows ?? (await this.#begin(signal));
+    settleRepeats(this.#context.table, rows, this.#reading, verdict.repeated);
   }
 
   #settleEdits(total: number | null): void {

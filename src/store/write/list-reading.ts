@@ -84,11 +84,16 @@ export class ListReading {
     if (this.#shown.add(row)) this.#shownSum.add(content);
   }
 
+  /** Notes that a row is shown, be it one that the run has inserted or one that was there before. */
+  showAgain(row: number, content: Uint8Array): void {
+    if (!this.#shown.has(row)) this.startSum.add(content);
+    this.show(row, content);
+  }
+
   /** Notes that a row is shown that was there before the run. */
   #showKnown(row: number, record: MirrorRecord): void {
     // A row that the run has inserted is shown already.
-    if (!this.#shown.has(row)) this.startSum.add(record.content);
-    this.show(row, record.content);
+    this.showAgain(row, record.content);
     this.#noteNewest(row, record);
   }
 

@@ -1,5 +1,6 @@
 import type { MirrorRecord } from '../../contract/record.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import type { NewRecord } from '../tables/list-table.ts';
 import type { ListContext } from './list-context.ts';
 import { FreshRows, IndexedRows, type RowFinder } from './row-finder.ts';
 import { RowWriter } from './row-writer.ts';
@@ -36,6 +37,11 @@ export class ListRows {
     if (this.#indexes.length === 0) return;
     for (const sql of this.#indexes.splice(0)) this.transaction.sqlite.exec(sql);
     this.#finder = new IndexedRows(this.#context.table);
+  }
+
+  /** Inserts a record so many times, and returns its rows. */
+  insertCopies(record: NewRecord, count: number): number[] {
+    return Array.from({ length: count }, () => this.writer.insert(record));
   }
 
   /** Inserts records that the list has not, and returns their rows. */

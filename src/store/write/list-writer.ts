@@ -206,7 +206,8 @@ export class ListWriter {
     const newest = this.#newest();
     const isOrdered = order === 'up' || order === 'down';
     const areFew = newest.newestRows.length > 0 && newest.newestRows.length <= newestRowsMax;
-    const canGrow = isSure && isOrdered && verdict.rule === 'key' && areFew;
+    const isLong = this.#rows.writer.sum.count > pagesAlwaysInFull * pageSize;
+    const canGrow = isSure && isOrdered && verdict.rule === 'key' && areFew && isLong;
     const growth = canGrow ? { sweptAt: readAt, firstPageNo, pageSize, ...newest } : null;
     memory.writeState(run.id, { ...nothingLearnt, order, waiting: this.#waiting, growth });
   }
@@ -237,6 +238,9 @@ export class ListWriter {
 function again(reason: string): Written {
   return { kind: 'again', reason };
 }
+
+/** A list of so few pages is always read in full: it costs little, and shows every change. */
+const pagesAlwaysInFull = 10;
 
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
