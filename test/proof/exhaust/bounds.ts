@@ -24,6 +24,23 @@ const wrongServices: readonly SmallQuirk[] = [
 ];
 
 /**
+ * What is played if plain readings have to agree, in a list whose order nobody sees. Such a rule can be wrong: changes that fall in step
+ * with both readings hide a record from both. Within these bounds that does not happen.
+ */
+export const plainBounds: readonly NamedBound[] = (['one size', 'two sizes'] as const).flatMap(plain => {
+  const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax: 4 } as const;
+  return [
+    { ...plainly, name: `plain readings by ${plain}`, changesMax: 2 },
+    ...wrongServices.map(quirk => ({
+      ...plainly,
+      name: `plain readings by ${plain}, ${quirk}`,
+      quirk,
+      changesMax: 1,
+    })),
+  ];
+});
+
+/**
  * What is played. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one direction. Where
  * keys repeat, pages have to overlap by two records, and no plan of pages of one to three does that: there any pages are asked for.
  * The number of the first page is only its name, so both are one world. What becomes of a row depends on no other row, so a mirror

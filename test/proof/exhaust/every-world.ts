@@ -19,6 +19,8 @@ export interface Bound {
   readonly recordsMax: number;
   readonly changesMax: number;
   readonly underWayMax: number;
+  /** If it is given, plain readings have to agree, and no windows are looked at. */
+  readonly plain?: 'one size' | 'two sizes';
   /** If it is given, every sequence of so many pages is asked for instead of what docmirror would ask for. */
   readonly anyPages?: number;
 }
@@ -129,7 +131,7 @@ const deadKeys = [128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 179
 export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = false): Count {
   const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
   for (const records of listsOf(bound)) {
-    const pages = new Pages(core, identityOf(bound.order));
+    const pages = new Pages(core, identityOf(bound.order), bound.plain !== undefined);
     const choices = new Choices();
     do {
       const world = new SmallWorld({ ...bound, records }, choices);

@@ -1,3 +1,4 @@
+import type { CourseOptions } from '../../../src/proof/windows/course.ts';
 import type { LearntOrder } from '../../../src/proof/windows/order.ts';
 import type { Identity, PageAddress, PageAnswer } from '../../../src/proof/windows/page.ts';
 import type { Verdict } from '../../../src/proof/windows/verdict.ts';
@@ -56,6 +57,8 @@ export interface NightOptions {
   readonly overlap?: number;
   readonly underWayMax: number;
   readonly isUsed: (address: PageAddress) => boolean;
+  /** In the place of windows: plain readings that have to agree, by pages of one size or of two. */
+  readonly plain?: 'one size' | 'two sizes';
   /** In the place of a course that asks for what it needs: one that asks for given pages. */
   readonly script?: readonly PageAddress[];
 }
@@ -78,9 +81,7 @@ export function playNight(
     hasTwins,
     itemsOf: (answer: PageAnswer) => pages.make(served.get(answer) ?? []).items,
   };
-  const { script } = options;
-  const course =
-    script === undefined ? new core.Course(courseOptions) : new ScriptedCourse(core, courseOptions, script);
+  const course = courseOf(core, courseOptions);
   const read = () => {
     const underWay: ReturnType<typeof course.next>[] = [];
     for (;;) {
@@ -123,6 +124,13 @@ export function playNight(
     waiting,
     isProven: verdict.isProven && undecided === 0,
   };
+}
+
+function courseOf(core: typeof Core, options: NightOptions & CourseOptions) {
+  const { plain, script } = options;
+  if (script !== undefined) return new ScriptedCourse(core, options, script);
+  if (plain === undefined) return new core.Course(options);
+  return new core.PlainCourse({ ...options, hasOneSize: plain === 'one size', reason: 'it is to be plain' });
 }
 
 /** What the answers show: of each content how many at most, or of each id the newest content. */
@@ -175,9 +183,7 @@ function rowsGone(
     const isOutside = (ranges: readonly KeyRange[]) => !ranges.some(range => core.isIn(key, range));
     const isSpokenOf = verdict.rule === 'key' ? isOutside(verdict.open) : verdict.isProven;
     const isConfirmed =
-      verdict.rule === 'key'
-        ? isOutside(verdict.unconfirmed)
-        : verdict.rule !== 'agreement' && verdict.isConfirmed;
+      verdict.rule === 'key' ? isOutside(verdict.unconfirmed) : verdict.isProven && verdict.isConfirmed;
     const twoRuns = core.needsTwoRuns(verdict.rule, counts.size);
     const wasGone = mirror.goneBefore.has(content);
     const facts = { known: row.count, shown, isSpokenOf, isConfirmed, needsTwoRuns: twoRuns, wasGone };

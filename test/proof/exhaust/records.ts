@@ -47,10 +47,14 @@ const emptySum = new Sum();
 export class Pages {
   readonly #core: typeof Core;
   readonly #identity: Identity;
+  readonly #hasSums: boolean;
   readonly #made = new Map<string, MadePage>();
-  constructor(core: typeof Core, identity: Identity) {
+
+  /** @param hasSums whether pages have the sums of their records; only plain readings look at them. */
+  constructor(core: typeof Core, identity: Identity, hasSums = false) {
     this.#core = core;
     this.#identity = identity;
+    this.#hasSums = hasSums;
   }
 
   make(records: readonly WorldRecord[]): MadePage {
@@ -60,7 +64,8 @@ export class Pages {
     if (known !== undefined) return known;
     if (this.#made.size > madeMax) this.#made.clear();
     const items = itemsOf(records);
-    const summary = { ...this.#core.summaryOf(items, digest, this.#identity), sum: emptySum };
+    const { sum, ...rest } = this.#core.summaryOf(items, digest, this.#identity);
+    const summary = { ...rest, sum: this.#hasSums ? sum : emptySum };
     const made = { items, summary };
     this.#made.set(digest, made);
     return made;
