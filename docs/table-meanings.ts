@@ -154,6 +154,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       unchanged: ['records that were as before', '1200'],
       rejected: ['records that could not be read; they stand in `rejected_records`', '0'],
       removals_withheld: ['records that were gone but were kept, for safety', '0'],
+      undecided: ['records of the mirror whose presence the run could not decide; they were kept', '0'],
       walks: ['how often the list was walked', '2'],
       requests: ['requests that were sent', '6'],
       retries: ['how many of them were further tries', '0'],
@@ -326,16 +327,16 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
     },
   },
-  _known_pages: {
+  _pages: {
     about:
-      'The pages of each list as the last proven sweep saw them: a page whose bytes are the same need not be read again.',
+      'The pages of each list that runs of the last days asked for. A page of the last proven full sync whose bytes are the same need not be read again.',
     columns: {
       resource: resource('the page belongs to'),
-      place: ['its place in the list, from 0', '2'],
-      digest: ["16 bytes over the page's items as received", "x'1be7…'"],
-      item_count: ['items on it', '500'],
-      sum: ['16 bytes: the sum of the contents of its items', "x'77c0…'"],
-      run_id: ['the run that proved it', '7'],
+      page_size: ['the page size that was asked for', '500'],
+      page_index: ['its place among pages of that size, from 0', '2'],
+      used_at: ['when the last run that asked for it began', '2026-08-26T09:11:58.310Z'],
+      digest: ["16 bytes over the page's items as received; null if it is not known", "x'1be7…'"],
+      summary: ['JSON: the first and last records of the page, and the sum of its contents', '[…]'],
       check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'90d1…'"],
     },
   },
