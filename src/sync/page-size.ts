@@ -37,8 +37,8 @@ export function pagesStated({
 
 /**
  * Asks for a list's first page without `pageNo`, and finds out the page size: what comes back is believed, not what was asked
- * for. A size that is refused gives way to the service's default; a size that was cut in silence is asked for by its real
- * value, so that the service counts its pages by it.
+ * for. A size that is refused gives way to the service's default. That one, and a size that was cut in silence, is asked for by its
+ * real value, so that the service counts its pages by it.
  */
 export async function getFirstPage(
   source: PageSource,
@@ -48,8 +48,10 @@ export async function getFirstPage(
 ): Promise<FirstPage> {
   const first = await getOrDefault(source, list, wanted, signal);
   const size = sizeOf(first.page);
-  if (size === first.asked || size === first.page.pagination.pageSize)
-    return describe(first.page, first.asked !== null, []);
+  // A service that refuses a size may serve smaller ones; a list on one page needs none.
+  const isKnown = first.asked === null && size >= first.page.pagination.totalRecordCount;
+  const isServed = first.asked !== null && (size === first.asked || size === first.page.pagination.pageSize);
+  if (isKnown || isServed) return describe(first.page, first.asked !== null, []);
   const again = await getOrDefault(source, list, size, signal);
   return describe(again.page, again.asked !== null, [first.page]);
 }

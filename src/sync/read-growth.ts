@@ -26,7 +26,8 @@ export async function readGrowth(task: OpenList): Promise<GrowthReading | null> 
   const { growth } = listMirror.memory;
   if (growth === null || isFullDue(task, growth.sweptAt)) return null;
   const { firstPageNo, pageSize } = growth;
-  if (task.pageSize !== null && task.pageSize !== pageSize) return null;
+  // A service may serve smaller pages than are asked for.
+  if (task.pageSize !== null && task.pageSize < pageSize) return null;
   const plan = new Plan(pageSize, overlapOf(pageSize, identityOf(list)));
   const requests = new Requests(() => false);
   const answers: GrowthAnswer[] = [];

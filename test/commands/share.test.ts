@@ -117,7 +117,7 @@ describe.concurrent('docmirror share', () => {
     await using scene = await setSharedScene({}, { exports: 1 });
     await syncScene(scene);
     const database = new Database(scene.database);
-    database.exec('CREATE VIEW pages AS SELECT * FROM _known_pages');
+    database.exec('CREATE VIEW pages AS SELECT * FROM _pages');
     database.close();
     expect((await scene.run('share')).stdout).toContain('The view pages was left out');
     expect(JSON.parse((await scene.run('share', '--json')).stdout)).toMatchObject({ leftOut: ['pages'] });

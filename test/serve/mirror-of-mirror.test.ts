@@ -16,7 +16,8 @@ async function addressOf({ child }: RunningCli): Promise<string> {
 test('a mirror that is served and mirrored again holds the same lists, record for record', async () => {
   await using scene = await setScene({ maxPageSize: 100 }, { exports: 2_345, collections: 40, webhooks: 12 });
   const { lists } = scene.service;
-  lists['document-exports'].push(documentExport(7), documentExport(7), {
+  lists['document-exports'].splice(7, 0, documentExport(7), documentExport(7));
+  lists['document-exports'].push({
     sourceDocumentTitle: 'NUL \0 and 😀',
     colour: [1, { '2': 'x' }],
   });

@@ -287,10 +287,10 @@ describe('after a field of each kind was added, an older mirror', () => {
     const path = join(folder.path, 'shortcuts.sqlite');
     copyFileSync(outgrown.path, path);
     const resources = (table: string) => sqlite(path, `SELECT DISTINCT resource FROM ${table}`);
-    for (const table of ['_known_pages', '_list_states'])
+    for (const table of ['_pages', '_list_states'])
       expect(resources(table)).toContainEqual({ resource: 'document-exports' });
     await upgrade(path);
-    for (const table of ['_known_pages', '_list_states'])
+    for (const table of ['_pages', '_list_states'])
       expect(resources(table)).not.toContainEqual({ resource: 'document-exports' });
   });
 

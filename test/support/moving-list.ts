@@ -105,7 +105,7 @@ function answer(items: object[], totalRecordCount: number, pageNo: number, pageS
 
 export function toItem({ reference, title }: Entry) {
   return {
-    sourceConnection: { id: 1 + (reference % 3), name: `C${reference % 3}` },
+    sourceConnection: { id: 1 + (Math.floor(reference) % 3), name: `C${Math.floor(reference) % 3}` },
     sourceDocumentTitle: `title ${title}`,
     sourceDocumentReference: `R${reference}`,
     exportedAt: new Date(1_700_000_000_000 + reference * 1000).toISOString(),

@@ -21,7 +21,7 @@ describe.concurrent('a wall clock that is set while a run goes on', () => {
     await using scene = await setScene();
     scene.env.NODE_OPTIONS = withClock(-10);
     scene.service.options.faults = ({ n }) =>
-      n === 2 ? { kind: 'status', status: 429, headers: { 'retry-after': '1' } } : undefined;
+      n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '1' } } : undefined;
     const { code, summary, of } = await scene.sync();
     expect(code).toBe(0);
     expect(Date.parse(summary.completedAt as string)).toBeLessThan(Date.parse(summary.startedAt as string));

@@ -49,6 +49,7 @@ export function settleEdits(
       if (older.isNew) {
         rows.writer.remove(older.row);
         reading.takeBack(older.record.content);
+        reading.replaceNewest(older.row, newer.row);
         gone.add(older.row);
       } else {
         rows.writer.remove(newer.row);
@@ -59,6 +60,7 @@ export function settleEdits(
           reading.startSum.add(older.record.content);
           reading.show(older.row, newer.record.content);
         }
+        reading.replaceNewest(newer.row, older.row);
         gone.add(newer.row);
       }
       settled++;

@@ -153,7 +153,7 @@ export class SqliteListMirror implements ListMirror {
       const written = await writer.write(result, outcome, signal);
       if (written.kind === 'again') {
         if (!this.#isTrusting) throw new Error(`${list.resource}: ${written.reason}`);
-        transactions.rollBack();
+        // What was read of the growing end counts for the full sync that follows, and `beginAgain` takes back the rest.
         return written;
       }
       signal.throwIfAborted();

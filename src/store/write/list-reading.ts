@@ -110,6 +110,11 @@ export class ListReading {
     this.#shownSum.subtract(content);
   }
 
+  /** Notes that a row gave way to another one with the same key. */
+  replaceNewest(row: number, by: number): void {
+    if (this.newest.rows.delete(row)) this.newest.rows.add(by);
+  }
+
   beginRound(): void {
     this.#claims.push(new ConnectionClaims());
   }

@@ -216,8 +216,9 @@ export class ListWriter {
   #newest(): { newestKey: number; newestRows: number[] } {
     const { key, rows } = this.#reading.newest;
     const { growth } = this.#state;
-    if (growth !== null && growth.newestKey > key)
-      return { newestKey: growth.newestKey, newestRows: [...growth.newestRows] };
+    const known = growth?.newestRows.filter(row => this.#context.table.has(row)) ?? [];
+    if (growth !== null && growth.newestKey > key && known.length > 0)
+      return { newestKey: growth.newestKey, newestRows: known };
     return { newestKey: key, newestRows: [...rows] };
   }
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { listed, mirrored } from '../../support/oracle.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
+import { collection } from '../../support/stand-in.ts';
 
 test('tables, views and indexes of your own survive runs, are backed up, and are listed by verify', async () => {
   await using scene = await setScene();
@@ -39,9 +40,11 @@ const actions = [
 ];
 
 test('a table of your own that refers to records keeps its rows when the records go', async () => {
-  await using scene = await setScene();
-  await scene.sync();
+  await using scene = await setScene({}, { exports: 200, collections: 9, webhooks: 6 });
   const { lists } = scene.service;
+  // A connection that goes with its collection.
+  lists.collections[1] = collection(2, { sourceConnection: { id: 999, name: 'Only here' } });
+  await scene.sync();
   lists.collections.splice(0, 1);
   await scene.sync('--full');
   const own = new Database(scene.database);

@@ -50,9 +50,12 @@ test('connections in a record have the names of the run that is told of', async 
       documentExport(1, { sourceConnection: named, sourceDocumentTitle: title }),
       documentExport(2, { destinationConnection: named }),
     ];
-    lists.collections = [collection(1, { sourceConnection: named, name: title })];
+    lists.collections = [
+      collection(1, { sourceConnection: named, name: title }),
+      collection(2, { sourceConnection: null, destinationConnection: null }),
+    ];
     lists.webhooks = [webhook(1, { connections: [{ id: 102, name: 'C' }, named], description: title })];
-    if (title === 'removed') lists.collections.pop();
+    if (title === 'removed') lists.collections.shift();
     expect(await syncScene(scene, { allowMassRemoval: true })).toMatchObject({ code: 0 });
   };
   await syncAs('A', 'first');
@@ -75,6 +78,7 @@ test('connections in a record have the names of the run that is told of', async 
   ]);
   expect(told).toEqual([
     [1, 'collections', 'insert', undefined, 'A'],
+    [1, 'collections', 'insert', undefined, undefined],
     [1, 'document-exports', 'insert', undefined, 'A'],
     [1, 'document-exports', 'insert', undefined, 'A'],
     [1, 'webhooks', 'insert', undefined, 'A'],

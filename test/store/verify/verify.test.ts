@@ -347,9 +347,9 @@ describe('what others changed is found and named', () => {
       [/^sync_receipts null: run 2: books is /],
     ],
     [
-      'a known page',
-      "UPDATE _known_pages SET item_count = item_count + 1 WHERE resource = 'collections'",
-      [/^_known_pages null: collections: a page was changed/],
+      'a page that was asked for',
+      "UPDATE _pages SET used_at = '2020-01-01T00:00:00.000Z' WHERE resource = 'collections'",
+      [/^_pages null: collections: a page was changed/],
     ],
   ])('%s', async (_name, sql, expected) => {
     const found = await differencesAfter(sql);
