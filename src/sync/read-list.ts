@@ -181,21 +181,20 @@ class ListReader {
   /** Looks a second time for rows that would go, as long as there are pages for it. */
   async confirm(): Promise<FullReading> {
     const { listMirror } = this.#task;
-    let isLookExhausted = false;
     for (;;) {
       const verdict = this.#course.verdict as Verdict;
+      const ending = endingAnswers(countedAnswers(this.#course.answers));
+      const reading = (isLookExhausted: boolean) => {
+        return { verdict, answers: this.#course.answers, ending, isLookExhausted };
+      };
       const keys = await listMirror.keysToConfirm(verdict, this.#task.signal);
-      if (keys.length === 0) break;
-      if (this.isOneSize || !this.#course.lookAgain(keys)) {
-        isLookExhausted = true;
-        break;
-      }
+      if (keys.length === 0) return reading(false);
+      if (this.isOneSize || !this.#course.lookAgain(keys)) return reading(true);
       listMirror.beginRound();
       await this.readAll();
+      // Pages of other sizes, which the service does not serve, say nothing against the reading before.
+      if (this.isOneSize) return reading(true);
     }
-    const { answers } = this.#course;
-    const verdict = this.#course.verdict as Verdict;
-    return { verdict, answers, ending: endingAnswers(countedAnswers(answers)), isLookExhausted };
   }
 
   #next(): (Ask & PageAsk) | null {
