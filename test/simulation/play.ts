@@ -220,6 +220,7 @@ class Simulation implements Played {
       rebuilt: () => {
         before = readMirror(this.#place.path);
         this.#isAltered = this.#isMeddledAmid;
+        this.#mustRefuse = false;
       },
       event: () => course.pass('event'),
       signal: course.signal,
