@@ -166,6 +166,8 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
   const size = name === focus ? focusSize : random.chance(isNaming ? 0.1 : 0.7) ? 0 : random.integer(1, 6);
   const doubles = hasDoubles && name === 'document-exports' ? random.integer(1, 4) : 0;
   const order = name === focus ? swarm.order : 'free';
+  const mayTie = order === 'free' ? swarm.hasLargePages : name === 'document-exports';
+  const canTie = hasTies && name === focus && mayTie;
   const kind = random.pick(trafficKinds);
   return {
     size,
@@ -176,11 +178,8 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
     })),
     traffic: isBusy && name === focus ? { kind, every: random.integer(1, 12) } : null,
     order,
-    // Records with an id can't have the same one.
-    ties:
-      hasTies && name === focus && (order === 'free' || name === 'document-exports')
-        ? random.integer(2, 8)
-        : 1,
+    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has such pages.
+    ties: canTie ? random.integer(2, 8) : 1,
   };
 }
 

@@ -39,7 +39,7 @@ export interface RunFacts {
   readonly after: MirrorState;
   /** Null where the process died, so that nobody heard what it had to say. */
   readonly report: RunReport | null;
-  /** False if a cache or a replica gave an answer: then what it says of names may be old. */
+  /** False if a cache or a replica gave an answer: then names may be old, and new records may come late. */
   readonly isDirect: boolean;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
@@ -51,13 +51,14 @@ export interface RunFacts {
 
 /** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
-  const { run, world, before, after, report, shown, isMeddled, isMeddledAmid } = facts;
+  const { run, world, before, after, report, shown, isDirect, isMeddled, isMeddledAmid } = facts;
   if (isMeddledAmid) return [];
   const findings = listNames.flatMap(name => {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
     const list = world.lists[name];
     const lives = list.lifetimes();
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
+    if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (words !== null && words.completeness !== null)
       complaints.push(...unstored(name, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
@@ -79,7 +80,6 @@ function judgeList(
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
   const findings = removedWrongly(lives, before, after);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
-  if (claimsAll) findings.push(...lost(lives, after));
   if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
   return findings;
@@ -94,7 +94,8 @@ function removedWrongly({ least }: Lifetimes, before: Contents, after: Contents)
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
 }
 
-function lost({ least }: Lifetimes, after: Contents): Complaint[] {
+function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complaint[] {
+  if (!claims.includes(words.completeness ?? '')) return [];
   const missing = [...least].filter(([content, count]) => (after.get(content) ?? 0) < count);
   const what = `${missing.length} listed throughout and not in the mirror: ${missing[0]?.[0]}`;
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];

@@ -36,6 +36,14 @@ export interface Played {
   readonly runs: readonly PlayedRun[];
 }
 
+/** Told of each answer and of each run, for whoever looks for a cause. */
+export interface Listener {
+  answered(ask: Ask, answer: Answer): void;
+  ended(run: PlayedRun): void;
+}
+
+const silent: Listener = { answered() {}, ended() {} };
+
 const hourMs = 60 * 60 * 1000;
 /** Runs within which all wounds must have healed. */
 const healingRuns = 2;
@@ -46,9 +54,14 @@ const runsPerAudit = 2;
  * Plays a scenario to its end: its runs, and then, unless it `mayStopSick`, two over the same service, still and truthful.
  * It stops at the first run that broke a promise.
  */
-export async function play(scenario: Scenario, disk: Disk, mayStopSick = false): Promise<Played> {
+export async function play(
+  scenario: Scenario,
+  disk: Disk,
+  mayStopSick = false,
+  listener: Listener = silent,
+): Promise<Played> {
   using place = disk.place();
-  const simulation = new Simulation(scenario, place);
+  const simulation = new Simulation(scenario, place, listener);
   for (const run of scenario.runs) if (simulation.isSound) await simulation.play(run);
   if (simulation.isSound && !mayStopSick) await simulation.heal();
   return simulation;
@@ -60,6 +73,7 @@ class Simulation implements Played {
   readonly runs: PlayedRun[] = [];
   readonly #scenario: Scenario;
   readonly #place: Place;
+  readonly #listener: Listener;
   readonly #world: World;
   readonly #lastPages = new LastPages();
   /** How the mirror stood after each run. */
@@ -82,7 +96,8 @@ class Simulation implements Played {
   #answerNo = 0;
   #mirror: MirrorState;
 
-  constructor(scenario: Scenario, place: Place) {
+  constructor(scenario: Scenario, place: Place, listener: Listener) {
+    this.#listener = listener;
     this.#scenario = scenario;
     this.#place = place;
     this.#world = new World(scenario);
@@ -194,6 +209,7 @@ class Simulation implements Played {
     const world = this.#world;
     world.beginRun();
     this.#isDirect = true;
+    this.#lastPages.beginRun();
     this.#isMeddledAmid = false;
     let before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
@@ -209,6 +225,7 @@ class Simulation implements Played {
       keepHours: run.keepHours,
       ask: async (ask, signal) => {
         const answer = await gate.ask(ask, signal);
+        this.#listener.answered(ask, answer);
         if (answer.kind === 'page' && answer.shown.isAsked)
           for (const entry of answer.shown.entries) shown[ask.list].add(entry);
         return answer;
@@ -244,7 +261,9 @@ class Simulation implements Played {
       isMeddled,
       isMeddledAmid,
     };
-    this.runs.push({ report: heard, requests: course.requests });
+    const played = { report: heard, requests: course.requests };
+    this.runs.push(played);
+    this.#listener.ended(played);
     this.#add(course.complaints(report, facts.run, isMeddledAmid));
     this.#add(this.#complaintsOfRefusal(heard, facts.run));
     return facts;
@@ -279,7 +298,7 @@ class Simulation implements Played {
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind === 'page') list.noteAnswer(answer.shown.version);
-    if (answer.kind === 'page' && ask.pageNo !== null) this.#lastPages.note(ask.list, answer, service);
+    if (answer.kind === 'page') this.#lastPages.note(list, answer, service);
     return answer;
   }
 
@@ -309,7 +328,7 @@ class Simulation implements Played {
     for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
   }
 
-  /** True if the service's last page says by all of its words that nothing follows: no reader could do better. */
+  /** True if the service tells of nothing beyond what it showed: no reader could do better. */
   #isExcused({ kind, list }: Finding): boolean {
     return list !== null && excusable.has(kind) && this.#lastPages.seemToEnd(list);
   }

@@ -110,9 +110,7 @@ export class PlainReading {
 
   /** Beyond the end some services send the last page, or the first one, once more. */
   #isOldPage({ index, summary }: PageAnswer): boolean {
-    return this.#answers
-      .values()
-      .some(other => other.index < index && other.summary.sum.equals(summary.sum));
+    return this.#answers.values().some(other => other.index < index && other.summary.sum.equals(summary.sum));
   }
 }
 
