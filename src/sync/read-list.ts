@@ -61,16 +61,27 @@ export async function readList(
   const reader = new ListReader(task, first, progress, windows, isTrusting);
   await reader.enterFirst();
   await reader.readAll();
-  if (windows.verdict?.rule !== 'agreement') return reader.confirm();
+  const verdict = windows.verdict as Verdict;
+  if (verdict.isProven || (verdict.rule === 'key' && !isStill(windows))) return reader.confirm();
 
-  const { reason } = windows.verdict as { reason: string };
+  const reason = verdict.reason ?? 'answers do not speak of all keys';
   task.observer.walkAgain(task.list, reason);
   const plain = plainReader(task, first, windows, reader.isOneSize, reason);
   const again = new ListReader(task, first, progress, plain, false);
   await again.readAll();
   assertPagesHeeded(task, plain.verdict as Verdict);
-  const reading = await again.confirm();
-  return { ...reading, answers: [...windows.answers, ...reading.answers] };
+  const isBetter = verdict.rule === 'agreement' || plain.verdict?.isProven === true;
+  const reading = isBetter ? await again.confirm() : await reader.confirm();
+  const others = isBetter ? windows : plain;
+  return { ...reading, answers: [...others.answers, ...reading.answers] };
+}
+
+/**
+ * Whether a list seems to be still: all answers state the same total. If windows do not speak of all its keys, more records have one key
+ * than are on a page, and readings may agree.
+ */
+function isStill({ answers }: Course): boolean {
+  return answers.every(({ total }) => total === answers[0]?.total);
 }
 
 function windowsReader({ list, listMirror }: OpenList, { envelope }: FirstPage): Course {
@@ -170,21 +181,20 @@ class ListReader {
   /** Looks a second time for rows that would go, as long as there are pages for it. */
   async confirm(): Promise<FullReading> {
     const { listMirror } = this.#task;
-    let isLookExhausted = false;
     for (;;) {
       const verdict = this.#course.verdict as Verdict;
+      const ending = endingAnswers(countedAnswers(this.#course.answers));
+      const reading = (isLookExhausted: boolean) => {
+        return { verdict, answers: this.#course.answers, ending, isLookExhausted };
+      };
       const keys = await listMirror.keysToConfirm(verdict, this.#task.signal);
-      if (keys.length === 0) break;
-      if (this.isOneSize || !this.#course.lookAgain(keys)) {
-        isLookExhausted = true;
-        break;
-      }
+      if (keys.length === 0) return reading(false);
+      if (this.isOneSize || !this.#course.lookAgain(keys)) return reading(true);
       listMirror.beginRound();
       await this.readAll();
+      // Pages of other sizes, which the service does not serve, say nothing against the reading before.
+      if (this.isOneSize) return reading(true);
     }
-    const { answers } = this.#course;
-    const verdict = this.#course.verdict as Verdict;
-    return { verdict, answers, ending: endingAnswers(countedAnswers(answers)), isLookExhausted };
   }
 
   #next(): (Ask & PageAsk) | null {

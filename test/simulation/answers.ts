@@ -1,5 +1,5 @@
 import { hashOf } from './random.ts';
-import { type Entry, itemOf } from './records.ts';
+import { type Entry, itemOf, tieOf } from './records.ts';
 import type { ListName, ServiceScenario } from './scenario.ts';
 import type { ServiceList } from './service-list.ts';
 
@@ -23,8 +23,10 @@ export interface Shown {
   /** Where in the list the cut began. */
   readonly offset: number;
   readonly entries: readonly Entry[];
-  /** True where it is the page that was asked for. */
+  /** True if it is the page that was asked for. */
   readonly isAsked: boolean;
+  /** The version of the list that it shows. */
+  readonly version: number;
 }
 
 /** How a service answers for one list. */
@@ -33,6 +35,8 @@ export interface Manner extends ServiceScenario {
   nameOf(connection: number): string | null;
   /** Another number for each answer. */
   readonly answerNo: number;
+  /** So many changes ago is the list that the answer shows. */
+  readonly lag: number;
 }
 
 /** Of a service that counts with the rows that it selects, where it selects none. */
@@ -45,32 +49,40 @@ const lastServed = {
   'ignored-lying': 0,
   clamped: 1,
   'clamped-lying': 1,
+  capped: 2,
 } satisfies Record<ServiceScenario['pageNo'], number>;
 
-/** The answer to a request, as the list stands now. */
+/** The answer to a request, as the list is now. */
 export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const cut = cutBy(ask.pageSize, manner);
   if (cut === null) return { kind: 'refused' };
   const { size } = cut;
-  const total = list.entries.length;
+  const { entries: all, version } = list.before(manner.lag);
   const { firstPageNo } = manner;
   const asked = ask.pageNo ?? firstPageNo;
-  const last = firstPageNo + Math.max(0, Math.ceil(total / size) - 1);
+  const last = firstPageNo + lastPage(all.length, size, manner);
   if (asked < firstPageNo) return { kind: 'missing' };
-  const isBeyond = manner.pageNo === 'heeded' && asked > last;
+  const isBeyond = (manner.pageNo === 'heeded' || manner.pageNo === 'capped') && asked > last;
   if (isBeyond && manner.beyond === 'missing') return { kind: 'missing' };
-  const served = Math.min(asked, firstPageNo + lastServed[manner.pageNo]);
+  const served = isBeyond ? asked : Math.min(asked, firstPageNo + lastServed[manner.pageNo]);
   const pageNo = isBeyond && manner.beyond.startsWith('last') ? last : served;
   const offset = (pageNo - firstPageNo) * size;
-  const entries = entriesAt(list.entries, offset, size, manner.ties);
+  const isEmpty = isBeyond && !manner.beyond.startsWith('last');
+  const entries = isEmpty ? [] : entriesAt(all, offset, size, manner.ties);
   const isLying = manner.pageNo.endsWith('-lying') || (isBeyond && manner.beyond === 'last-asked');
   const pagination = {
     ...(isBeyond && manner.beyond === 'zeroed' ? noCounts : countsOf(list, size, manner)),
     pageNo: isLying ? asked : pageNo,
     pageSize: cut.said,
   };
-  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked };
+  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked, version };
   return { kind: 'page', body: bodyOf(list.name, entries, pagination, manner), shown };
+}
+
+/** The number of the last page, from 0, beyond which there is none. */
+function lastPage(count: number, size: number, { pageNo }: ServiceScenario): number {
+  const last = Math.max(0, Math.ceil(count / size) - 1);
+  return pageNo === 'capped' ? Math.min(last, lastServed.capped) : last;
 }
 
 /** The same answer without its records. */
@@ -97,14 +109,15 @@ function cutBy(
   return { size: maxSize, said: sizes === 'clamped' ? maxSize : asked };
 }
 
-function countsOf(list: ServiceList, size: number, { totals, pageCounts }: ServiceScenario) {
-  const real = list.entries.length;
-  const late = list.sizes[Math.max(0, list.sizes.length - 1 - totals.by)] ?? real;
+function countsOf(list: ServiceList, size: number, { totals, pageCounts, pageNo, lag }: Manner) {
+  const real = list.before(lag).entries.length;
+  const late = list.before(lag + totals.by).entries.length;
   const stated = {
     right: real,
     capped: Math.min(real, totals.by),
     stale: late,
     off: Math.max(0, real + totals.by),
+    served: Math.min(real, (lastServed[pageNo] + 1) * size),
   };
   const totalRecordCount = stated[totals.kind];
   const pageCount = Math.ceil((pageCounts === 'capped' ? totalRecordCount : real) / size);
@@ -117,7 +130,7 @@ function countsOf(list: ServiceList, size: number, { totals, pageCounts }: Servi
  */
 export function entriesAt(entries: readonly Entry[], offset: number, size: number, ties: number): Entry[] {
   if (ties <= 1) return entries.slice(offset, offset + size);
-  const groupOf = ({ key }: Entry) => Math.floor(key / ties);
+  const groupOf = ({ key }: Entry) => tieOf(key, ties);
   const ordered: Entry[] = [];
   for (let from = 0; from < entries.length; ) {
     const group = groupOf(entries[from] as Entry);

@@ -9,8 +9,11 @@ export function featuresOf({ service, lists, runs, synced }: Scenario): string[]
     ties: all.some(({ ties }) => ties > 1),
     duplicates: lists['document-exports'].doubles.some(({ text }) => text === 0),
     'shared-keys': lists['document-exports'].doubles.some(({ text }) => text !== 0),
-    'grows-front': all.some(({ growth }) => growth?.end === 'front'),
-    'grows-back': all.some(({ growth }) => growth?.end === 'back'),
+    ...Object.fromEntries(all.flatMap(({ traffic }) => (traffic === null ? [] : [[traffic.kind, true]]))),
+    ...Object.fromEntries(all.map(({ order }) => [`order-${order}`, true])),
+    cache: service.cache !== null,
+    replica: service.replicaLag > 0,
+    'large-pages': service.maxSize > 25,
     moving: runs.some(({ during }) => during.length > 0),
     edited: runs.some(({ before }) => before.length > 0),
     reordered: runs.some(({ before, during }) =>

@@ -11,12 +11,15 @@ import {
   listNames,
   type Meddle,
   meddleKinds,
+  pageNoManners,
   type RunScenario,
   type Scenario,
   type ServiceScenario,
   type Shift,
   sizeManners,
   tamperKinds,
+  totalKinds,
+  trafficKinds,
 } from './scenario.ts';
 
 /** Which features a seed has: each is on or off by itself, so that all combinations come up. */
@@ -34,7 +37,13 @@ interface Swarm {
   readonly isLying: boolean;
   readonly isMoving: boolean;
   readonly isEdited: boolean;
-  readonly isGrowing: boolean;
+  /** True if a list changes by itself while it is read. */
+  readonly isBusy: boolean;
+  /** True if pages are so large that they can overlap in a list of any length. */
+  readonly hasLargePages: boolean;
+  readonly order: ListScenario['order'];
+  readonly hasCache: boolean;
+  readonly hasReplica: boolean;
   readonly hasTies: boolean;
   readonly hasDoubles: boolean;
   readonly hasOddTotals: boolean;
@@ -50,6 +59,10 @@ interface Swarm {
 
 /** Pages of a list at the most, so that a scenario takes some milliseconds. */
 const pagesMax = 16;
+/** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
+const largePageMin = 26;
+/** No service has pages so small that identical records can't be on two of them. */
+const twinPageMin = 4;
 
 /** The scenario of a seed: always the same. */
 export function generate(seed: number): Scenario {
@@ -83,10 +96,14 @@ export function generate(seed: number): Scenario {
 function drawSwarm(random: Random): Swarm {
   const focus = random.pick(['document-exports', 'document-exports', 'collections', 'webhooks']);
   const isLying = random.chance(0.15);
-  const usualSize = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
-  const focusSize = isLying ? random.integer(0, 10) : usualSize;
+  const hasLargePages = random.chance(0.4);
+  const hasDoubles = random.chance(0.35);
+  const pageMin = hasLargePages ? largePageMin : hasDoubles ? twinPageMin : 2;
+  const large = random.chance(0.3) ? random.integer(120, 300) : random.integer(20, 120);
+  const small = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
+  const focusSize = isLying ? random.integer(0, 10) : hasLargePages ? large : small;
   const isDeep = random.chance(0.3);
-  const least = Math.max(2, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
+  const least = Math.max(pageMin, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
   return {
     random,
     focus,
@@ -97,9 +114,13 @@ function drawSwarm(random: Random): Swarm {
     isLying,
     isMoving: random.chance(0.5),
     isEdited: random.chance(0.5),
-    isGrowing: random.chance(0.25),
+    isBusy: random.chance(0.4),
+    hasLargePages,
+    order: random.pick(['free', 'free', 'up', 'up', 'down']),
+    hasCache: random.chance(0.15),
+    hasReplica: random.chance(0.1),
     hasTies: random.chance(0.25),
-    hasDoubles: random.chance(0.35),
+    hasDoubles,
     hasOddTotals: random.chance(isLying ? 0.6 : 0.1),
     hasFaults: random.chance(0.15),
     hasCrashes: random.chance(0.2),
@@ -112,34 +133,42 @@ function drawSwarm(random: Random): Swarm {
   };
 }
 
-function drawService({ random, pageSize, focusSize, isLying, hasOddTotals }: Swarm): ServiceScenario {
-  const kind = hasOddTotals ? random.pick(['right', 'capped', 'stale', 'off']) : 'right';
+function drawService(swarm: Swarm): ServiceScenario {
+  const { random, pageSize, focusSize, isLying, hasOddTotals, hasDoubles } = swarm;
+  const kind = hasOddTotals ? random.pick(totalKinds) : 'right';
   const by = {
     right: 0,
     capped: Math.max(1, focusSize + random.integer(-pageSize, pageSize)),
     stale: random.integer(1, 4),
     off: random.pick([-2, -1, 1, 2]),
+    served: 0,
   };
-  const isIgnored = random.chance(isLying ? 0.5 : 0.02);
+  const isIgnored = random.chance(isLying ? 0.5 : 0.04);
+  const isSmall = random.chance(0.4);
   return {
     firstPageNo: random.pick([0, 1]),
-    defaultSize: random.chance(0.6) ? pageSize : random.integer(2, pageSize),
+    defaultSize: isSmall ? random.integer(hasDoubles ? twinPageMin : 2, pageSize) : pageSize,
     maxSize: pageSize,
     sizes: random.pick(sizeManners),
     beyond: random.pick(beyondManners),
-    pageNo: isIgnored ? random.pick(['ignored', 'ignored-lying', 'clamped', 'clamped-lying']) : 'heeded',
+    pageNo: isIgnored ? random.pick(pageNoManners) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',
     noise: random.chance(isIgnored ? 0.5 : 0.1),
     paginationFirst: random.chance(0.15),
+    cache: swarm.hasCache ? { nth: random.integer(1, 3), hours: random.pick([0.5, 2, 5]) } : null,
+    replicaLag: swarm.hasReplica ? random.integer(1, 6) : 0,
   };
 }
 
 function drawList(swarm: Swarm, name: ListName): ListScenario {
-  const { random, focus, focusSize, hasTies, hasDoubles, isGrowing, isNaming } = swarm;
+  const { random, focus, focusSize, hasTies, hasDoubles, isBusy, isNaming } = swarm;
   const size = name === focus ? focusSize : random.chance(isNaming ? 0.1 : 0.7) ? 0 : random.integer(1, 6);
   const doubles = hasDoubles && name === 'document-exports' ? random.integer(1, 4) : 0;
-  const end = random.pick(['front', 'back']);
+  const order = name === focus ? swarm.order : 'free';
+  const mayTie = order === 'free' ? swarm.hasLargePages : name === 'document-exports';
+  const canTie = hasTies && name === focus && mayTie;
+  const kind = random.pick(trafficKinds);
   return {
     size,
     doubles: Array.from({ length: doubles }, () => ({
@@ -147,8 +176,10 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
       of: random.integer(0, 200),
       text: random.chance(0.6) ? 0 : 1,
     })),
-    growth: isGrowing && name === focus ? { end, every: random.integer(1, 12) } : null,
-    ties: hasTies && name === focus ? random.integer(2, 8) : 1,
+    traffic: isBusy && name === focus ? { kind, every: random.integer(1, 12) } : null,
+    order,
+    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has such pages.
+    ties: canTie ? random.integer(2, 8) : 1,
   };
 }
 
@@ -165,7 +196,8 @@ function drawMeddle(random: Random, moments: Random, focus: ListName): Meddle {
 function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' | 'rollback' | 'meddles'> {
   const { random, pageSize, isParallel } = swarm;
   const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
-  const size = swarm.changesSize ? random.integer(2, Math.max(2, pageSize)) : pageSize;
+  const sizeMin = Math.min(pageSize, swarm.hasLargePages ? largePageMin : swarm.hasDoubles ? twinPageMin : 2);
+  const size = swarm.changesSize ? random.integer(sizeMin, pageSize) : pageSize;
   return {
     skips: swarm.skips && random.chance(0.6) ? listNames.filter(() => random.chance(0.4)) : [],
     pageSize: random.chance(swarm.changesSize ? 0.8 : 0.5) ? size : null,
@@ -197,7 +229,10 @@ function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' 
 /** Mostly for a whole run: the service was set up anew since the last one. */
 function drawShift(swarm: Swarm, requests: number): Shift {
   const { random, pageSize } = swarm;
-  const service = drawService({ ...swarm, pageSize: random.integer(2, pageSize * 2) });
+  const service = drawService({
+    ...swarm,
+    pageSize: random.integer(swarm.hasDoubles ? twinPageMin : 2, Math.max(twinPageMin, pageSize * 2)),
+  });
   return { request: random.chance(0.6) ? 0 : random.integer(1, requests), service };
 }
 

@@ -1,28 +1,48 @@
 import type { Answer } from './answers.ts';
+import { eachList } from './mirror-rows.ts';
 import type { ListName, ServiceScenario } from './scenario.ts';
+import type { ServiceList } from './service-list.ts';
 
 type Page = Extract<Answer, { readonly kind: 'page' }>;
 
+interface Seen {
+  readonly totals: Set<number>;
+  /** Where the furthest page ended. */
+  end: number;
+  /** How long the list was at the longest. */
+  longest: number;
+}
+
 /**
- * Knows the lists of which a service that has one page size, and serves no page beyond some number, says of the last one that it
- * serves, by its total and by its `pageCount`, that nothing follows: nothing in the answers tells that there is more. It is told
- * by what the service did.
+ * Knows the lists of which no reader could tell that there is more: the service serves no page beyond some number and one page size only,
+ * or cuts pages in silence; all answers of a run state one total, and no page goes beyond it.
  */
 export class LastPages {
-  readonly #lists = new Map<ListName, boolean>();
+  #seen = newSeen();
 
-  /** Notes an answer. */
-  note(list: ListName, { body, shown }: Page, { pageNo, sizes }: ServiceScenario): void {
-    if (pageNo === 'heeded') return;
-    const { pagination }: { pagination: { totalRecordCount: number; pageCount: number } } = JSON.parse(body);
-    const end = shown.offset + shown.entries.length;
-    const isLast =
-      pagination.totalRecordCount === end && pagination.pageCount * shown.size < end + shown.size;
-    this.#lists.set(list, isLast && sizes.startsWith('ignored'));
+  beginRun(): void {
+    this.#seen = newSeen();
   }
 
-  /** By its last answer to a request that named a page. */
+  /** Notes an answer; `list` is as it was then. */
+  note(list: ServiceList, { body, shown }: Page, { pageNo, sizes }: ServiceScenario): void {
+    const seen = this.#seen[list.name];
+    const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
+    const isCapped = pageNo !== 'heeded' && sizes.startsWith('ignored');
+    const isCut = sizes.endsWith('silently');
+    // Another total tells of more, and so does an answer that is given otherwise.
+    seen.totals.add(isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
+    seen.end = Math.max(seen.end, shown.offset + shown.entries.length);
+    seen.longest = Math.max(seen.longest, list.entries.length);
+  }
+
   seemToEnd(list: ListName): boolean {
-    return this.#lists.get(list) ?? false;
+    const { totals, end, longest } = this.#seen[list];
+    const [total = Number.NaN] = totals;
+    return totals.size === 1 && total === end && longest > end;
   }
+}
+
+function newSeen(): Record<ListName, Seen> {
+  return eachList(() => ({ totals: new Set<number>(), end: 0, longest: 0 }));
 }

@@ -1,5 +1,6 @@
 // Plays many seeds, each a service with a will of its own, and prints which broke a promise:
 // npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
+// A found scenario is made smaller first; with --quick it is not.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     only: { type: 'string' },
     workers: { type: 'string', default: '1' },
+    quick: { type: 'boolean', default: false },
   },
 });
 const first = wholeNumber('--from', values.from);
@@ -51,7 +53,8 @@ function take({ found: one, runs: more, counts }: Message): void {
     `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
   );
   // As a file in the folder `regressions` holds it; `about` is for a person to write.
-  console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
+  if (!values.quick)
+    console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
 }
 
 function progress(): string {
@@ -66,6 +69,7 @@ async function work(step: number): Promise<void> {
     to: first + count,
     step: workers,
     only: values.only ?? null,
+    isShrinking: !values.quick,
   };
   const worker = new Worker(join(import.meta.dirname, 'worker.ts'), { workerData: order });
   let last = 'none';
@@ -75,6 +79,18 @@ async function work(step: number): Promise<void> {
   });
   const [code] = await once(worker, 'exit');
   if (code !== 0) throw new Error(`A worker ended with ${code}; the last seed that it played was ${last}.`);
+}
+
+/** How many findings there are of each kind, with some of their seeds. */
+function groups(): string[] {
+  const seedsOf = new Map<string, number[]>();
+  for (const { seed, finding } of found) {
+    const group = `${finding.kind} of ${finding.list ?? 'all lists'}`;
+    seedsOf.set(group, [...(seedsOf.get(group) ?? []), seed]);
+  }
+  return [...seedsOf].map(
+    ([group, its]) => `${group}: ${its.length}, for example by seed ${its.slice(0, 5).join(', ')}`,
+  );
 }
 
 function wholeNumber(flag: string, text: string): number {
@@ -97,6 +113,6 @@ await replay();
 const ticker = setInterval(() => console.log(progress()), progressEveryMs);
 await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));
 clearInterval(ticker);
-console.log(`\n${coverage.lines().join('\n')}\n\n${progress()}`);
+console.log(`\n${[...coverage.lines(), '', ...groups(), progress()].join('\n')}`);
 if (seeds === 0) console.log(`None of these seeds has the feature ${values.only}.`);
 process.exitCode = found.length + returned.length > 0 || seeds === 0 ? 1 : 0;

@@ -2,16 +2,16 @@ import type { MirrorState, RunWords } from './mirror-rows.ts';
 import { type Contents, contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
-import type { ServiceList } from './service-list.ts';
+import type { Lifetimes, ServiceList } from './service-list.ts';
 import type { World } from './world.ts';
 
 /** What a run did wrong; each kind is a promise that was broken. */
 export const findingKinds = [
   'lost',
   'invented',
+  'kept',
   'removed-wrongly',
   'unstored',
-  'never-so',
   'misnamed',
   'dishonest',
   'history',
@@ -39,6 +39,8 @@ export interface RunFacts {
   readonly after: MirrorState;
   /** Null where the process died, so that nobody heard what it had to say. */
   readonly report: RunReport | null;
+  /** False if a cache or a replica gave an answer: then names may be old, and new records may come late. */
+  readonly isDirect: boolean;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
   /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
@@ -49,13 +51,16 @@ export interface RunFacts {
 
 /** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
-  const { run, world, before, after, report, shown, isMeddled, isMeddledAmid } = facts;
+  const { run, world, before, after, report, shown, isDirect, isMeddled, isMeddledAmid } = facts;
   if (isMeddledAmid) return [];
   const findings = listNames.flatMap(name => {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
-    const complaints = judgeList(world.lists[name], before.lists[name], after.lists[name], words, isMeddled);
-    if (words?.completeness === 'unproven')
-      complaints.push(...unstored(world.lists[name], shown[name], after.lists[name]));
+    const list = world.lists[name];
+    const lives = list.lifetimes();
+    const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
+    if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
+    if (words !== null && words.completeness !== null)
+      complaints.push(...unstored(name, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
   return [...findings, ...judgeNames(facts), ...judgeWords(facts)];
@@ -65,6 +70,7 @@ type Complaint = Pick<Finding, 'kind' | 'what'>;
 
 function judgeList(
   list: ServiceList,
+  lives: Lifetimes,
   before: Contents,
   after: Contents,
   words: ListReport | null,
@@ -72,42 +78,43 @@ function judgeList(
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  const findings = removedWrongly(list, before, after);
+  const findings = removedWrongly(lives, before, after);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
-  if (claimsAll) findings.push(...lost(list, after));
-  if (isExact || !isMeddled) findings.push(...tooMany(list, isExact ? new Map() : before, after));
-  // Where another finding says it, this one says no more.
-  if (isExact && findings.length === 0) findings.push(...neverSo(list, after));
+  if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
   return findings;
 }
 
 /** What left the mirror must have been absent from the service at some instant of the run. */
-function removedWrongly(list: ServiceList, before: Contents, after: Contents): Complaint[] {
+function removedWrongly({ least }: Lifetimes, before: Contents, after: Contents): Complaint[] {
   const wrong = [...before].filter(
-    ([content, count]) => (after.get(content) ?? 0) < Math.min(count, list.least.get(content) ?? 0),
+    ([content, count]) => (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0),
   );
   const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
 }
 
-function lost(list: ServiceList, after: Contents): Complaint[] {
-  const missing = [...list.least].filter(([content, count]) => (after.get(content) ?? 0) < count);
+function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complaint[] {
+  if (!claims.includes(words.completeness ?? '')) return [];
+  const missing = [...least].filter(([content, count]) => (after.get(content) ?? 0) < count);
   const what = `${missing.length} listed throughout and not in the mirror: ${missing[0]?.[0]}`;
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
 }
 
-/** What is proven stood so at one instant of the run, but for what came later and was seen, too. */
-function neverSo(list: ServiceList, after: Contents): Complaint[] {
-  const what =
-    'at no instant was all that was listed in the mirror, with nothing besides but what came later';
-  return list.instants.explain(after) ? [] : [{ kind: 'never-so', what }];
-}
-
-/** Where nothing is proven, all that was seen is stored all the same. */
-function unstored(list: ServiceList, shown: ReadonlySet<Entry>, after: Contents): Complaint[] {
-  const contents = [...shown].map(entry => contentOf(list.name, entry) ?? '');
-  const missing = contents.find(content => (list.least.get(content) ?? 0) > 0 && !after.has(content));
+/**
+ * Whatever is proven, all that was seen is stored. If identical records are on several pages, and one of them is edited, it can't be told
+ * how many are left.
+ */
+function unstored(
+  name: ListName,
+  { least, most }: Lifetimes,
+  shown: ReadonlySet<Entry>,
+  after: Contents,
+): Complaint[] {
+  const contents = [...shown].map(entry => contentOf(name, entry) ?? '');
+  const missing = contents.find(
+    content => (least.get(content) ?? 0) > 0 && most.get(content) === 1 && !after.has(content),
+  );
   const what = `shown, listed throughout, and not in the mirror: ${missing}`;
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
@@ -117,19 +124,20 @@ function invented(list: ServiceList, after: Contents): Complaint[] {
   return content === undefined ? [] : [{ kind: 'invented', what: `never listed: ${content}` }];
 }
 
-/** No content is stored more often than it was listed at once, but for what the mirror `kept`. */
-function tooMany(list: ServiceList, kept: Contents, after: Contents): Complaint[] {
-  const mostOf = (content: string) => Math.max(list.most.get(content) ?? 0, kept.get(content) ?? 0);
+/** No content is stored more often than it was listed at once, but for what the mirror `known` keeps because it is not decided. */
+function tooMany({ most }: Lifetimes, known: Contents, after: Contents): Complaint[] {
+  const mostOf = (content: string) => Math.max(most.get(content) ?? 0, known.get(content) ?? 0);
   const odd = [...after].find(([content, count]) => count > mostOf(content));
   if (odd === undefined) return [];
   const [content, count] = odd;
-  const most = mostOf(content);
-  return [{ kind: 'invented', what: `stored ${count} times, listed ${most} times at once: ${content}` }];
+  const listed = mostOf(content);
+  if (listed === 0) return [{ kind: 'kept', what: `kept although it was gone before the run: ${content}` }];
+  return [{ kind: 'invented', what: `stored ${count} times, listed ${listed} times at once: ${content}` }];
 }
 
 /** A list's own words against each other, and against what became of the mirror. */
 function dishonest(words: ListReport, before: Contents, after: Contents): Complaint[] {
-  const { status, completeness, removed, rejected, removalsWithheld, reason } = words;
+  const { status, completeness, removed, rejected, removalsWithheld, undecided, reason } = words;
   const isIncremental = completeness === 'incremental';
   const claimsAll = claims.includes(completeness ?? '');
   const wrong: (string | false)[] = [
@@ -140,7 +148,7 @@ function dishonest(words: ListReport, before: Contents, after: Contents): Compla
       removalsWithheld === 0 &&
       `${completeness}, but ${status}`,
     status === 'completed' && rejected + removalsWithheld > 0 && 'completed with records left out',
-    !claimsAll && removed > 0 && `${completeness} and ${removed} removed`,
+    claimsAll && undecided > 0 && `${completeness} and ${undecided} undecided`,
     completeness === 'unproven' && !reason && 'unproven without a reason',
     completeness === 'unproven' && status !== 'partial' && `unproven, but ${status}`,
     completeness === null && !isSame(before, after) && `${status}, but the mirror changed`,
@@ -171,11 +179,18 @@ function wordsOf({ status, completeness, inserted, updated, removed }: Omit<RunW
   return `${status}, ${completeness}, +${inserted} ~${updated} -${removed}`;
 }
 
-/** What is left to heal after two runs over a service that stands still and tells the truth. */
-export function judgeHealed({ run, world, after, report }: RunFacts, synced: readonly ListName[]): Finding[] {
+/**
+ * What is left to heal after two runs over a service that is still and tells the truth.
+ *
+ * @param provable the lists that can be proven: not those that have identical records in an order that nobody sees.
+ */
+export function judgeHealed(
+  { run, world, after, report }: RunFacts,
+  provable: readonly ListName[],
+): Finding[] {
   const findings: Finding[] = [];
   const add = (list: ListName | null, what: string) => findings.push({ kind: 'not-healed', list, run, what });
-  for (const name of synced) {
+  for (const name of provable) {
     const words = report?.lists.find(({ resource }) => resource === name);
     if (words?.status !== 'completed' || !claims.includes(words.completeness ?? ''))
       add(name, `${words?.status}, ${words?.completeness}: ${words?.reason ?? words?.error?.message}`);
@@ -188,13 +203,13 @@ export function judgeHealed({ run, world, after, report }: RunFacts, synced: rea
 }
 
 /** What all lists say of connections is known when all of them are proven, and nobody said otherwise meanwhile. */
-function judgeNames({ run, world, after, report }: RunFacts): Finding[] {
+function judgeNames({ run, world, after, report, isDirect }: RunFacts): Finding[] {
   const isProven = (words: ListReport | undefined) =>
     claims.includes(words?.completeness ?? '') && words?.removalsWithheld === 0 && words.rejected === 0;
   const areProven = listNames.every(name =>
     isProven(report?.lists.find(({ resource }) => resource === name)),
   );
-  const what = areProven && world.isStill ? wrongName(world, after) : null;
+  const what = areProven && isDirect && world.isStill ? wrongName(world, after) : null;
   return what === null ? [] : [{ kind: 'misnamed', list: null, run, what }];
 }
 

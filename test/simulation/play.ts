@@ -6,11 +6,12 @@ import { LastPages } from './last-pages.ts';
 import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
+import { hashOf } from './random.ts';
 import type { Entry } from './records.ts';
-import { Residue } from './residue.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,
+  listNames,
   type Meddle,
   plainRun,
   type RunScenario,
@@ -18,7 +19,7 @@ import {
   type ServiceScenario,
 } from './scenario.ts';
 import { tamperWith } from './tamper.ts';
-import { sizeForThreeCuts, truthful, withManyCuts } from './truth.ts';
+import { sizeForOverlap, truthful, withOverlap } from './truth.ts';
 import { World } from './world.ts';
 
 /** What became of one run, for the count of what occurred. */
@@ -35,6 +36,14 @@ export interface Played {
   readonly runs: readonly PlayedRun[];
 }
 
+/** Told of each answer and of each run, for whoever looks for a cause. */
+export interface Listener {
+  answered(ask: Ask, answer: Answer): void;
+  ended(run: PlayedRun): void;
+}
+
+const silent: Listener = { answered() {}, ended() {} };
+
 const hourMs = 60 * 60 * 1000;
 /** Runs within which all wounds must have healed. */
 const healingRuns = 2;
@@ -45,9 +54,14 @@ const runsPerAudit = 2;
  * Plays a scenario to its end: its runs, and then, unless it `mayStopSick`, two over the same service, still and truthful.
  * It stops at the first run that broke a promise.
  */
-export async function play(scenario: Scenario, disk: Disk, mayStopSick = false): Promise<Played> {
+export async function play(
+  scenario: Scenario,
+  disk: Disk,
+  mayStopSick = false,
+  listener: Listener = silent,
+): Promise<Played> {
   using place = disk.place();
-  const simulation = new Simulation(scenario, place);
+  const simulation = new Simulation(scenario, place, listener);
   for (const run of scenario.runs) if (simulation.isSound) await simulation.play(run);
   if (simulation.isSound && !mayStopSick) await simulation.heal();
   return simulation;
@@ -59,8 +73,8 @@ class Simulation implements Played {
   readonly runs: PlayedRun[] = [];
   readonly #scenario: Scenario;
   readonly #place: Place;
+  readonly #listener: Listener;
   readonly #world: World;
-  readonly #residue = new Residue();
   readonly #lastPages = new LastPages();
   /** How the mirror stood after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
@@ -74,11 +88,16 @@ class Simulation implements Played {
   #mustRefuse = false;
   /** True where another program has written to them during this run: what it left may be neither the run's nor the service's. */
   #isMeddledAmid = false;
+  /** False once a cache or a replica gave an answer of this run. */
+  #isDirect = true;
+  /** What a cache has kept, by address, and when it was made. */
+  readonly #kept = new Map<string, { readonly answer: Answer; readonly at: number }>();
   #now = Date.UTC(2030, 0, 1);
   #answerNo = 0;
   #mirror: MirrorState;
 
-  constructor(scenario: Scenario, place: Place) {
+  constructor(scenario: Scenario, place: Place, listener: Listener) {
+    this.#listener = listener;
     this.#scenario = scenario;
     this.#place = place;
     this.#world = new World(scenario);
@@ -152,18 +171,18 @@ class Simulation implements Played {
     const { service, runs } = this.#scenario;
     const { pageSize, incremental, concurrency, schedule } = runs.at(-1) ?? plainRun;
     const still = { ...plainRun, lies: false, incremental, concurrency, schedule };
-    const counts = [...this.#world.lists['document-exports'].now.values()];
-    const hasDoubles = counts.some(count => count > 1);
-    const honest = hasDoubles ? withManyCuts(truthful(service), counts.length === 1) : truthful(service);
-    const size = hasDoubles && pageSize !== null ? Math.max(pageSize, sizeForThreeCuts) : pageSize;
+    const hasTwins = this.#hasTwins();
+    const honest = hasTwins ? withOverlap(truthful(service)) : truthful(service);
+    const size = hasTwins && pageSize !== null ? Math.max(pageSize, sizeForOverlap) : pageSize;
+    // If the order is not seen, identical records on two pages prove nothing.
+    const isProvable = (name: ListName) =>
+      !hasTwins || name !== 'document-exports' || this.#scenario.lists[name].order !== 'free';
+    const provable = this.#scenario.synced.filter(isProvable);
     for (let healed = 1; healed <= healingRuns && this.isSound; healed++) {
       // Later than any full sweep is due.
       this.#now += 25 * hourMs;
       const facts = await this.#run({ ...still, pageSize: size }, honest);
-      this.#add([
-        ...judgeRun(facts),
-        ...(healed === healingRuns ? judgeHealed(facts, this.#scenario.synced) : []),
-      ]);
+      this.#add([...judgeRun(facts), ...(healed === healingRuns ? judgeHealed(facts, provable) : [])]);
     }
     if (!this.isSound) return;
     await this.#audit();
@@ -171,6 +190,11 @@ class Simulation implements Played {
     const keptFrom = readKeptFrom(this.#place.path);
     const kept = new Map([...this.#stood].filter(([runId]) => runId >= keptFrom));
     this.#add(judgeHistory(kept, readAsOf(this.#place.path), this.runs.length));
+  }
+
+  /** Whether two exports are the same in all that they say. */
+  #hasTwins(): boolean {
+    return this.#world.lists['document-exports'].now.values().some(count => count > 1);
   }
 
   /** Asks the program's own audit, which costs as much as half a run. */
@@ -184,6 +208,8 @@ class Simulation implements Played {
   async #run(run: RunScenario, service: ServiceScenario): Promise<RunFacts> {
     const world = this.#world;
     world.beginRun();
+    this.#isDirect = true;
+    this.#lastPages.beginRun();
     this.#isMeddledAmid = false;
     let before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
@@ -199,6 +225,7 @@ class Simulation implements Played {
       keepHours: run.keepHours,
       ask: async (ask, signal) => {
         const answer = await gate.ask(ask, signal);
+        this.#listener.answered(ask, answer);
         if (answer.kind === 'page' && answer.shown.isAsked)
           for (const entry of answer.shown.entries) shown[ask.list].add(entry);
         return answer;
@@ -210,6 +237,7 @@ class Simulation implements Played {
       rebuilt: () => {
         before = readMirror(this.#place.path);
         this.#isAltered = this.#isMeddledAmid;
+        this.#mustRefuse = false;
       },
       event: () => course.pass('event'),
       signal: course.signal,
@@ -221,8 +249,21 @@ class Simulation implements Played {
     const heard = course.isDead ? null : report;
     const [isMeddled, isMeddledAmid] = [this.#isMeddled, this.#isMeddledAmid];
     const number = this.runs.length + 1;
-    const facts = { run: number, world, before, after, report: heard, shown, isMeddled, isMeddledAmid };
-    this.runs.push({ report: heard, requests: course.requests });
+    const isDirect = this.#isDirect;
+    const facts = {
+      run: number,
+      world,
+      before,
+      after,
+      report: heard,
+      isDirect,
+      shown,
+      isMeddled,
+      isMeddledAmid,
+    };
+    const played = { report: heard, requests: course.requests };
+    this.runs.push(played);
+    this.#listener.ended(played);
     this.#add(course.complaints(report, facts.run, isMeddledAmid));
     this.#add(this.#complaintsOfRefusal(heard, facts.run));
     return facts;
@@ -249,16 +290,37 @@ class Simulation implements Played {
     const list = world.lists[ask.list];
     for (const { request, change } of run.during) if (request === course.requests) world.change(change);
     for (const meddle of run.meddles) if (meddle.request === course.requests) this.#meddleAmid(meddle);
-    const { growth, ties } = this.#scenario.lists[ask.list];
-    if (run.lies && growth !== null && course.requests % growth.every === 0) world.grow(ask.list, growth.end);
-    const nameOf = (id: number) => world.nameOf(ask.list, id);
-    const answers = { ...service, ties: run.lies ? ties : 1, nameOf, answerNo: ++this.#answerNo };
-    const answer = answerTo(ask, list, answers);
+    const { traffic, ties } = this.#scenario.lists[ask.list];
+    if (run.lies && traffic !== null && course.requests % traffic.every === 0)
+      world.pass(ask.list, traffic.kind, this.#answerNo);
     const fault = run.faults.find(({ request }) => request === course.requests);
+    const answer = this.#answer(ask, service, run.lies ? ties : 1);
     if (fault?.kind === 'hollow') return hollow(answer);
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
-    if (answer.kind === 'page' && ties > 1) this.#residue.note(list, answer.shown);
-    if (answer.kind === 'page' && ask.pageNo !== null) this.#lastPages.note(ask.list, answer, service);
+    if (answer.kind === 'page') list.noteAnswer(answer.shown.version);
+    if (answer.kind === 'page') this.#lastPages.note(list, answer, service);
+    return answer;
+  }
+
+  /** Answers by a cache or a replica if the service has one for the address. */
+  #answer(ask: Ask, service: ServiceScenario, ties: number): Answer {
+    const { list, pageNo, pageSize } = ask;
+    const address = hashOf(listNames.indexOf(list), pageNo ?? -1, pageSize ?? -1);
+    const { cache, replicaLag } = service;
+    const name = `${address}`;
+    const kept = this.#kept.get(name);
+    const isKept = cache !== null && address % cache.nth === 0;
+    if (isKept && kept !== undefined && this.#now - kept.at < cache.hours * hourMs) {
+      this.#isDirect = false;
+      return kept.answer;
+    }
+    const isLate = replicaLag > 0 && hashOf(address) % 2 === 0;
+    if (isLate) this.#isDirect = false;
+    const nameOf = (id: number) => this.#world.nameOf(list, id);
+    const lag = isLate ? replicaLag : 0;
+    const manner = { ...service, ties, nameOf, lag, answerNo: ++this.#answerNo };
+    const answer = answerTo(ask, this.#world.lists[list], manner);
+    if (isKept) this.#kept.set(name, { answer, at: this.#now });
     return answer;
   }
 
@@ -266,15 +328,9 @@ class Simulation implements Played {
     for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
   }
 
-  /**
-   * True where the service's order hid a record from all readings, or its last page says by all of its words that nothing follows: no
-   * reader could do better. In a list with ids, an order always leaves an id on two pages to tell.
-   */
+  /** True if the service tells of nothing beyond what it showed: no reader could do better. */
   #isExcused({ kind, list }: Finding): boolean {
-    if (list === null || !excusable.has(kind)) return false;
-    if (this.#lastPages.seemToEnd(list)) return true;
-    if (list !== 'document-exports') return false;
-    return this.#residue.hidden(this.#world.lists[list]).length > 0;
+    return list !== null && excusable.has(kind) && this.#lastPages.seemToEnd(list);
   }
 }
 
@@ -283,4 +339,4 @@ function listsOf({ synced }: Scenario, { skips }: RunScenario): readonly ListNam
   return left.length === 0 ? synced : left;
 }
 
-const excusable: ReadonlySet<string> = new Set(['lost', 'invented', 'removed-wrongly', 'never-so']);
+const excusable: ReadonlySet<string> = new Set(['lost', 'kept', 'removed-wrongly']);

@@ -5,10 +5,20 @@ export interface Entry {
   readonly uid: number;
   /** Its id, or what the key of an export is made of: exports may share one. */
   readonly key: number;
+  /** When an export was made, in seconds. */
+  readonly time: number;
   readonly text: number;
   readonly connections: readonly number[];
   /** True where its JSON is such that it can't be kept. */
   readonly isBroken: boolean;
+}
+
+/** Keys are so far apart at first: in a list in order, others come between them. */
+export const keyStep = 100;
+
+/** Which records tie: neighbours by their keys. */
+export function tieOf(key: number, ties: number): number {
+  return Math.floor(key / (ties * keyStep));
 }
 
 /** Contents, each with how many records have it. */
@@ -18,7 +28,7 @@ export type Contents = ReadonlyMap<string, number>;
 export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string | null): object {
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
   const [sourceConnection = null, destinationConnection = null] = refs;
-  const { key, text } = entry;
+  const { key, time, text } = entry;
   const broken = entry.isBroken ? 'no such thing' : null;
   if (list === 'collections') {
     const name = `collection ${text}`;
@@ -36,17 +46,18 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
   return {
     sourceConnection: broken ?? sourceConnection,
     sourceDocumentTitle: `title ${text}`,
-    sourceDocumentReference: `R${key}`,
+    sourceDocumentReference: `R${key / keyStep}`,
     sourceDocumentVersion: null,
     sourceDocumentKind: 'letter',
     destinationConnection,
-    destinationReference: `D${key}`,
-    exportedAt: exportedAt(key),
+    destinationReference: `D${key / keyStep}`,
+    exportedAt: exportedAt(time),
   };
 }
 
 /** What a record says, as `mirror-rows.ts` reads it from the mirror: its public columns, without names; null where it can't be kept. */
-export function contentOf(list: ListName, { key, text, connections, isBroken }: Entry): string | null {
+export function contentOf(list: ListName, entry: Entry): string | null {
+  const { key, time, text, connections, isBroken } = entry;
   if (isBroken) return null;
   const [source = null, destination = null] = connections;
   if (list === 'collections') return JSON.stringify([key, `collection ${text}`, source, destination]);
@@ -55,7 +66,16 @@ export function contentOf(list: ListName, { key, text, connections, isBroken }: 
     const endpoint = `https://hooks.example/${text}`;
     return JSON.stringify([key, endpoint, description, eventsOf(text), connections]);
   }
-  const own = [source, `title ${text}`, `R${key}`, null, 'letter', destination, `D${key}`, exportedAt(key)];
+  const own = [
+    source,
+    `title ${text}`,
+    `R${key / keyStep}`,
+    null,
+    'letter',
+    destination,
+    `D${key / keyStep}`,
+    exportedAt(time),
+  ];
   return JSON.stringify(own);
 }
 
@@ -63,6 +83,6 @@ function eventsOf(text: number): string[] {
   return Array.from({ length: text % 3 }, (_, at) => `event ${(text + at) % 4}`);
 }
 
-function exportedAt(key: number): string {
-  return new Date(1_700_000_000_000 + key * 1000).toISOString();
+function exportedAt(time: number): string {
+  return new Date(1_700_000_000_000 + time * 1000).toISOString();
 }

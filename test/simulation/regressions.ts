@@ -8,9 +8,13 @@ import {
   faultKinds,
   listNames,
   meddleKinds,
+  orders,
+  pageNoManners,
   type Scenario,
   sizeManners,
   tamperKinds,
+  totalKinds,
+  trafficKinds,
 } from './scenario.ts';
 
 /** Which promise was broken; or a last run that proved nothing where it must. */
@@ -69,17 +73,20 @@ const service = record({
   maxSize: number,
   sizes: oneOf(...sizeManners),
   beyond: oneOf(...beyondManners),
-  pageNo: oneOf('heeded', 'ignored', 'ignored-lying', 'clamped', 'clamped-lying'),
-  totals: record({ kind: oneOf('right', 'capped', 'stale', 'off'), by: number }),
+  pageNo: oneOf(...pageNoManners),
+  totals: record({ kind: oneOf(...totalKinds), by: number }),
   pageCounts: oneOf('right', 'capped', 'too-high'),
   noise: boolean,
   paginationFirst: boolean,
+  cache: orNull(record({ nth: number, hours: { type: 'number' } })),
+  replicaLag: number,
 });
 
 const list = record({
   size: number,
   doubles: many(record({ at: number, of: number, text: number })),
-  growth: orNull(record({ end: oneOf('front', 'back'), every: number })),
+  traffic: orNull(record({ kind: oneOf(...trafficKinds), every: number })),
+  order: oneOf(...orders),
   ties: number,
 });
 

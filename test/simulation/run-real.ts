@@ -45,6 +45,7 @@ export interface ListReport {
   readonly removed: number;
   readonly rejected: number;
   readonly removalsWithheld: number;
+  readonly undecided: number;
   readonly requests: number;
   readonly reason: string | null;
   readonly error: { readonly message: string } | null;

@@ -19,6 +19,19 @@ export const sizeManners = [
 /** How it answers beyond the end. */
 export const beyondManners = ['empty', 'zeroed', 'missing', 'last-own', 'last-asked'] as const;
 
+export const pageNoManners = [
+  'heeded',
+  'ignored',
+  'ignored-lying',
+  'clamped',
+  'clamped-lying',
+  'capped',
+] as const;
+
+export const totalKinds = ['right', 'capped', 'stale', 'off', 'served'] as const;
+
+export const orders = ['free', 'up', 'down'] as const;
+
 /** How the service answers, in all its lists. */
 export interface ServiceScenario {
   readonly firstPageNo: 0 | 1;
@@ -34,16 +47,46 @@ export interface ServiceScenario {
   readonly beyond: (typeof beyondManners)[number];
   /**
    * An ignored `pageNo` always serves the first page, a clamped one no page after the second; the answer says so, or claims to be
-   * the page that was asked for.
+   * the page that was asked for. If it is capped, the list ends with the third page.
    */
-  readonly pageNo: 'heeded' | 'ignored' | 'ignored-lying' | 'clamped' | 'clamped-lying';
-  /** `by` is the cap, how many changes the total is late, or how far it is off. */
-  readonly totals: { readonly kind: 'right' | 'capped' | 'stale' | 'off'; readonly by: number };
+  readonly pageNo: (typeof pageNoManners)[number];
+  /** `by` is the cap, how many changes the total is late, or how far it is off. `served` is the number of records on pages that are served. */
+  readonly totals: { readonly kind: (typeof totalKinds)[number]; readonly by: number };
   /** `capped` follows the stated total, `right` the real one. */
   readonly pageCounts: 'right' | 'capped' | 'too-high';
   /** Something around `items` that changes in each answer. */
   readonly noise: boolean;
   readonly paginationFirst: boolean;
+  /** A cache keeps the answers of each `nth` address for so many hours, of which one lies between two runs; null: there is none. */
+  readonly cache: { readonly nth: number; readonly hours: number } | null;
+  /** Half of the addresses are answered by a replica that is so many changes late; 0: there is none. */
+  readonly replicaLag: number;
+}
+
+/** How a list changes by itself while it is read. */
+export const trafficKinds = [
+  'grow-front',
+  'grow-back',
+  'insert',
+  'remove',
+  'edit',
+  'touch',
+  'queue',
+  'slide',
+] as const;
+
+/**
+ * A change before each `every`th answer of a list: a record is
+ *
+ * - `grow-front`, `grow-back`: appended at that end
+ * - `insert`, `remove`, `edit`: inserted, removed or edited at a drawn place
+ * - `touch`: edited, and goes to the end, as in a list in the order of the last change
+ * - `queue`: appended, and one of the older half is removed
+ * - `slide`: appended, and the oldest is removed
+ */
+export interface Traffic {
+  readonly kind: (typeof trafficKinds)[number];
+  readonly every: number;
 }
 
 /** How one list stands when the first run begins, and how it goes on by itself. */
@@ -51,16 +94,19 @@ export interface ListScenario {
   readonly size: number;
   /** The record at `at` has the key of the one at `of`, and its text, too, where `text` is 0: a real duplicate. */
   readonly doubles: readonly { readonly at: number; readonly of: number; readonly text: number }[];
-  /** A new record at that end before each `every`th answer of this list; null where it does not grow by itself. */
-  readonly growth: { readonly end: 'front' | 'back'; readonly every: number } | null;
-  /** So many neighbours tie in the service's order, and are shown in an order that depends on the page's cut; 1: none do. */
+  /** Null if it does not change by itself. */
+  readonly traffic: Traffic | null;
+  /** Whether the list is always in the order of its ids or times, upwards or downwards. */
+  readonly order: (typeof orders)[number];
+  /** So many neighbours tie in the service's order (in an ordered list they have the same time), and are shown in an order that depends on the page's cut; 1: none do. */
   readonly ties: number;
 }
 
 /**
  * What happens to a list. `at` is the record that changes, and `to`:
  *
- * - `insert`, `twin`, `return`, `move`: where a new record, a copy of it, a bygone record or it itself then stands
+ * - `insert`, `twin`, `return`, `move`: where a new record, a copy of it, a bygone record or it itself then is; a list in order has its
+ *   own place for each of them, and moves nothing
  * - `equalize`, `rekey`: the record whose content, or whose key alone, it gets
  * - `update`, `relink`: draws another text, or other connections
  * - `rename`: the name of the connection `at`
@@ -208,10 +254,12 @@ export const plainService: ServiceScenario = {
   pageCounts: 'right',
   noise: false,
   paginationFirst: false,
+  cache: null,
+  replicaLag: 0,
 };
 
 /** A list without records. */
-export const plainList: ListScenario = { size: 0, doubles: [], growth: null, ties: 1 };
+export const plainList: ListScenario = { size: 0, doubles: [], traffic: null, order: 'free', ties: 1 };
 
 /** A full run during which nothing happens. */
 export const plainRun: RunScenario = {

@@ -1,65 +1,102 @@
-import { Instants } from './instants.ts';
 import { type Contents, contentOf, type Entry } from './records.ts';
 import type { ListName } from './scenario.ts';
 
-/** One list of the service, and how many records of each content have stood in it and when. */
+/** One change: what left and what entered by it, null if nothing did. A record that moves is gone for an instant. */
+interface Step {
+  readonly left: string | null;
+  readonly entered: string | null;
+}
+
+/** What was listed in a stretch of time: how many of each content at every instant, and the most of them at one. */
+export interface Lifetimes {
+  readonly least: Contents;
+  readonly most: Contents;
+}
+
+/** So many versions of a list are kept, for replicas that lag. */
+const versionsKept = 10;
+
+/** One list of the service, and how many records of each content were in it and when. */
 export class ServiceList {
   readonly name: ListName;
   readonly entries: Entry[] = [];
   /** Records that were listed once. */
   readonly gone: Entry[] = [];
-  /** How many records there were after each change. */
-  readonly sizes: number[] = [0];
   /** Contents that were ever listed. */
   readonly ever = new Set<string>();
-  #now = new Map<string, number>();
-  #least = new Map<string, number>();
-  #most = new Map<string, number>();
-  #instants = new Instants(new Map());
+  readonly #now = new Map<string, number>();
+  readonly #steps: Step[] = [];
+  /** The newest versions, the newest one last. */
+  #versions: (readonly Entry[])[] = [[]];
+  /** The number of changes before the run began. */
+  #runBegan = 0;
+  /** The same before the oldest answer of the run was made. */
+  #oldestAnswer = 0;
 
   constructor(name: ListName) {
     this.name = name;
   }
 
-  /** Contents that stand in the list now. */
+  /** Contents that are in the list now. */
   get now(): Contents {
     return this.#now;
   }
 
-  /** Since the run began: how many of each content stood in the list at every instant, at the least. */
-  get least(): Contents {
-    return this.#least;
+  /** How many changes there were. */
+  get version(): number {
+    return this.#steps.length;
   }
 
-  /** Since the run began: the most of each content that stood in the list at one instant. */
-  get most(): Contents {
-    return this.#most;
+  /** True if nothing has changed since the run began. */
+  get isStill(): boolean {
+    return this.version === this.#runBegan;
   }
 
-  /** How the list stood since the run began. */
-  get instants(): Instants {
-    return this.#instants;
+  /** The list as it was some changes ago, and its version then. */
+  before(changes: number): { readonly entries: readonly Entry[]; readonly version: number } {
+    const back = Math.min(changes, this.#versions.length - 1);
+    return { entries: this.#versions.at(-1 - back) ?? [], version: this.version - back };
   }
 
-  /** Begins to count `least` and `most` anew, and to note the instants. */
   beginRun(): void {
-    this.#instants = new Instants(new Map(this.#now));
-    this.#least = new Map(this.#now);
-    this.#most = new Map(this.#now);
+    this.#runBegan = this.version;
+    this.#oldestAnswer = this.version;
+  }
+
+  /** Notes that an answer of this run shows a version of the list. */
+  noteAnswer(version: number): void {
+    this.#oldestAnswer = Math.min(this.#oldestAnswer, version);
+  }
+
+  /** What was listed since the run began or, if an answer is older because a cache or a replica gave it, since then. */
+  lifetimes(): Lifetimes {
+    const counts = new Map(this.#now);
+    const least = new Map(this.#now);
+    const most = new Map(this.#now);
+    const add = (content: string | null, step: 1 | -1) => {
+      if (content === null) return;
+      const count = (counts.get(content) ?? 0) + step;
+      counts.set(content, count);
+      least.set(content, Math.min(count, least.get(content) ?? 0));
+      most.set(content, Math.max(count, most.get(content) ?? 0));
+    };
+    for (const { left, entered } of this.#steps.slice(this.#oldestAnswer).reverse()) {
+      add(entered, -1);
+      add(left, 1);
+    }
+    return { least, most };
   }
 
   insert(entry: Entry, at: number): void {
     this.entries.splice(at, 0, entry);
-    this.#instants.note(null, this.#enter(entry));
-    this.sizes.push(this.entries.length);
+    this.#note(null, this.#enter(entry));
   }
 
   remove(at: number): void {
     const [entry] = this.entries.splice(at, 1);
     if (entry === undefined) return;
     this.gone.push(entry);
-    this.#instants.note(this.#leave(entry), null);
-    this.sizes.push(this.entries.length);
+    this.#note(this.#leave(entry), null);
   }
 
   /** Gives a record another content at its place; the old one is a bygone record. */
@@ -67,28 +104,37 @@ export class ServiceList {
     const before = this.entries[at];
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;
     this.entries[at] = entry;
-    this.#instants.note(this.#leave(before), this.#enter(entry));
-    this.sizes.push(this.entries.length);
+    this.#note(this.#leave(before), this.#enter(entry));
   }
 
   move(at: number, to: number): void {
-    this.entries.splice(to, 0, ...this.entries.splice(at, 1));
-    this.sizes.push(this.entries.length);
+    const [entry] = this.entries.splice(at, 1);
+    if (entry === undefined) return;
+    this.entries.splice(to, 0, entry);
+    const content = contentOf(this.name, entry);
+    this.#note(content, content);
   }
 
   /** Puts all records in another order, by their ranks. */
   reorder(rank: (entry: Entry, at: number) => number): void {
     const ranks = new Map(this.entries.map((entry, at) => [entry, rank(entry, at)]));
     this.entries.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
-    this.sizes.push(this.entries.length);
+    for (const entry of this.entries) {
+      const content = contentOf(this.name, entry);
+      this.#note(content, content);
+    }
+  }
+
+  #note(left: string | null, entered: string | null): void {
+    this.#steps.push({ left, entered });
+    this.#versions.push([...this.entries]);
+    if (this.#versions.length > versionsKept) this.#versions = this.#versions.slice(-versionsKept);
   }
 
   #enter(entry: Entry): string | null {
     const content = contentOf(this.name, entry);
     if (content === null) return null;
-    const count = (this.#now.get(content) ?? 0) + 1;
-    this.#now.set(content, count);
-    this.#most.set(content, Math.max(count, this.#most.get(content) ?? 0));
+    this.#now.set(content, (this.#now.get(content) ?? 0) + 1);
     this.ever.add(content);
     return content;
   }
@@ -99,7 +145,6 @@ export class ServiceList {
     const count = (this.#now.get(content) ?? 0) - 1;
     if (count === 0) this.#now.delete(content);
     else this.#now.set(content, count);
-    this.#least.set(content, Math.min(count, this.#least.get(content) ?? 0));
     return content;
   }
 }

@@ -2,25 +2,28 @@ import type { ServiceScenario } from './scenario.ts';
 
 /** The same service without its lies; what is odd, but no lie, stays. */
 export function truthful(service: ServiceScenario): ServiceScenario {
-  return { ...service, pageNo: 'heeded', totals: { kind: 'right', by: 0 }, pageCounts: 'right' };
+  return {
+    ...service,
+    pageNo: 'heeded',
+    totals: { kind: 'right', by: 0 },
+    pageCounts: 'right',
+    cache: null,
+    replicaLag: 0,
+  };
 }
 
 /** Pages of this size can be cut in two other ways, by 0.618 and 0.79 of it. */
 export const sizeForThreeCuts = 5;
 
-/**
- * Where contents stand twice, other cuts must show that they do: the service must allow them. Where all records are alike, a page after
- * the last one must not pass for one more.
- */
-export function withManyCuts(
-  { sizes, maxSize, defaultSize, beyond, ...service }: ServiceScenario,
-  areAlike: boolean,
-): ServiceScenario {
+/** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
+export const sizeForOverlap = 26;
+
+/** The same service with pages that can overlap: only then can it be told how often a record is there that is there twice. */
+export function withOverlap({ sizes, maxSize, defaultSize, ...service }: ServiceScenario): ServiceScenario {
   return {
     ...service,
-    beyond: areAlike && beyond === 'last-asked' ? 'last-own' : beyond,
     sizes: sizes.startsWith('ignored') || sizes === 'stepped' ? 'clamped' : sizes,
-    maxSize: Math.max(maxSize, sizeForThreeCuts),
-    defaultSize: Math.max(defaultSize, sizeForThreeCuts),
+    maxSize: Math.max(maxSize, sizeForOverlap),
+    defaultSize: Math.max(defaultSize, sizeForOverlap),
   };
 }

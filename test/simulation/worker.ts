@@ -9,12 +9,13 @@ export interface WorkerOrder {
   readonly to: number;
   readonly step: number;
   readonly only: string | null;
+  readonly isShrinking: boolean;
 }
 
-const { from, to, step, only }: WorkerOrder = workerData;
+const { from, to, step, only, isShrinking }: WorkerOrder = workerData;
 
 using disk = new Disk();
 for (let seed = from; seed < to; seed += step) {
-  const { found, coverage, runs } = await playSeed(seed, disk, { only, isShrinking: true });
+  const { found, coverage, runs } = await playSeed(seed, disk, { only, isShrinking });
   parentPort?.postMessage({ seed, found, runs, counts: coverage?.counts ?? null });
 }

@@ -1,5 +1,6 @@
+import { eachList } from './mirror-rows.ts';
 import { hashOf } from './random.ts';
-import type { Entry } from './records.ts';
+import { type Entry, keyStep, tieOf } from './records.ts';
 import {
   type Change,
   type ListName,
@@ -7,6 +8,7 @@ import {
   listNames,
   plainList,
   type Scenario,
+  type Traffic,
 } from './scenario.ts';
 import { ServiceList } from './service-list.ts';
 
@@ -17,29 +19,26 @@ type Wording = (typeof wordings)[number];
 /** The most records that a list grows to: a service that outgrows every reader proves nothing. */
 const sizeMax = 600;
 
-/** The service's lists and connections, as they stand now and as they change. */
+/** The service's lists and connections, as they are now and as they change. */
 export class World {
   readonly lists: Readonly<Record<ListName, ServiceList>>;
+  readonly #plans: Readonly<Record<ListName, ListScenario>>;
   /** How often each connection was renamed. */
   readonly #renames = new Map<number, number>();
-  /** What a list says of a connection's name, where it does not simply give it. */
+  /** What a list says of a connection's name, if it does not simply give it. */
   readonly #wordings = new Map<string, Wording>();
   readonly #synced: readonly ListName[];
   readonly #connectionCount: number;
-  #isStill = true;
-  #nextKey = 10_000;
+  #areNamesStill = true;
+  #nextKey = keyStep * 10_000;
   #nextUid = 0;
 
   constructor({ lists, synced, connections }: Pick<Scenario, 'lists' | 'synced' | 'connections'>) {
     this.#synced = synced;
     this.#connectionCount = connections;
-    const filled = (name: ListName) =>
-      this.#fill(new ServiceList(name), synced.includes(name) ? lists[name] : plainList);
-    this.lists = {
-      'document-exports': filled('document-exports'),
-      collections: filled('collections'),
-      webhooks: filled('webhooks'),
-    };
+    const planOf = (name: ListName) => (synced.includes(name) ? lists[name] : plainList);
+    this.#plans = eachList(planOf);
+    this.lists = eachList(name => this.#fill(new ServiceList(name)));
   }
 
   /** What a list calls a connection now; null where it does not say. */
@@ -60,13 +59,13 @@ export class World {
     return names;
   }
 
-  /** True where nothing has changed since the run began. */
+  /** True if nothing has changed since the run began. */
   get isStill(): boolean {
-    return this.#isStill && listNames.every(name => this.lists[name].instants.isOne);
+    return this.#areNamesStill && listNames.every(name => this.lists[name].isStill);
   }
 
   beginRun(): void {
-    this.#isStill = true;
+    this.#areNamesStill = true;
     for (const name of listNames) this.lists[name].beginRun();
   }
 
@@ -78,22 +77,42 @@ export class World {
     }
   }
 
-  /** A new record at one end, as lists that grow by themselves get it. */
-  grow(name: ListName, end: 'front' | 'back'): void {
+  /** One change of a list by itself; `number` draws the place. */
+  pass(name: ListName, kind: Traffic['kind'], number: number): void {
     const list = this.lists[name];
-    if (list.entries.length < sizeMax)
-      list.insert(this.#newEntry(), end === 'front' ? 0 : list.entries.length);
+    const { length } = list.entries;
+    const isDown = this.#plans[name].order === 'down';
+    const drawn = modulo(hashOf(number), Math.max(1, length));
+    const [end, oldest] = isDown ? [0, length - 1] : [length, 0];
+    const half = Math.floor(drawn / 2);
+    const older = isDown ? length - 1 - half : half;
+    const grows = kind.startsWith('grow') || kind === 'insert' || kind === 'queue' || kind === 'slide';
+    if (grows && length >= sizeMax) return;
+    const edit = (at: number) => {
+      const entry = list.entries[at];
+      if (entry !== undefined) list.replace(at, { ...entry, text: entry.text + 1 });
+    };
+    if (kind === 'insert') this.#insert(list, this.#newEntry(list, drawn), drawn);
+    else if (kind === 'grow-front' && !isDown) this.#insert(list, this.#newEntry(list, 0), 0);
+    else if (grows) this.#insert(list, this.#newEntry(list, end), end);
+    if (kind === 'edit' || kind === 'touch') edit(drawn);
+    if (kind === 'touch' && length > 0 && this.#plans[name].order === 'free') list.move(drawn, length - 1);
+    if (kind === 'remove') list.remove(drawn);
+    if (kind === 'queue') list.remove(isDown ? older + 1 : older);
+    if (kind === 'slide') list.remove(isDown ? oldest + 1 : oldest);
   }
 
   /** Does one change; one that has nothing to work on does nothing. */
   change({ list: name, kind, at, to }: Change): void {
     if (!this.#synced.includes(name)) return;
-    this.#isStill &&= kind !== 'rename' && kind !== 'reword';
+    this.#areNamesStill &&= kind !== 'rename' && kind !== 'reword';
     const list = this.lists[name];
     const place = modulo(to, list.entries.length + 1);
+    const isFree = this.#plans[name].order === 'free';
+    if (!isFree && (kind === 'move' || kind === 'reorder')) return;
     if (kind === 'rename') this.#renames.set(1 + modulo(at, this.#connectionCount), 1 + to);
     else if (kind === 'reword') this.#reword(name, 1 + modulo(at, this.#connectionCount), to);
-    else if (kind === 'insert') list.insert(this.#newEntry(), place);
+    else if (kind === 'insert') this.#insert(list, this.#newEntry(list, place), place);
     else if (kind === 'reorder') list.reorder(({ uid }, at) => (to % 2 === 0 ? -at : hashOf(to, uid)));
     else if (kind === 'return') this.#bringBack(list, at, place);
     else if (list.entries.length > 0) this.#changeEntry(list, kind, modulo(at, list.entries.length), to);
@@ -116,38 +135,91 @@ export class World {
       list.replace(at, { ...entry, connections: linksOf(to, list.name, this.#connectionCount) });
     if (kind === 'break') list.replace(at, { ...entry, isBroken: true });
     // No two records of a list with ids share one, so there all these only make records more alike.
-    if (kind === 'equalize')
-      list.replace(at, { ...other, uid: entry.uid, key: hasIds ? entry.key : other.key });
+    const { uid, key, time, text } = entry;
+    if (kind === 'equalize') this.#put(list, at, hasIds ? { ...other, uid, key, time } : { ...other, uid });
     if (kind === 'rekey')
-      list.replace(at, hasIds ? { ...entry, text: other.text } : { ...entry, key: other.key });
+      this.#put(
+        list,
+        at,
+        hasIds ? { ...entry, text: other.text } : { ...entry, key: other.key, time: other.time, text },
+      );
     if (kind === 'twin') {
-      const { uid, key } = this.#newEntry();
-      list.insert({ ...entry, uid, key: hasIds ? key : entry.key }, modulo(to, list.entries.length + 1));
+      const twin = this.#newEntry(list, hasIds ? modulo(to, list.entries.length + 1) : at);
+      const like = { ...entry, uid: twin.uid };
+      this.#insert(
+        list,
+        hasIds ? { ...like, key: twin.key, time: twin.time } : like,
+        modulo(to, list.entries.length + 1),
+      );
     }
   }
 
   #bringBack(list: ServiceList, at: number, place: number): void {
     if (list.gone.length === 0) return;
     const [entry] = list.gone.splice(modulo(at, list.gone.length), 1);
-    if (entry !== undefined) list.insert(entry, place);
+    if (entry === undefined) return;
+    // Another record may have come to have its id.
+    const isTaken = list.name !== 'document-exports' && list.entries.some(({ key }) => key === entry.key);
+    if (!isTaken) this.#insert(list, entry, place);
   }
 
-  #newEntry(): Entry {
-    return this.#entry(this.#nextKey++);
+  /** Inserts a record there or, in a list in order, at its own place. */
+  #insert(list: ServiceList, entry: Entry, place: number): void {
+    const { order } = this.#plans[list.name];
+    if (order === 'free') {
+      list.insert(entry, place);
+      return;
+    }
+    const isAfter = ({ key }: Entry) => (order === 'up' ? key > entry.key : key < entry.key);
+    const at = list.entries.findIndex(isAfter);
+    list.insert(entry, at < 0 ? list.entries.length : at);
   }
 
-  #entry(key: number): Entry {
-    const connections = [1 + (key % this.#connectionCount), 1 + ((key + 1) % this.#connectionCount)];
-    return { uid: this.#nextUid++, key, text: 0, connections, isBroken: false };
+  /** Gives a record another content; in a list in order it goes to its own place. */
+  #put(list: ServiceList, at: number, entry: Entry): void {
+    if (this.#plans[list.name].order === 'free' || list.entries[at]?.key === entry.key) {
+      list.replace(at, entry);
+      return;
+    }
+    list.remove(at);
+    this.#insert(list, entry, at);
   }
 
-  #fill(list: ServiceList, { size, doubles }: ListScenario): ServiceList {
-    const entries = Array.from({ length: size }, (_, at) => this.#entry(1 + at));
+  /** A new record for a place: in a list in order, with a key between those of its neighbours if one is free, or else the newest. */
+  #newEntry(list: ServiceList, place: number): Entry {
+    const { order } = this.#plans[list.name];
+    if (order === 'free') return this.#entry(list.name, this.#nextNewest());
+    const keys = [list.entries[place - 1]?.key, list.entries[place]?.key];
+    const [low, high] = order === 'up' ? keys : keys.toReversed();
+    const between = high === undefined ? null : Math.floor(((low ?? 0) + high) / 2);
+    const isFree = between !== null && between > (low ?? 0) && between < (high as number);
+    const taken = [...list.entries, ...list.gone].some(({ key }) => key === between);
+    if (isFree && !taken) return this.#entry(list.name, between);
+    return this.#entry(list.name, this.#nextNewest());
+  }
+
+  #nextNewest(): number {
+    this.#nextKey += keyStep;
+    return this.#nextKey;
+  }
+
+  #entry(name: ListName, key: number): Entry {
+    const { order, ties } = this.#plans[name];
+    const number = Math.floor(key / keyStep);
+    const connections = [1 + (number % this.#connectionCount), 1 + ((number + 1) % this.#connectionCount)];
+    const time = order === 'free' ? key : ties > 1 ? tieOf(key, ties) * ties * keyStep : key;
+    return { uid: this.#nextUid++, key, time, text: 0, connections, isBroken: false };
+  }
+
+  #fill(list: ServiceList): ServiceList {
+    const { size, doubles, order } = this.#plans[list.name];
+    const keyAt = (at: number) => keyStep * (order === 'down' ? size - at : 1 + at);
+    const entries = Array.from({ length: size }, (_, at) => this.#entry(list.name, keyAt(at)));
     for (const { at, of, text } of list.name === 'document-exports' && size > 0 ? doubles : []) {
       const { uid } = entries[at % size] as Entry;
       entries[at % size] = { ...(entries[of % size] as Entry), uid, text };
     }
-    for (const entry of entries) list.insert(entry, list.entries.length);
+    for (const entry of entries) this.#insert(list, entry, list.entries.length);
     return list;
   }
 }

@@ -153,13 +153,18 @@ function* pairsOf(
     if (taken.has(newer)) continue;
     const isFree = (older: Version) => older !== newer && !taken.has(older);
     const older =
-      versions.find(version => isFree(version) && isUnshown(version.row)) ??
+      versions.find(version => isFree(version) && isUnshown(version.row) && !isOnPages(version)) ??
       versions.find(version => isFree(version) && givesWay(version, newer));
     if (older === undefined) continue;
     taken.add(older);
     taken.add(newer);
     yield [older, newer];
   }
+}
+
+/** Whether several pages show what an unshown row says: each may show another one of identical records. */
+function isOnPages({ moments }: Version): boolean {
+  return moments !== null && moments.pages.size > 1;
 }
 
 /** Whether all answers that have shown a version came before all that have shown another one. */

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { expectExactMirror } from '../support/oracle.ts';
+import { setScene } from '../support/scene.ts';
+import { documentExport } from '../support/stand-in.ts';
+
+test('a list is proven if more exports have the same time than are on a page', async () => {
+  await using scene = await setScene({ maxPageSize: 20 }, { exports: 0 });
+  const exportedAt = '2026-01-01T00:00:00.000Z';
+  const exports = Array.from({ length: 130 }, (_, at) => documentExport(at + 1));
+  scene.service.lists['document-exports'] = exports.map((each, at) =>
+    at >= 30 && at < 90 ? { ...each, exportedAt } : each,
+  );
+  const byTime = (a: unknown, b: unknown) => String(timeOf(a)).localeCompare(String(timeOf(b)));
+  scene.service.lists['document-exports'].sort(byTime);
+  const { of } = await scene.sync('--full');
+  expect(of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 130 });
+  expectExactMirror(scene.database, scene.service);
+});
+
+test('a record that is gone from a list on one page is removed in the second run if only one page size is served', async () => {
+  await using scene = await setScene(
+    {
+      maxPageSize: 20,
+      faults: ({ pageSize }) => (pageSize === 20 || pageSize === 1000 ? undefined : refused),
+    },
+    { exports: 15 },
+  );
+  await scene.sync();
+  scene.service.lists['document-exports'].splice(4, 1);
+  const first = await scene.sync('--full');
+  expect(first.of('document-exports')).toMatchObject({ completeness: 'unproven', removed: 0 });
+  const second = await scene.sync('--full');
+  expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', removed: 1 });
+});
+
+const refused = { kind: 'status', status: 400 } as const;
+
+function timeOf(item: unknown): unknown {
+  return (item as { readonly exportedAt: unknown }).exportedAt;
+}
