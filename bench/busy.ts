@@ -130,9 +130,9 @@ async function syncOnce(
       maxRemovals: 0.5,
       onList: list => {
         const toConfirm = list.keysToConfirm.bind(list);
-        list.keysToConfirm = verdict => {
+        list.keysToConfirm = async (verdict, signal) => {
           endLook();
-          const keys = toConfirm(verdict);
+          const keys = await toConfirm(verdict, signal);
           if (keys.length > 0) requestsBefore = source.traffic.requests;
           return keys;
         };

@@ -47,10 +47,18 @@ describe.concurrent('the mirror is exact where', () => {
     scene.service.lists['document-exports'].push(documentExport(900));
     const second = await scene.sync();
     if (options.order === undefined) {
-      expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+      expect(second.of('document-exports')).toMatchObject({
+        completeness: 'proven',
+        inserted: 1,
+        removed: 1,
+      });
     } else {
       // Nobody sees that order, so a record goes only if two runs do not show it.
-      expect(second.of('document-exports')).toMatchObject({ completeness: 'unproven', inserted: 1, undecided: 1 });
+      expect(second.of('document-exports')).toMatchObject({
+        completeness: 'unproven',
+        inserted: 1,
+        undecided: 1,
+      });
       const third = await scene.sync();
       expect(third.of('document-exports')).toMatchObject({ completeness: 'proven', removed: 1 });
     }

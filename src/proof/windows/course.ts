@@ -41,6 +41,7 @@ export class Course {
   /** Of a list without a visible key there is a second reading, by other pages, at addresses that were not used. */
   readonly #plans: readonly [ReadingPlan, ReadingPlan];
   #reading: 0 | 1 = 0;
+  readonly #firstPages = new Set<string>();
   #repairs = 0;
   #looks = 0;
   #verdict: Verdict | null = null;
@@ -81,7 +82,8 @@ export class Course {
   answered(ask: Ask, total: number, summary: PageSummary): PageAnswer {
     const answer = this.#requests.enter(ask, total, summary);
     const doubt = doubtOfPage(answer, this.answers);
-    if (doubt === 'cut') this.#agree('the service sends pages of another size than it was asked for');
+    if (this.#isFirstPageAgain(answer)) this.#agree('a page of the list is the first one again');
+    else if (doubt === 'cut') this.#agree('the service sends pages of another size than it was asked for');
     else if (this.#verdict === null && this.#looks === 0 && this.#plans[0].stopsBefore(this.#total()))
       this.#agree('pages are too small for a plan of pages that overlap');
     if (doubt === 'again') this.#requests.add(answer, answer.reading, answer.isSecondLook);
@@ -163,6 +165,13 @@ export class Course {
     else if (plan.stopsBefore(this.#total()))
       this.#agree('pages are too small for a plan of pages that overlap');
     return beyond !== null || this.#verdict !== null;
+  }
+
+  /** Whether a full page is the first one, byte for byte, though it is at another place: the service may not heed the page number. */
+  #isFirstPageAgain({ index, size, summary }: PageAnswer): boolean {
+    if (summary.count < size || summary.count < 2) return false;
+    if (index === 0) this.#firstPages.add(summary.digest);
+    return index > 0 && this.#firstPages.has(summary.digest);
   }
 
   #weighRules(): void {

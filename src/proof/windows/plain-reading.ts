@@ -3,6 +3,8 @@ import { checkTotal } from './end.ts';
 import type { Identity, ItemsOf, PageAddress, PageAnswer } from './page.ts';
 import { RecordTable } from './record-table.ts';
 
+/** So many pages that are the same are enough to give up. */
+const alikeMin = 3;
 /** Pages beyond the total that are asked for while they come full. */
 const pagesBeyondMax = 20;
 
@@ -38,11 +40,13 @@ export class PlainReading {
 
   /** The next page of a list of `total` records, as the newest answer says; null if none is to be asked for now. */
   next(total: number): PageAddress | null {
+    if (this.#isPointless) return null;
     return this.#cursor === 0 || this.#cursor * this.size < total ? this.#page() : null;
   }
 
   /** A page beyond those that the total tells of, if all others have arrived; null if the reading is over. */
   nextBeyond(total: number): PageAddress | null {
+    if (this.#isPointless) return null;
     const asFarAsStated = Math.max(1, Math.ceil(total / this.size));
     if (this.#cursor > asFarAsStated + pagesBeyondMax) return null;
     const last = this.#answers.get(this.#cursor - 1);
@@ -71,10 +75,21 @@ export class PlainReading {
     return digests.size === 1 && full.length > 1 && full.every(({ summary }) => summary.count >= this.size);
   }
 
+  /** Whether so many pages were the same that the others need not be asked for; a list of identical records has such pages, too. */
+  get #isPointless(): boolean {
+    if (this.#answers.size < alikeMin || !this.isAlike) return false;
+    const { head } = (this.#answers.values().next().value as PageAnswer).summary;
+    const first = Buffer.from(head.contents.subarray(0, contentBytes));
+    for (let at = 1; at < head.keys.length; at++)
+      if (!first.equals(head.contents.subarray(at * contentBytes, (at + 1) * contentBytes))) return true;
+    return false;
+  }
+
   /** What the reading comes to, when all of it has arrived. */
   result(identity: Identity, itemsOf: ItemsOf): PlainResult {
     const answers = [...this.#answers.values()].sort((a, b) => a.index - b.index);
-    const reason = this.#otherReason ?? this.#contradiction(answers);
+    const same = this.#isPointless ? 'each page has the same records' : null;
+    const reason = this.#otherReason ?? same ?? this.#contradiction(answers);
     const repeated = reason === null ? repeatsIn(answers, identity, itemsOf) : [];
     if (reason !== null || typeof repeated === 'string')
       return { kind: 'contradicted', reason: reason ?? String(repeated) };
