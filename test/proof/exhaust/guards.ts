@@ -1,3 +1,4 @@
+import { plainBounds } from './bounds.ts';
 import type { Bound } from './every-world.ts';
 import type { Choice } from './random-worlds.ts';
 
@@ -33,6 +34,11 @@ const caches: Choice = {
   extents: ['small'],
 };
 
+const plainly = plainBounds[0] as Bound;
+
+/** Guards of lists that are longer than these worlds; test/proof/windows/order.test.ts has them. */
+export const guardsOfLongLists: readonly string[] = ['one long inversion'];
+
 /** The guards of the core. */
 export const guards: readonly Guard[] = [
   {
@@ -44,7 +50,18 @@ export const guards: readonly Guard[] = [
       seedsMax: 600,
     },
   },
-  { name: 'full pages end nothing', instead: '', worlds: { kind: 'every', bound: { ...ids, largest: 1 } } },
+  {
+    name: 'full pages end nothing',
+    instead: '',
+    worlds: { kind: 'every', bound: { ...ids, recordsMax: 3, anyPages: 2 } },
+  },
+  { name: 'two readings agree', instead: '  return true;', worlds: { kind: 'every', bound: plainly } },
+  { name: 'records on two pages', instead: '', worlds: { kind: 'every', bound: plainly } },
+  {
+    name: 'an id twice',
+    instead: '  return false;',
+    worlds: { kind: 'random', choice: { quirks: ['ids twice'], orders: ['id'] }, seedsMax: 100 },
+  },
   {
     name: 'the end by its own total',
     instead: '  return true;',
