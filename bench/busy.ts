@@ -130,9 +130,9 @@ async function syncOnce(
       maxRemovals: 0.5,
       onList: list => {
         const toConfirm = list.keysToConfirm.bind(list);
-        list.keysToConfirm = verdict => {
+        list.keysToConfirm = async (...all) => {
           endLook();
-          const keys = toConfirm(verdict);
+          const keys = await toConfirm(...all);
           if (keys.length > 0) requestsBefore = source.traffic.requests;
           return keys;
         };
