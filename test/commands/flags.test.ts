@@ -31,7 +31,7 @@ describe.concurrent('sync', () => {
   });
 
   test('--full and --full-every 0 sweep in full where an incremental sync would do', async () => {
-    await using scene = await setScene();
+    await using scene = await setScene({}, { exports: 500 });
     const modeWith = async (...args: string[]) =>
       (await scene.sync(...fewPages, ...args)).of('document-exports').mode;
     expect(await modeWith()).toBe('full');
