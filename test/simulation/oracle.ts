@@ -60,7 +60,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (words !== null && words.completeness !== null)
-      complaints.push(...unstored(name, lives, shown[name], after.lists[name]));
+      complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
   return [...findings, ...judgeNames(facts), ...judgeWords(facts)];
@@ -78,7 +78,7 @@ function judgeList(
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  const findings = removedWrongly(lives, before, after);
+  const findings = removedWrongly(list, lives, before, after, claimsAll);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
   if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
@@ -86,9 +86,17 @@ function judgeList(
 }
 
 /** What left the mirror must have been absent from the service at some instant of the run. */
-function removedWrongly({ least }: Lifetimes, before: Contents, after: Contents): Complaint[] {
+function removedWrongly(
+  list: ServiceList,
+  { least }: Lifetimes,
+  before: Contents,
+  after: Contents,
+  isProven: boolean,
+): Complaint[] {
   const wrong = [...before].filter(
-    ([content, count]) => (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0),
+    ([content, count]) =>
+      (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0) &&
+      (isProven || !isAmbiguous(list, content)),
   );
   const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
@@ -101,22 +109,24 @@ function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complai
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
 }
 
-/**
- * Whatever is proven, all that was seen is stored. If identical records are on several pages, and one of them is edited, it can't be told
- * how many are left.
- */
+/** Whatever is proven, all that was seen is stored. */
 function unstored(
-  name: ListName,
-  { least, most }: Lifetimes,
+  list: ServiceList,
+  { least }: Lifetimes,
   shown: ReadonlySet<Entry>,
   after: Contents,
 ): Complaint[] {
-  const contents = [...shown].map(entry => contentOf(name, entry) ?? '');
+  const contents = [...shown].map(entry => contentOf(list.name, entry) ?? '');
   const missing = contents.find(
-    content => (least.get(content) ?? 0) > 0 && most.get(content) === 1 && !after.has(content),
+    content => (least.get(content) ?? 0) > 0 && !after.has(content) && !isAmbiguous(list, content),
   );
   const what = `shown, listed throughout, and not in the mirror: ${missing}`;
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
+}
+
+/** If two exports of one identity are on different pages, and one of them is edited meanwhile, it can't be told which. */
+function isAmbiguous(list: ServiceList, content: string): boolean {
+  return list.name === 'document-exports' && list.isShared(content);
 }
 
 function invented(list: ServiceList, after: Contents): Complaint[] {
