@@ -1,4 +1,4 @@
-import type { MirrorState, RunWords } from './mirror-rows.ts';
+import type { MirrorState, Removals, RunWords } from './mirror-rows.ts';
 import { type Contents, contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
@@ -12,6 +12,7 @@ export const findingKinds = [
   'kept',
   'removed-wrongly',
   'unstored',
+  'mass-removal',
   'misnamed',
   'dishonest',
   'history',
@@ -43,6 +44,8 @@ export interface RunFacts {
   readonly isDirect: boolean;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
+  /** True if no more than half of a list may be removed. */
+  readonly isGuarded: boolean;
   /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
   readonly isMeddled: boolean;
   /** True where one did so during this run: of what the mirror holds then, nothing can be asked. */
@@ -58,6 +61,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const list = world.lists[name];
     const lives = list.lifetimes();
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
+    if (facts.isGuarded) complaints.push(...massRemoval(after.removals[name]));
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (words !== null && words.completeness !== null)
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
@@ -127,6 +131,12 @@ function unstored(
 /** If two exports of one identity are on different pages, and one of them is edited meanwhile, it can't be told which. */
 function isAmbiguous(list: ServiceList, content: string): boolean {
   return list.name === 'document-exports' && list.isShared(content);
+}
+
+/** A guarded run removes half of the rows that the last settled run had, or 20. */
+function massRemoval({ gone, settledCount }: Removals): Complaint[] {
+  const most = Math.max(20, Math.floor(settledCount / 2));
+  return gone <= most ? [] : [{ kind: 'mass-removal', what: `${gone} of ${settledCount} rows removed` }];
 }
 
 function invented(list: ServiceList, after: Contents): Complaint[] {
