@@ -27,6 +27,14 @@ test('a record that is gone from a list on one page is removed in the second run
   expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', removed: 1 });
 });
 
+test('an export that is on two pages is there twice, although the pages by themselves are in order', async () => {
+  await using scene = await setScene({ maxPageSize: 60 }, { exports: 82 });
+  const exports = scene.service.lists['document-exports'];
+  exports[60] = { ...(exports[0] as object) };
+  await scene.sync();
+  expectExactMirror(scene.database, scene.service);
+});
+
 const refused = { kind: 'status', status: 400 } as const;
 /** A service that serves pages of 20 records only. */
 const oneSize: Partial<StandInOptions> = {
