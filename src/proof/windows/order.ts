@@ -21,7 +21,7 @@ export function directionOf(answers: readonly PageAnswer[], learnt: LearntOrder)
   return null;
 }
 
-/** So many records may come before a page by their place and after it by their key, because records came in between. */
+/** So many records, or a page of them, may come before a page by their place and after it by their key, because records came in between. */
 const invertedMax = 20;
 
 /**
@@ -38,7 +38,7 @@ export function isInverted(answers: readonly PageAnswer[], direction: Direction)
       const isBefore = (other: PageAnswer) =>
         beginOf(other) + other.summary.count <= beginOf(page) && keyOf(other) > key;
       const count = pages.filter(isBefore).reduce((sum, { summary }) => sum + summary.count, 0);
-      if (count > invertedMax) return true; // guard: one long inversion
+      if (count > Math.min(invertedMax, page.size)) return true; // guard: one long inversion
     }
     greatest = Math.max(greatest, key);
   }
