@@ -29,6 +29,8 @@ export interface PageRecords {
   /** The records' places on the page, from 0. */
   readonly positions: readonly number[];
   readonly rejections: readonly Rejection[];
+  /** The records' contents, 16 bytes each, one after the other. */
+  readonly contents: Buffer;
 }
 
 const shapes = new WeakMap<ListDefinition, ReturnType<typeof shapeOf>>();
@@ -68,7 +70,7 @@ export function readRecords(
     }
     from += part.items.length;
   }
-  return { records, positions, rejections };
+  return { records, positions, rejections, contents };
 }
 
 /** What a list's items hold, worked out once. */

@@ -4,6 +4,7 @@ import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError } from '../errors.ts';
 import { Course } from '../proof/windows/course.ts';
 import { countedAnswers, endingAnswers } from '../proof/windows/end.ts';
+import { directionOf } from '../proof/windows/order.ts';
 import {
   type Identity,
   type ItemsOf,
@@ -105,10 +106,12 @@ function plainReader(
   hasOneSize: boolean,
   reason: string,
 ): PlainCourse {
+  const { order } = listMirror.memory;
   return new PlainCourse({
     identity: identityOf(list),
     largest: envelope.pageSize,
-    learnt: listMirror.memory.order,
+    // One answer that is out of order is enough, also if the plain pages are all in order.
+    learnt: directionOf(windows.answers, order) === null ? 'none' : order,
     hasOneSize,
     expectedTotal: windows.total,
     isUsed: address => listMirror.isUsed(address),

@@ -1,13 +1,85 @@
-import type { Guard } from './guard.ts';
-import { guardsOfGrowth } from './guards-of-growth.ts';
-import { guardsOfReadings } from './guards-of-readings.ts';
-import { guardsOfStore } from './guards-of-store.ts';
-import { guardsOfWalks } from './guards-of-walks.ts';
+import type { CaseKind } from './regressions.ts';
 
-/** All guards. The folder `guards` keeps a scenario for each that fails without it. */
+/** A line of the program that keeps a promise. The folder `guards` has a scenario that breaks it without the line. */
+export interface Guard {
+  /** As the comment on its line says; the kept scenario has it, too, with hyphens. */
+  readonly name: string;
+  /** What it keeps, in a sentence. */
+  readonly keeps: string;
+  /** What the line becomes; empty to take it away. */
+  readonly instead: string;
+  /** What comes of the kept scenario without it. */
+  readonly breaks: CaseKind;
+}
+
+/** The guards outside the core, and those of plain readings. test/proof/exhaust has the others. */
 export const guards: readonly Guard[] = [
-  ...guardsOfWalks,
-  ...guardsOfReadings,
-  ...guardsOfGrowth,
-  ...guardsOfStore,
+  {
+    name: 'commit gate',
+    keeps: 'rows that do not come to what was read are not committed',
+    instead: '  return expected !== undefined || rows !== undefined;',
+    breaks: 'lost',
+  },
+  {
+    name: 'pageNo of the answer',
+    keeps: 'a page that says that it is another one says nothing of the one that was asked for',
+    instead: '    const isOther = false;',
+    breaks: 'lost',
+  },
+  {
+    name: 'records on two pages',
+    keeps: 'readings by pages of one size prove nothing of records that are on two of them',
+    instead: '',
+    breaks: 'lost',
+  },
+  {
+    name: 'rejected records keep their rows',
+    keeps: 'a known record that can no longer be read is not removed',
+    instead: '    return rows;',
+    breaks: 'removed-wrongly',
+  },
+  {
+    name: 'removals',
+    keeps: 'no more is removed than is allowed',
+    instead: '  return true;',
+    breaks: 'mass-removal',
+  },
+  {
+    name: 'size of the answer',
+    keeps: 'a page of another size than was asked for is at another place',
+    instead: '    return false;',
+    breaks: 'lost',
+  },
+  {
+    name: 'sums of known pages',
+    keeps: 'a page that comes again speaks of its rows only if they are what it has',
+    instead: '      if (sums[place]) this.#pages.set(each.summary.digest, each);',
+    breaks: 'lost',
+  },
+  {
+    name: 'two readings agree',
+    keeps: 'two readings that have different records prove nothing',
+    instead: '  return true;',
+    breaks: 'lost',
+  },
+  {
+    name: 'two versions in one run',
+    keeps: 'an export gives its row to another one only if it was not shown after it',
+    instead: '  return true;',
+    breaks: 'removed-wrongly',
+  },
+  {
+    name: 'unreadable records',
+    keeps: 'nothing is removed while a new record can not be read at all',
+    instead: '    ) && false;',
+    breaks: 'removed-wrongly',
+  },
+];
+
+/** What the simulation needs of the repository. */
+export const neededBySimulation: readonly string[] = [
+  'src',
+  'migrations',
+  'test/simulation',
+  'test/support/mutant.ts',
 ];

@@ -1,12 +1,16 @@
 // Plays many seeds, each a service with a will of its own, and prints which broke a promise:
 // npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
-// A found scenario is made smaller first; with --quick it is not.
+// A found scenario is made smaller first; with --quick it is not. With --without 'commit gate', this guard is switched off.
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { exit } from 'node:process';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { Mutant } from '../support/mutant.ts';
 import { Coverage } from './coverage.ts';
 import { Disk } from './disk.ts';
+import { guards, neededBySimulation } from './guards.ts';
 import { play } from './play.ts';
 import { readRegressions } from './regressions.ts';
 import type { FoundCase } from './seeds.ts';
@@ -21,6 +25,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     workers: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
+    without: { type: 'string' },
   },
 });
 const first = wholeNumber('--from', values.from);
@@ -99,6 +104,17 @@ function wholeNumber(flag: string, text: string): number {
   return number;
 }
 
+/** Plays the same seeds against the program without a guard; returns the exit code. */
+function playWithout(name: string): number {
+  const guard = guards.find(each => each.name === name);
+  if (guard === undefined)
+    throw new Error(`--without is one of ${guards.map(each => each.name).join(', ')}.`);
+  using mutant = new Mutant(neededBySimulation, name, guard.instead);
+  const script = join(mutant.folder, 'test', 'simulation', 'main.ts');
+  const flags = process.argv.slice(2).filter(flag => flag !== '--without' && flag !== name);
+  return spawnSync(process.execPath, [script, ...flags], { stdio: 'inherit' }).status ?? 1;
+}
+
 /** Found cases come first. */
 async function replay(): Promise<void> {
   using disk = new Disk();
@@ -109,6 +125,7 @@ async function replay(): Promise<void> {
   for (const words of returned) console.log(`it came back: ${words}`);
 }
 
+if (values.without !== undefined) exit(playWithout(values.without));
 await replay();
 const ticker = setInterval(() => console.log(progress()), progressEveryMs);
 await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));

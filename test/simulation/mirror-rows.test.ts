@@ -20,6 +20,7 @@ test('the tables say what the service lists, and rows and history together how i
       ties: 1,
       nameOf: id => world.nameOf(asked.list, id),
       answerNo: 1,
+      lag: 0,
     });
   const run = async () => {
     await runOnce({

@@ -11,8 +11,16 @@ export interface MirrorState {
   readonly connections: ReadonlyMap<number, string | null>;
   /** The newest run's id; 0 where there was none. */
   readonly runId: number;
+  /** How many rows of the last settled run the newest run removed, and how many there were. */
+  readonly removals: Readonly<Record<ListName, Removals>>;
   /** What the newest run's record says of each list. */
   readonly words: readonly RunWords[];
+}
+
+/** Removals as the guard counts them. */
+export interface Removals {
+  readonly gone: number;
+  readonly settledCount: number;
 }
 
 /** A row of `sync_run_resources`. */
@@ -66,8 +74,32 @@ export function readMirror(path: string): MirrorState {
       .all();
     const rowsOf = (name: ListName) =>
       counted(database.prepare<[], string>(`SELECT ${contents[name]} FROM ${tables[name]}`).pluck().all());
-    return { lists: eachList(rowsOf), connections: new Map(names), runId, words: words.all(runId) };
+    const removals = eachList(name => removalsOf(database, name, runId));
+    return {
+      lists: eachList(rowsOf),
+      connections: new Map(names),
+      runId,
+      removals,
+      words: words.all(runId),
+    };
   });
+}
+
+function removalsOf(database: Database.Database, name: ListName, runId: number): Removals {
+  const settled = database
+    .prepare<[string, number], { id: number; count: number }>(
+      `SELECT run_id AS id, record_count AS count FROM sync_run_resources
+       WHERE resource = ? AND run_id < ? AND completeness <> 'unproven' ORDER BY run_id DESC LIMIT 1`,
+    )
+    .get(name, runId);
+  const gone = database
+    .prepare<[string, number, number], number>(
+      `SELECT count(*) FROM record_history
+       WHERE resource = ? AND valid_to_run_id = ? AND first_seen_run_id <= ? AND ended_by = 'removal'`,
+    )
+    .pluck()
+    .get(name, runId, settled?.id ?? 0);
+  return { gone: gone ?? 0, settledCount: settled?.count ?? 0 };
 }
 
 interface Version {

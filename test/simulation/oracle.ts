@@ -1,4 +1,4 @@
-import type { MirrorState, RunWords } from './mirror-rows.ts';
+import type { MirrorState, Removals, RunWords } from './mirror-rows.ts';
 import { type Contents, contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
@@ -12,6 +12,7 @@ export const findingKinds = [
   'kept',
   'removed-wrongly',
   'unstored',
+  'mass-removal',
   'misnamed',
   'dishonest',
   'history',
@@ -43,6 +44,8 @@ export interface RunFacts {
   readonly isDirect: boolean;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
+  /** True if no more than half of a list may be removed. */
+  readonly isGuarded: boolean;
   /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
   readonly isMeddled: boolean;
   /** True where one did so during this run: of what the mirror holds then, nothing can be asked. */
@@ -58,9 +61,10 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const list = world.lists[name];
     const lives = list.lifetimes();
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
+    if (facts.isGuarded) complaints.push(...massRemoval(after.removals[name]));
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (words !== null && words.completeness !== null)
-      complaints.push(...unstored(name, lives, shown[name], after.lists[name]));
+      complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
   return [...findings, ...judgeNames(facts), ...judgeWords(facts)];
@@ -78,7 +82,7 @@ function judgeList(
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  const findings = removedWrongly(lives, before, after);
+  const findings = removedWrongly(list, lives, before, after, claimsAll);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
   if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
@@ -86,9 +90,17 @@ function judgeList(
 }
 
 /** What left the mirror must have been absent from the service at some instant of the run. */
-function removedWrongly({ least }: Lifetimes, before: Contents, after: Contents): Complaint[] {
+function removedWrongly(
+  list: ServiceList,
+  { least }: Lifetimes,
+  before: Contents,
+  after: Contents,
+  isProven: boolean,
+): Complaint[] {
   const wrong = [...before].filter(
-    ([content, count]) => (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0),
+    ([content, count]) =>
+      (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0) &&
+      (isProven || !isAmbiguous(list, content)),
   );
   const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
@@ -101,22 +113,30 @@ function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complai
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
 }
 
-/**
- * Whatever is proven, all that was seen is stored. If identical records are on several pages, and one of them is edited, it can't be told
- * how many are left.
- */
+/** Whatever is proven, all that was seen is stored. */
 function unstored(
-  name: ListName,
-  { least, most }: Lifetimes,
+  list: ServiceList,
+  { least }: Lifetimes,
   shown: ReadonlySet<Entry>,
   after: Contents,
 ): Complaint[] {
-  const contents = [...shown].map(entry => contentOf(name, entry) ?? '');
+  const contents = [...shown].map(entry => contentOf(list.name, entry) ?? '');
   const missing = contents.find(
-    content => (least.get(content) ?? 0) > 0 && most.get(content) === 1 && !after.has(content),
+    content => (least.get(content) ?? 0) > 0 && !after.has(content) && !isAmbiguous(list, content),
   );
   const what = `shown, listed throughout, and not in the mirror: ${missing}`;
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
+}
+
+/** If two exports of one identity are on different pages, and one of them is edited meanwhile, it can't be told which. */
+function isAmbiguous(list: ServiceList, content: string): boolean {
+  return list.name === 'document-exports' && list.isShared(content);
+}
+
+/** A guarded run removes half of the rows that the last settled run had, or 20. */
+function massRemoval({ gone, settledCount }: Removals): Complaint[] {
+  const most = Math.max(20, Math.floor(settledCount / 2));
+  return gone <= most ? [] : [{ kind: 'mass-removal', what: `${gone} of ${settledCount} rows removed` }];
 }
 
 function invented(list: ServiceList, after: Contents): Complaint[] {

@@ -257,6 +257,7 @@ class Simulation implements Played {
       after,
       report: heard,
       isDirect,
+      isGuarded: run.guarded,
       shown,
       isMeddled,
       isMeddledAmid,

@@ -87,6 +87,20 @@ export class ServiceList {
     return { least, most };
   }
 
+  /** Whether two records of one identity were listed at once in that time, of which one has this content. */
+  isShared(content: string): boolean {
+    const identity = identityOf(content);
+    const size = (one: string | null) => (one !== null && identityOf(one) === identity ? 1 : 0);
+    let count = 0;
+    for (const [one, times] of this.#now) count += times * size(one);
+    let most = count;
+    for (const { left, entered } of this.#steps.slice(this.#oldestAnswer).reverse()) {
+      count += size(left) - size(entered);
+      most = Math.max(most, count);
+    }
+    return most > 1;
+  }
+
   insert(entry: Entry, at: number): void {
     this.entries.splice(at, 0, entry);
     this.#note(null, this.#enter(entry));
@@ -147,4 +161,9 @@ export class ServiceList {
     else this.#now.set(content, count);
     return content;
   }
+}
+
+/** All that an export says but its title, which can be edited. */
+function identityOf(content: string): string {
+  return JSON.stringify((JSON.parse(content) as unknown[]).toSpliced(1, 1));
 }

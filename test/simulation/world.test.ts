@@ -5,8 +5,15 @@ import { memoryFolder } from '../support/in-process.ts';
 import { answerTo, entriesAt, type Manner } from './answers.ts';
 import { Gate } from './gate.ts';
 import { contentOf } from './records.ts';
-import { Residue } from './residue.ts';
-import { plainList, plainService, type ServiceScenario } from './scenario.ts';
+import {
+  type Change,
+  type ListName,
+  plainList,
+  plainService,
+  type ServiceScenario,
+  type Traffic,
+  trafficKinds,
+} from './scenario.ts';
 import { tamperWith } from './tamper.ts';
 import { World } from './world.ts';
 
@@ -22,7 +29,7 @@ function worldOf(size: number, doubles: { at: number; of: number; text: number }
 }
 
 function manner(service: Partial<ServiceScenario>, ties = 1): Manner {
-  return { ...plainService, ...service, ties, nameOf: id => `C${id}`, answerNo: 1 };
+  return { ...plainService, ...service, ties, nameOf: id => `C${id}`, answerNo: 1, lag: 0 };
 }
 
 const ask = (pageNo: number | null, pageSize: number | null) =>
@@ -72,41 +79,71 @@ test('a list that is reordered holds the same in another order: turned round, or
   expect(drawn.toSorted((a, b) => a - b)).toEqual(before);
 });
 
-test('a record that agreeing readings by different cuts hide is known as such, until it is shown', () => {
-  const list = worldOf(6).lists['document-exports'];
-  const residue = new Residue();
-  /** A reading in pages of that size, as who stands where; the last record is the sixth. */
-  const read = (size: number, ...places: number[]) => {
-    for (let offset = 0; offset < places.length; offset += size) {
-      const entries = list.entries.filter((_, at) => places.slice(offset, offset + size).includes(at));
-      residue.note(list, { list: list.name, size, offset, entries, isAsked: true });
+test('a list in order stays in order, whatever is inserted, brought back or made equal', () => {
+  for (const order of ['up', 'down'] as const) {
+    const list = { ...plainList, size: 12, order, ties: 3 };
+    const world = new World({
+      connections: 6,
+      synced,
+      lists: { 'document-exports': list, collections: { ...list, ties: 1 }, webhooks: plainList },
+    });
+    const change = (name: ListName, kind: Change['kind'], at: number) =>
+      world.change({ list: name, kind, at, to: at * 5 });
+    for (const name of ['document-exports', 'collections'] as const) {
+      for (const kind of [
+        'insert',
+        'remove',
+        'twin',
+        'equalize',
+        'rekey',
+        'return',
+        'move',
+        'reorder',
+      ] as const)
+        for (let at = 1; at < 9; at += 3) change(name, kind, at);
+      for (const [number, kind] of trafficKinds.entries()) {
+        if (kind !== (order === 'up' ? 'grow-front' : 'grow-back')) world.pass(name, kind, number);
+      }
+      const keys = world.lists[name].entries.map(({ key }) => (order === 'up' ? key : -key));
+      expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+      expect(keys.length).toBeGreaterThan(12);
     }
-  };
-  const hidden = () => residue.hidden(list).map(({ uid }) => uid);
-  read(2, 0, 1, 2, 3, 0, 4);
-  expect(hidden(), 'one reading').toEqual([]);
-  read(3, 0, 1, 2, 1, 3, 4);
-  expect(hidden(), 'two readings that repeat another record').toEqual([]);
-  read(3, 0, 1, 2, 3, 4, 0);
-  expect(hidden(), 'two readings that agree').toEqual([5]);
-  read(6, 0, 1, 2, 3, 4, 5);
-  expect(hidden(), 'shown').toEqual([]);
+  }
 });
 
-test('where the same record stands on neighbouring pages in two readings, a third one must agree', () => {
-  const list = worldOf(6).lists['document-exports'];
-  const residue = new Residue();
-  const note = (size: number, ...pages: number[][]) => {
-    for (const [at, page] of pages.entries()) {
-      const entries = list.entries.filter((_, place) => page.includes(place));
-      residue.note(list, { list: list.name, size, offset: at * size, entries, isAsked: true });
-    }
+test('traffic appends, removes and edits, at the ends that it names', () => {
+  const after = (kind: Traffic['kind']) => {
+    const world = worldOf(6);
+    const list = world.lists.collections;
+    const uids = list.entries.map(({ uid }) => uid);
+    world.pass('collections', kind, 1);
+    const now = list.entries.map(({ uid }) => uid);
+    return { uids, now, texts: list.entries.map(({ text }) => text) };
   };
-  note(2, [0, 1], [1, 2], [3, 4]);
-  note(3, [0, 1, 2], [1, 3, 4]);
-  expect(residue.hidden(list)).toEqual([]);
-  note(4, [0, 1, 2, 3], [1, 4]);
-  expect(residue.hidden(list)).toHaveLength(1);
+  const front = after('grow-front');
+  expect(front.now.slice(1)).toEqual(front.uids);
+  const back = after('grow-back');
+  expect(back.now.slice(0, -1)).toEqual(back.uids);
+  const slide = after('slide');
+  expect(slide.now.slice(0, -1)).toEqual(slide.uids.slice(1));
+  expect(after('queue').now).toHaveLength(6);
+  expect(after('remove').now).toHaveLength(5);
+  expect(after('insert').now).toHaveLength(7);
+  expect(after('edit').texts.toSorted()).toEqual([0, 0, 0, 0, 0, 1]);
+  const touched = after('touch');
+  expect(touched.texts).toEqual([0, 0, 0, 0, 0, 1]);
+  expect(touched.now.toSorted((a, b) => a - b)).toEqual(touched.uids);
+});
+
+test('a replica shows the list as it was some changes ago, with its total', () => {
+  const world = worldOf(3);
+  for (let time = 0; time < 2; time++)
+    world.change({ list: 'document-exports', kind: 'insert', at: 0, to: -1 });
+  const answer = answerTo(ask(null, 9), world.lists['document-exports'], { ...manner({}), lag: 2 });
+  if (answer.kind !== 'page') throw new Error(answer.kind);
+  expect(answer.shown.entries).toHaveLength(3);
+  expect(JSON.parse(answer.body).pagination.totalRecordCount).toBe(3);
+  expect(world.lists['document-exports'].version - answer.shown.version).toBe(2);
 });
 
 test('a page beyond the end is answered in each of the four ways', () => {
@@ -158,6 +195,21 @@ test('totals are right, capped, late or off, and pageCount follows them or not',
   expect(counts('off', -1, 'too-high')).toEqual([9, 5]);
 });
 
+test('a list that is capped ends with its third page, and its total can tell the same', () => {
+  const world = worldOf(9);
+  const capped = { pageNo: 'capped', totals: { kind: 'served', by: 0 } } as const;
+  expect(say(world, 3, 2, capped)).toMatchObject({
+    titles: ['R5', 'R6'],
+    pagination: { totalRecordCount: 6 },
+  });
+  expect(say(world, 4, 2, capped)).toMatchObject({ titles: [], pagination: { pageNo: 4 } });
+  expect(say(world, 4, 2, { ...capped, beyond: 'missing' })).toBe('missing');
+  expect(say(world, 2, 5, capped)).toMatchObject({
+    titles: { length: 4 },
+    pagination: { totalRecordCount: 9 },
+  });
+});
+
 test('an ignored pageNo always serves the first page, and lies about it or not', () => {
   const world = worldOf(9);
   const firstPage = ['R1', 'R2', 'R3'];
@@ -189,8 +241,24 @@ test('a list knows how many of each content stood at every instant and at one', 
   change('remove', 2);
   change('return', 0);
   change('twin', 0);
-  expect([list.least, list.now, list.most].map(each => each.get(first ?? ''))).toEqual([2, 3, 3]);
-  expect([list.least, list.now, list.most].map(each => each.get(third ?? ''))).toEqual([0, 1, 1]);
+  const { least, most } = list.lifetimes();
+  expect([least, list.now, most].map(each => each.get(first ?? ''))).toEqual([2, 3, 3]);
+  expect([least, list.now, most].map(each => each.get(third ?? ''))).toEqual([0, 1, 1]);
+});
+
+test('what an old answer shows counts as listed since then, and a record that moves is gone for an instant', () => {
+  const world = worldOf(3);
+  const list = world.lists['document-exports'];
+  const [first = '', second = ''] = list.entries.map(entry => contentOf(list.name, entry) ?? '');
+  world.change({ list: list.name, kind: 'remove', at: 0, to: 0 });
+  const { version } = list;
+  world.change({ list: list.name, kind: 'return', at: 0, to: 0 });
+  world.beginRun();
+  expect(list.lifetimes().least.get(first)).toBe(1);
+  list.noteAnswer(version);
+  expect(list.lifetimes().least.get(first)).toBe(0);
+  world.change({ list: list.name, kind: 'move', at: 1, to: 2 });
+  expect(list.lifetimes().least.get(second)).toBe(0);
 });
 
 test('no two records of a list with ids ever share one', () => {

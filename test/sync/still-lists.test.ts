@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
-import { documentExport } from '../support/stand-in.ts';
+import { documentExport, type StandInOptions } from '../support/stand-in.ts';
 
 test('a list is proven if more exports have the same time than are on a page', async () => {
   await using scene = await setScene({ maxPageSize: 20 }, { exports: 0 });
@@ -18,13 +18,7 @@ test('a list is proven if more exports have the same time than are on a page', a
 });
 
 test('a record that is gone from a list on one page is removed in the second run if only one page size is served', async () => {
-  await using scene = await setScene(
-    {
-      maxPageSize: 20,
-      faults: ({ pageSize }) => (pageSize === 20 || pageSize === 1000 ? undefined : refused),
-    },
-    { exports: 15 },
-  );
+  await using scene = await setScene(oneSize, { exports: 15 });
   await scene.sync();
   scene.service.lists['document-exports'].splice(4, 1);
   const first = await scene.sync('--full');
@@ -33,7 +27,20 @@ test('a record that is gone from a list on one page is removed in the second run
   expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', removed: 1 });
 });
 
+test('an export that is on two pages is there twice, although the pages by themselves are in order', async () => {
+  await using scene = await setScene({ maxPageSize: 60 }, { exports: 82 });
+  const exports = scene.service.lists['document-exports'];
+  exports[60] = { ...(exports[0] as object) };
+  await scene.sync();
+  expectExactMirror(scene.database, scene.service);
+});
+
 const refused = { kind: 'status', status: 400 } as const;
+/** A service that serves pages of 20 records only. */
+const oneSize: Partial<StandInOptions> = {
+  maxPageSize: 20,
+  faults: ({ pageSize }) => (pageSize === 20 || pageSize === 1000 ? undefined : refused),
+};
 
 function timeOf(item: unknown): unknown {
   return (item as { readonly exportedAt: unknown }).exportedAt;

@@ -43,6 +43,8 @@ export class SqliteListMirror implements ListMirror {
   #digests: ReadonlySet<string> | null = null;
   #unshown: UnshownRows;
   #isTrusting = true;
+  /** Known pages tell how many records were seen only until a row is removed. */
+  #seenBeforeWriting: number | null = null;
 
   /** @param options what reading and writing the list needs. */
   static open(options: Omit<ListContext, 'table' | 'memory' | 'sum'>): SqliteListMirror {
@@ -74,6 +76,10 @@ export class SqliteListMirror implements ListMirror {
   }
 
   get seenCount(): number {
+    return this.#seenBeforeWriting ?? this.#countSeen();
+  }
+
+  #countSeen(): number {
     return this.#reading.shownCount + this.#reading.rejected.count + this.#knownCount;
   }
 
@@ -147,6 +153,7 @@ export class SqliteListMirror implements ListMirror {
       const rows = this.#reading.rows ?? (await this.#begin(signal));
       rows.buildIndexes();
       this.#settleEdits(totalOf(result));
+      this.#seenBeforeWriting = this.#countSeen();
       const writer = new ListWriter(this.#context, rows, this.#reading, this.#unshown, this.#state);
       const written = await writer.write(result, outcome, signal);
       if (written.kind === 'again') {

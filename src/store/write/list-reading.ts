@@ -152,18 +152,20 @@ export class ListReading {
    */
   async enter(page: Page, address: PageAddress, open: () => Promise<ListRows>): Promise<PageReading> {
     const content = page.content ?? readContent(page.items);
-    const { records, positions, rejections } = readRecords(this.#list, content);
+    const read = readRecords(this.#list, content);
+    const { records, positions, rejections } = read;
+    const rejected = this.rejected.add(rejections, beginOf(address));
     const items = {
       keys: new Float64Array(content.count),
-      contents: new Uint8Array(content.count * contentBytes),
+      // Without rejected records, these are the contents of all items in their order.
+      contents: rejected.length === 0 ? read.contents : new Uint8Array(content.count * contentBytes),
     };
     for (const [at, record] of records.entries()) {
       const position = positions[at] as number;
       items.keys[position] = keyOf(this.#list, record, this.#timeAt);
-      items.contents.set(record.content, position * contentBytes);
+      if (rejected.length > 0) items.contents.set(record.content, position * contentBytes);
       this.#hear(record);
     }
-    const rejected = this.rejected.add(rejections, beginOf(address));
     for (const [at, { key, content: hash }] of rejected.entries()) {
       const position = rejections[at]?.position as number;
       items.keys[position] = key;

@@ -110,8 +110,9 @@ export class ListWriter {
   #isAllowed(gone: readonly number[], { removals }: FullResult): boolean {
     if (gone.length === 0) return true;
     const { table, records, list, sum } = this.#context;
+    if (this.#isUnreadableNew(records.lastSure(list.resource)?.runId ?? 0)) return false;
+    // A run that withheld removals counts no more rows than the one before it: else the next run could remove them all.
     const settled = records.lastSettled(list.resource);
-    if (this.#isUnreadableNew(settled?.runId ?? 0)) return false;
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
     return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
