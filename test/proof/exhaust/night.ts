@@ -1,10 +1,11 @@
 import type { CourseOptions } from '../../../src/proof/windows/course.ts';
 import type { LearntOrder } from '../../../src/proof/windows/order.ts';
 import type { Identity, PageAddress, PageAnswer } from '../../../src/proof/windows/page.ts';
+import type { RepeatedRecord } from '../../../src/proof/windows/plain-reading.ts';
 import type { Verdict } from '../../../src/proof/windows/verdict.ts';
 import type { KeyRange } from '../../../src/proof/windows/window.ts';
 import type * as Core from './core.ts';
-import type { Pages, WorldRecord } from './records.ts';
+import { itemsOf, type Pages, type WorldRecord } from './records.ts';
 import { ScriptedCourse } from './scripted-course.ts';
 
 /** What the service answers: some records, and a total. */
@@ -111,6 +112,7 @@ export function playNight(
     facts = factsOf(course.answers, served, identity);
   }
   const verdict = course.verdict as Verdict;
+  if (verdict.rule === 'agreement' && verdict.isProven) countRepeated(facts, verdict.repeated);
   const { removed, undecided, waiting } = write(core, mirror, facts, verdict, identity);
   if (verdict.isProven) mirror.learnt = core.learntOrder(course.answers);
   mirror.total = course.answers.at(-1)?.total ?? 0;
@@ -160,6 +162,15 @@ function factsOf(
   }
   for (const record of newest.values()) counts.set(record.content, { record, count: 1 });
   return { counts, ids: new Set(newest.keys()) };
+}
+
+/** Records that are the same and on several pages: no page shows all of them. */
+function countRepeated({ counts }: Shown, repeated: readonly RepeatedRecord[]): void {
+  for (const shown of counts.values()) {
+    const content = Buffer.from(itemsOf([shown.record]).contents);
+    const here = repeated.find(other => content.equals(other.content));
+    if (here !== undefined) shown.count = here.count;
+  }
 }
 
 interface RowFate {
