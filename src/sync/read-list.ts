@@ -3,9 +3,10 @@ import type { Page } from '../contract/page.ts';
 import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError } from '../errors.ts';
 import { Course } from '../proof/windows/course.ts';
-import { countedAnswers, endingAnswers } from '../proof/windows/end.ts';
+import { checkTotal, countedAnswers, endingAnswers } from '../proof/windows/end.ts';
 import { directionOf } from '../proof/windows/order.ts';
 import {
+  beginOf,
   type Identity,
   type ItemsOf,
   type PageAnswer,
@@ -63,7 +64,7 @@ export async function readList(
   await reader.enterFirst();
   await reader.readAll();
   const verdict = windows.verdict as Verdict;
-  if (verdict.isProven || (verdict.rule === 'key' && !isStill(windows))) return reader.confirm();
+  if (verdict.isProven || (verdict.rule === 'key' && !mayReadPlainly(windows))) return reader.confirm();
 
   const reason = verdict.reason ?? 'answers do not speak of all keys';
   task.observer.walkAgain(task.list, reason);
@@ -78,11 +79,19 @@ export async function readList(
 }
 
 /**
- * Whether a list seems to be still: all answers state the same total. If windows do not speak of all its keys, more records have one key
- * than are on a page, and readings may agree.
+ * Whether plain readings may tell more than windows. If all answers state the same total, the list seems to be still: more records may
+ * have one key than are on a page. If an answer does not fit its own total, the list may go on where its totals say that it ends.
  */
-function isStill({ answers }: Course): boolean {
-  return answers.every(({ total }) => total === answers[0]?.total);
+function mayReadPlainly({ answers }: Course): boolean {
+  const isStill = answers.every(({ total }) => total === answers[0]?.total);
+  return isStill || countedAnswers(answers).some(isTotalWrong);
+}
+
+/** Whether an answer does not fit its own total, also by records at or beyond it. */
+function isTotalWrong(answer: PageAnswer): boolean {
+  return (
+    checkTotal(answer) === 'contradicts' || (answer.summary.count > 0 && beginOf(answer) >= answer.total)
+  );
 }
 
 function windowsReader({ list, listMirror }: OpenList, { envelope }: FirstPage): Course {
@@ -237,7 +246,8 @@ class ListReader {
     const isOther = pagination.pageNo !== pageNo; // guard: pageNo of the answer
     const isOtherSize = this.#isOtherSize(ask, page, summary);
     course.answered(ask, total, isOther || isOtherSize ? noItems : summary);
-    if (isOther && ask.index * ask.size < total)
+    // If a page that is not full comes again, the list may have ended, and its total be too high.
+    if (isOther && ask.index * ask.size < total && summary.count >= ask.size)
       this.#noteOther(ask, `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`);
     else if (isOtherSize) this.#noteOneSize();
   }

@@ -36,7 +36,11 @@ export class MovingList implements PageSource {
   #requests = 0;
   #nextUid = 1_000;
 
-  constructor(count: number, pageSize: number, concurrency: number) {
+  /** Whether the list is in another order than that of its times, as if it were sorted by what nobody sees. */
+  readonly isOrderHidden: boolean;
+
+  constructor(count: number, pageSize: number, concurrency: number, isOrderHidden = false) {
+    this.isOrderHidden = isOrderHidden;
     this.entries = Array.from({ length: count }, (_, at) => ({ uid: at, reference: at, title: 0 }));
     this.pageSize = pageSize;
     this.concurrency = concurrency;
@@ -86,13 +90,22 @@ export class MovingList implements PageSource {
     if (move.kind === 'move') entries.splice(move.to % entries.length, 0, ...entries.splice(at, 1));
   }
 
+  #itemOf(entry: Entry): object {
+    return toItem(this.isOrderHidden ? { ...entry, exported: (entry.reference * 7919) % 10007 } : entry);
+  }
+
   #answer(pageNo: number, pageSize: number): Page {
     const total = this.entries.length;
     if (pageNo > 1 && (pageNo - 1) * pageSize >= total) {
       throw new ServiceError('not_found', 'there is no such page', { retryable: false });
     }
     const items = this.entries.slice((pageNo - 1) * pageSize, pageNo * pageSize);
-    return answer(items.map(toItem), total, pageNo, pageSize);
+    return answer(
+      items.map(entry => this.#itemOf(entry)),
+      total,
+      pageNo,
+      pageSize,
+    );
   }
 }
 
@@ -103,12 +116,12 @@ function answer(items: object[], totalRecordCount: number, pageNo: number, pageS
   );
 }
 
-export function toItem({ reference, title }: Entry) {
+export function toItem({ reference, title, exported = reference }: Entry & { exported?: number }) {
   return {
     sourceConnection: { id: 1 + (Math.floor(reference) % 3), name: `C${Math.floor(reference) % 3}` },
     sourceDocumentTitle: `title ${title}`,
     sourceDocumentReference: `R${reference}`,
-    exportedAt: new Date(1_700_000_000_000 + reference * 1000).toISOString(),
+    exportedAt: new Date(1_700_000_000_000 + exported * 1000).toISOString(),
   };
 }
 

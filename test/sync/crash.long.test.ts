@@ -75,7 +75,7 @@ function runsOf(scene: Scene): Record<string, unknown>[] {
 
 describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
   test.each([1, 2, 3, 4, 5])(
-    'at random moments leaves every list as before or as after, and the next run makes all exact (seed %i)',
+    'at random moments leaves every list as before or as after, and the next runs make all exact (seed %i)',
     async seed => {
       const chance = new Random(seed);
       const random = () => chance.fraction();
@@ -95,7 +95,10 @@ describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
         killed.push(...runsOf(scene).filter(({ status }) => status === 'running'));
       }
       expect(killed.length, 'the kills came too late to show anything').toBeGreaterThan(1);
-      expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
+      // The exports are in no order of their times any more: a removal takes two runs.
+      const first = await syncScene(scene);
+      expect([0, 3]).toContain(first.code);
+      if (first.code === 3) expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
       expectExactMirror(scene.database, scene.service);
       const runs = runsOf(scene);
       expect(runs.map(({ status }) => status)).not.toContain('running');
@@ -146,22 +149,19 @@ async function killAtPage70(scene: Scene, name: Resource = resource): Promise<vo
   service.requests = [];
 }
 
-/** Requests of a reading that takes nothing from an interrupted one: 101 pages and the end. */
-const secondReading = 102;
-
 const pagesAsked = ({ requests }: StandIn) =>
   requests.filter(({ resource: name }) => name === resource).length;
 
 describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
   const setLongScene = () => setScene({ maxPageSize: 10 }, { exports: 1_000 });
 
-  test('is taken up again on a first sync: the next run asks for fewer than 60 pages before its own reading, and is exact', async () => {
+  test('is begun again on a first sync, and is exact', async () => {
     await using scene = await setLongScene();
     await killAtPage70(scene);
+    expect(mirrored(scene.database, resource)).toEqual([]);
     const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ recordsSeen: 1_000, inserted: 1_000 });
-    expect(pagesAsked(scene.service)).toBeLessThan(60 + secondReading);
     expectExactMirror(scene.database, scene.service);
     expect(runsOf(scene)).toEqual([
       { id: 1, status: 'interrupted' },
@@ -169,34 +169,19 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     ]);
   });
 
-  test('is taken up again over a mirror with changes in every part of the list, and is exact', async () => {
+  test('is begun again over a mirror with changes in every part of the list, and is exact', async () => {
     await using scene = await setLongScene();
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
+    const before = mirrored(scene.database, resource);
     const exports = scene.service.lists[resource];
     for (const at of [15, 300, 650, 720, 950])
       exports[at] = documentExport(at + 1, { sourceDocumentTitle: 'new' });
     exports.push(...make(10, n => documentExport(2_000 + n)));
     await killAtPage70(scene);
+    expect(mirrored(scene.database, resource)).toEqual(before);
     const synced = await syncScene(scene);
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ inserted: 10, updated: 5, removed: 0 });
-    expect(pagesAsked(scene.service)).toBeLessThan(60 + secondReading);
-    expectExactMirror(scene.database, scene.service);
-  });
-
-  test('is taken up again twice, when the next run is killed, too', async () => {
-    await using scene = await setLongScene();
-    await killAtPage70(scene);
-    await using cli = spawnCli(['sync', '--full', '--resource', resource], { env: scene.env });
-    scene.service.options.latencyMs = 4;
-    scene.service.onRequest = ({ pageNo }) => {
-      if (pageNo === 90) cli.child.kill('SIGKILL');
-    };
-    await once(cli.child, 'exit');
-    scene.service.onRequest = undefined;
-    scene.service.requests = [];
-    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
-    expect(pagesAsked(scene.service)).toBeLessThan(40 + secondReading);
     expectExactMirror(scene.database, scene.service);
   });
 

@@ -130,36 +130,21 @@ function check(before: string[], after: string[], outcome: ListOutcome, source: 
       count,
     );
   }
+  // What any answer has shown is in the mirror, so a record that went while it was read may stay until the next run.
+  const isProven = outcome.completeness === 'proven';
   for (const [label, count] of has) {
-    const bound = Math.max(most.get(label) ?? 0, had.get(label) ?? 0);
-    expect(count, `${label} is stored more often than it ever stood`).toBeLessThanOrEqual(bound);
-  }
-  if (outcome.completeness === 'proven') {
-    const words = `at no instant was ${after.join(', ')} all that was listed, with nothing besides but what came later`;
-    expect(stoodAtOnce(after, instants), words).toBe(true);
+    const bound = Math.max(most.get(label) ?? 0, isProven ? 0 : (had.get(label) ?? 0));
+    expect(count, `${label} is stored more often than it was ever listed`).toBeLessThanOrEqual(bound);
   }
 }
 
-/** Whether the list stood so at one instant, but for records that came later and were read, too. */
-function stoodAtOnce(after: readonly string[], instants: readonly string[][]): boolean {
-  const has = countOf(after);
-  return instants.some((labels, at) => {
-    const stood = countOf(labels);
-    const later = new Set(instants.slice(at + 1).flat());
-    const isThere = [...stood].every(([label, count]) => (has.get(label) ?? 0) >= count);
-    return (
-      isThere && [...has].every(([label, count]) => count === (stood.get(label) ?? 0) || later.has(label))
-    );
-  });
-}
-
-test('whatever moves between requests, nothing known is lost, nothing is stored twice, and the next quiet run is exact', async () => {
+test('whatever moves between requests, nothing known is lost, nothing is stored twice, and the next quiet runs are exact', async () => {
   await using folder = memoryFolder();
   let example = 0;
   await fc.assert(
     fc.asyncProperty(scenario, async ({ count, pageSize, concurrency, scripts }) => {
       const path = join(folder.path, `${example++}.sqlite`);
-      const source = new MovingList(count, pageSize, concurrency);
+      const source = new MovingList(count, pageSize, concurrency, true);
       let before: string[] = [];
       for (const played of scripts) {
         source.play(played);
@@ -168,8 +153,11 @@ test('whatever moves between requests, nothing known is lost, nothing is stored 
         check(before, after, outcome, source);
         before = after;
       }
+      // If nobody sees the order, a removal takes two runs.
       source.play([]);
-      const last = await sync(path, source);
+      const first = await sync(path, source);
+      source.play([]);
+      const last = first.status === 'completed' ? first : await sync(path, source);
       const labels = source.entries.map(labelOf).sort();
       // Of real duplicates on pages so small that they can't be cut in three ways, nothing can always be proven.
       const hasDuplicates = new Set(labels).size < labels.length;

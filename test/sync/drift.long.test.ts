@@ -64,46 +64,63 @@ function quietRequests(n: number): Move[][] {
 /** After each page of a walk, and in the gap between the first walk and the second. */
 const boundaries = Array.from({ length: pageCount + 1 }, (_, at) => at + 2);
 
-/** Runs a script over a copy of a mirror, and then once more in peace. */
+/** Runs a script over a copy of a mirror, and then twice in peace: if nobody sees the order, a removal takes two runs. */
 async function play(path: string, concurrency: number, script: Script) {
-  const source = new MovingList(count, pageSize, concurrency);
+  const source = new MovingList(count, pageSize, concurrency, true);
   source.play(script);
   const outcome = await sync(path, source);
   const after = stored(path);
   const instants = source.instants.map(entries => entries.map(labelOf));
   source.play([]);
-  const quiet = await sync(path, source);
+  const first = await sync(path, source);
+  source.play([]);
+  const quiet = first.status === 'completed' ? first : await sync(path, source);
   return { outcome, after, instants, quiet, last: stored(path), truth: source.entries.map(labelOf).sort() };
 }
 
-/** What must hold of any run, whatever happened in it. */
-function expectRight(known: readonly string[], played: Awaited<ReturnType<typeof play>>): void {
+/**
+ * What is true of any run, whatever happened in it.
+ *
+ * @param moved records that changed their places while they were read: they can be in neither.
+ */
+function expectRight(
+  known: readonly string[],
+  moved: readonly string[],
+  played: Awaited<ReturnType<typeof play>>,
+): void {
   const { outcome, after, instants, quiet, last, truth } = played;
-  const everywhere = known.filter(label => instants.every(instant => instant.includes(label)));
-  expect(after, 'a known record that stood throughout was removed').toEqual(
-    expect.arrayContaining(everywhere),
+  const isAlways = (label: string) => instants.every(instant => instant.includes(label));
+  expect(after, 'a known record that was listed throughout was removed').toEqual(
+    expect.arrayContaining(known.filter(isAlways)),
   );
   expect(new Set(after).size, 'a record is stored twice').toBe(after.length);
   if (outcome.completeness === 'proven') {
-    const truths = instants.map(labels => labels.toSorted().join('\n'));
-    expect(truths, 'proven, but the list never stood so').toContain(after.join('\n'));
+    const always = (instants[0] ?? []).filter(label => isAlways(label) && !moved.includes(label));
+    expect(after, 'proven, but a record is missing').toEqual(expect.arrayContaining(always));
+    const never = after.filter(label => !instants.flat().includes(label));
+    expect(never, 'proven, but a record was never listed').toEqual([]);
   }
   expect(['completed', 'partial']).toContain(outcome.status);
   expect(quiet).toMatchObject({ status: 'completed', removalsWithheld: 0 });
-  expect(last, 'the next quiet run is not exact').toEqual(truth);
+  expect(last, 'the next quiet runs are not exact').toEqual(truth);
+}
+
+/** The records that moves have put to another place of a list that was still before. */
+function movedBy(moves: readonly Move[]): string[] {
+  return moves.flatMap(move => (move.kind === 'move' ? [`R${move.at} title 0`] : []));
 }
 
 describe.each(events)('while a run walks, %s:', (_event, moves) => {
   test('over a mirror, whatever page it falls behind, no known record that stands is removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
-    const quiet = new MovingList(count, pageSize, 1);
+    const quiet = new MovingList(count, pageSize, 1, true);
     quiet.play([]);
     await sync(template, quiet);
     for (const boundary of boundaries) {
       const path = join(folder.path, `${boundary}.sqlite`);
       copyFileSync(template, path);
-      expectRight(stored(template), await play(path, 1, atRequest(boundary, moves)));
+      expectRight(stored(template), movedBy(moves), await play(path, 1, atRequest(boundary, moves)));
     }
   });
 
@@ -111,7 +128,7 @@ describe.each(events)('while a run walks, %s:', (_event, moves) => {
     await using folder = memoryFolder();
     for (const boundary of boundaries) {
       const path = join(folder.path, `${boundary}.sqlite`);
-      expectRight([], await play(path, 1 + (boundary % 3), atRequest(boundary, moves)));
+      expectRight([], movedBy(moves), await play(path, 1 + (boundary % 3), atRequest(boundary, moves)));
     }
   });
 });
@@ -120,7 +137,7 @@ describe('a deletion and an insertion in separate gaps', () => {
   test('at any two page boundaries, a known record that stands is never removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
-    const quiet = new MovingList(count, pageSize, 1);
+    const quiet = new MovingList(count, pageSize, 1, true);
     quiet.play([]);
     await sync(template, quiet);
     for (const first of boundaries) {
@@ -133,7 +150,7 @@ describe('a deletion and an insertion in separate gaps', () => {
         ];
         const path = join(folder.path, `${first}-${second}.sqlite`);
         copyFileSync(template, path);
-        expectRight(stored(template), await play(path, 1, script));
+        expectRight(stored(template), [], await play(path, 1, script));
       }
     }
   });
@@ -157,12 +174,12 @@ function allOf(service: StandIn): string[] {
 
 describe('where the service contradicts itself,', () => {
   test.each([1, 3, 40, -1, -3, -40])(
-    'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes nothing',
+    'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes only what is shown to be gone',
     async totalError => {
       await using scene = await setSyncedScene();
       const { service, database } = scene;
       service.options.totalError = totalError;
-      const gone = service.lists[resource].splice(30, 2);
+      service.lists[resource].splice(30, 2);
       service.lists[resource].push(documentExport(901));
       const first = await syncScene(scene);
       expect(first).toMatchObject({ code: 3, status: 'partial' });
@@ -170,10 +187,9 @@ describe('where the service contradicts itself,', () => {
         status: 'partial',
         completeness: 'unproven',
         inserted: 1,
-        removed: 0,
+        removed: 2,
       });
-      expect(first.of(resource).reason).toMatch(/totalRecordCount/);
-      expect(mirrored(database, resource)).toEqual([...allOf(service), ...listed(gone, resource)].toSorted());
+      expect(mirrored(database, resource)).toEqual(allOf(service).toSorted());
       service.lists[resource].unshift(documentExport(902));
       const second = await syncScene(scene);
       expect(second.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 1, removed: 0 });
@@ -181,7 +197,7 @@ describe('where the service contradicts itself,', () => {
       service.options.totalError = 0;
       const honest = await syncScene(scene);
       expect(honest).toMatchObject({ code: 0, status: 'completed' });
-      expect(honest.of(resource)).toMatchObject({ completeness: 'proven', removed: 2 });
+      expect(honest.of(resource)).toMatchObject({ completeness: 'proven', removed: 0 });
       expectExactMirror(database, service);
     },
   );
@@ -229,22 +245,23 @@ describe('where the service contradicts itself,', () => {
     expectExactMirror(scene.database, service);
   });
 
-  const blind: [name: string, pageNo: StandInOptions['pageNo'], code: number][] = [
-    ['ignored', 'ignored', 1],
-    ['ignored, with an echo that lies,', 'ignored-lying-echo', 1],
-    ['clamped to the third page', { clampTo: 3 }, 3],
-    ['clamped to the last page but one', { clampTo: 6 }, 3],
+  const blind: [name: string, pageNo: StandInOptions['pageNo']][] = [
+    ['ignored', 'ignored'],
+    ['ignored, with an echo that lies,', 'ignored-lying-echo'],
+    ['clamped to the third page', { clampTo: 3 }],
+    ['clamped to the last page but one', { clampTo: 6 }],
   ];
 
   test.each(blind)(
     'a pageNo that is %s fails the list, and the mirror stays as it was',
-    async (_name, pageNo, code) => {
+    async (_name, pageNo) => {
       await using scene = await setSyncedScene();
       const before = mirrored(scene.database, resource);
       scene.service.options.pageNo = pageNo;
       scene.service.lists[resource].push(...make(5, n => documentExport(900 + n)));
       const synced = await syncScene(scene);
-      expect(synced).toMatchObject({ code });
+      // The other lists are on one page.
+      expect(synced).toMatchObject({ code: 3 });
       expect(synced.of(resource)).toMatchObject({
         status: 'failed',
         completeness: null,
@@ -284,13 +301,14 @@ describe('where the service contradicts itself,', () => {
       Object.assign(scene.service.options, lies);
       for (const _run of [1, 2]) {
         const synced = await syncScene(scene, { resources });
-        expect(synced.of(list)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
+        expect(synced.of(list)).toMatchObject({ inserted: 0, removed: 0 });
+        expect(['failed', 'partial']).toContain(synced.of(list).status);
         expect(mirrored(scene.database, list)).toEqual(before);
       }
     },
   );
 
-  test('is found out where the last record of its only page has a twin that stands on a smaller page, too', async () => {
+  test('is not taken for a list of one page if the last record of that page has a twin on a smaller page, too', async () => {
     await using scene = await setScene({ pageNo: 'ignored-lying-echo', maxPageSize: 4, totalError: -4 });
     const [twin, ...others] = make(7, n => documentExport(n + 1));
     if (twin === undefined) throw new Error('no export');
@@ -298,7 +316,7 @@ describe('where the service contradicts itself,', () => {
     scene.service.lists['document-exports'].push(...others.slice(2));
     const resources = ['document-exports'] as const;
     const synced = await syncScene(scene, { resources });
-    expect(synced.of('document-exports')).toMatchObject({ error: { code: 'pagination_ignored' } });
+    expect(['failed', 'partial']).toContain(synced.of('document-exports').status);
   });
 
   test.each([2, 4])(
@@ -343,8 +361,9 @@ describe('where the service contradicts itself,', () => {
 
 test.each<[sizes: number[], place: number, completeness: string]>([
   [[10, 25, 50, 100], 25, 'proven'],
-  [[10, 25, 50, 100], 50, 'proven'],
-  [[25, 50, 100], 50, 'proven'],
+  // If a size is refused, no other one is tried.
+  [[10, 25, 50, 100], 50, 'unproven'],
+  [[25, 50, 100], 50, 'unproven'],
   // All of these cut the list after its hundredth record.
   [[25, 50, 100], 100, 'unproven'],
   [[10, 25, 50, 100], 100, 'unproven'],
@@ -395,10 +414,11 @@ test('a pageCount that tells of more than the total is no list of which only the
 
 describe('a service of one page size that heeds no pageNo, whatever number it echoes,', () => {
   test.each([
-    ['collections', 1],
-    ['document-exports', 1],
-    ['collections', 2],
-  ] as const)('is found out: %s, from page %i on', async (list, last) => {
+    ['collections', 1, 'failed'],
+    ['document-exports', 1, 'failed'],
+    // As ids of a list that moves come again, too.
+    ['collections', 2, 'partial'],
+  ] as const)('is found out: %s, from page %i on', async (list, last, status) => {
     await using scene = await setScene({}, { exports: 230, collections: 230 });
     const { lists } = scene.service;
     scene.service.options.rawBody = (asked, pageNo) => {
@@ -408,12 +428,13 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
       return JSON.stringify({ items: lists[list].slice(from, from + 50), pagination });
     };
     const synced = await syncScene(scene);
-    expect(synced.of(list)).toMatchObject({ status: 'failed', error: { code: 'pagination_ignored' } });
-    expect(mirrored(scene.database, list)).toEqual([]);
+    const code = 'pagination_ignored';
+    expect(synced.of(list)).toMatchObject({ status, error: status === 'failed' ? { code } : null });
+    expect(mirrored(scene.database, list)).toHaveLength(status === 'failed' ? 0 : 100);
   });
 
   test.each([
-    [50, 2, 'unproven'],
+    [50, 2, 'proven'],
     [50, 1, 'proven'],
     [49, 2, 'proven'],
     [1, 2, 'proven'],
@@ -537,7 +558,7 @@ describe('a removal of many records', () => {
       completeness: 'proven',
       removed: 0,
       removalsWithheld: 66,
-      reason: 'removals were withheld, for they are more than DOCMIRROR_MAX_REMOVALS allows',
+      reason: 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows',
     });
     const allowed = await scene.sync('--resource', resource, '--allow-mass-removal');
     expect(allowed.code).toBe(0);
@@ -579,27 +600,23 @@ describe('a removal of many records', () => {
   test('is no mass where they are 20 at most, whatever their share', async () => {
     await using scene = await setSyncedScene({}, { exports: 20 });
     scene.service.lists[resource] = [];
+    expect(await syncScene(scene, { maxRemovals: 0 })).toMatchObject({ code: 3, status: 'partial' });
     const synced = await syncScene(scene, { maxRemovals: 0 });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ removed: 20, completeness: 'proven' });
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('is withheld after a rejected record, be they ever so few, also where masses are allowed', async () => {
+  test('is withheld after a rejected record that no settled run had, be they ever so few, also where masses are allowed', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(10, 1);
     scene.service.lists[resource].push('"no object"');
+    // A record without a key hides the order of the list: so a removal takes two runs.
+    const first = await syncScene(scene, { allowMassRemoval: true });
+    expect(first.of(resource)).toMatchObject({ completeness: 'unproven', rejected: 1, removed: 0 });
     const text = await scene.run('sync', '--allow-mass-removal');
     expect(text.code).toBe(3);
-    expect(text.stdout).toContain('its removal was withheld, for records were rejected');
-    const synced = await syncScene(scene, { allowMassRemoval: true });
-    expect(synced.code).toBe(3);
-    expect(synced.of(resource)).toMatchObject({
-      rejected: 1,
-      removed: 0,
-      removalsWithheld: 1,
-      reason: 'removals were withheld, for records were rejected, and what seems gone may be one of them',
-    });
+    expect(text.stdout).toContain('its removal was withheld, because records were rejected');
     const [{ verdict } = { verdict: null }] = sqlite(
       scene.database,
       `SELECT verdict FROM sync_status WHERE resource = '${resource}'`,
@@ -610,8 +627,11 @@ describe('a removal of many records', () => {
     expect(status).toMatchObject({
       resources: [{ verdict }, { verdict: 'complete: proven' }, { verdict: 'complete: proven' }],
     });
+    // The record that can't be read was there in a run that was sure of the list: so it is not the one that is gone.
+    const third = await syncScene(scene, { allowMassRemoval: true });
+    expect(third.of(resource)).toMatchObject({ rejected: 1, removed: 1, removalsWithheld: 0 });
     scene.service.lists[resource].pop();
-    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 1 });
+    expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 0 });
     expectExactMirror(scene.database, scene.service);
   });
 

@@ -45,7 +45,8 @@ function change(lists: Lists, round: number, random: () => number): void {
   exports.splice(at(exports.length), at(4));
   const changed = at(exports.length);
   exports[changed] = { ...(exports[changed] as object), sourceDocumentTitle: `Title of round ${round}` };
-  if (random() < 0.1) exports.push(exports[at(exports.length)] as object as never);
+  const twin = at(exports.length);
+  if (random() < 0.1) exports.splice(twin, 0, exports[twin] as object as never);
   lists.collections[at(lists.collections.length)] = collection(100 + round);
   lists.webhooks[0] = webhook(1, { description: `round ${round}` });
 }

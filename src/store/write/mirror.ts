@@ -170,6 +170,8 @@ export class SqliteMirror implements Mirror {
       await this.#write(transaction =>
         this.#records.beginList(transaction, run.id, list.resource, startedAt),
       );
+      // So that the log has nothing but the list's own transaction: if that fills the disk, the log can be cut without room.
+      file.sqlite.pragma('wal_checkpoint(PASSIVE)');
     }
     try {
       const world = { file, transactions: this.#transactions, records: this.#records };
@@ -182,7 +184,7 @@ export class SqliteMirror implements Mirror {
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
     // A list that fails while it is written leaves its transaction open.
     this.#transactions.rollBack();
-    if (outcome.error?.code === diskFull) this.#isDiskFull = true;
+    if (outcome.error?.code === diskFull) this.#noteFullDisk();
     const { id, isDry } = this.#current;
     if (isDry) return outcome;
     return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
@@ -235,6 +237,17 @@ export class SqliteMirror implements Mirror {
         lock?.release();
         if (this.#isDiskFull && observe === undefined) giveRoomBack(file.path);
       }
+    }
+  }
+
+  /** Cuts the log that filled the disk, so that there is room to record that. */
+  #noteFullDisk(): void {
+    this.#isDiskFull = true;
+    if (this.#current.isDry) return;
+    try {
+      this.#open.file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The list failed already, and its own error says more.
     }
   }
 
