@@ -99,11 +99,13 @@ function drawSwarm(random: Random): Swarm {
   const hasLargePages = random.chance(0.4);
   const hasDoubles = random.chance(0.35);
   const pageMin = hasLargePages ? largePageMin : hasDoubles ? twinPageMin : 2;
-  const large = random.chance(0.3) ? random.integer(120, 300) : random.integer(20, 120);
+  // Short lists are always read in full.
+  const isLong = random.chance(0.4);
+  const large = isLong ? random.integer(120, 300) : random.integer(20, 120);
   const small = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
   const focusSize = isLying ? random.integer(0, 10) : hasLargePages ? large : small;
   const isDeep = random.chance(0.3);
-  const least = Math.max(pageMin, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
+  const least = Math.max(pageMin, isLong ? 0 : Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
   return {
     random,
     focus,
