@@ -126,7 +126,8 @@ export class ServiceList {
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;
     this.entries[at] = entry;
     const left = this.#leave(before);
-    if (entry.isBroken && left !== null) this.broken.set(entry.uid, left);
+    if (!entry.isBroken) this.broken.delete(entry.uid);
+    else if (left !== null) this.broken.set(entry.uid, left);
     this.#note(left, this.#enter(entry));
   }
 
