@@ -59,6 +59,10 @@ interface Swarm {
 
 /** Pages of a list at the most, so that a scenario takes some milliseconds. */
 const pagesMax = 16;
+/** Lists of no more pages are always read in full. */
+const pagesInFull = 10;
+/** A longer list takes too long. */
+const sizeMax = 330;
 /** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
 const largePageMin = 26;
 /** No service has pages so small that identical records can't be on two of them. */
@@ -99,16 +103,23 @@ function drawSwarm(random: Random): Swarm {
   const hasLargePages = random.chance(0.4);
   const hasDoubles = random.chance(0.35);
   const pageMin = hasLargePages ? largePageMin : hasDoubles ? twinPageMin : 2;
-  const large = random.chance(0.3) ? random.integer(120, 300) : random.integer(20, 120);
+  const isIncremental = random.chance(0.5);
+  // Lists of few pages are always read in full.
+  const isLong = isIncremental && random.chance(0.4);
+  const large = isLong
+    ? random.integer(pagesInFull * largePageMin + 1, sizeMax)
+    : random.chance(0.3)
+      ? random.integer(120, 300)
+      : random.integer(20, 120);
   const small = random.chance(0.12) ? random.integer(40, 200) : random.integer(0, 40);
   const focusSize = isLying ? random.integer(0, 10) : hasLargePages ? large : small;
   const isDeep = random.chance(0.3);
-  const least = Math.max(pageMin, Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
+  const least = Math.max(pageMin, isLong ? 0 : Math.ceil(focusSize / (isDeep ? pagesMax : 7)));
   return {
     random,
     focus,
     focusSize,
-    pageSize: Math.min(60, random.integer(least, isDeep ? least + 2 : least * 3)),
+    pageSize: Math.min(60, random.integer(least, isLong || isDeep ? least + 2 : least * 3)),
     isTwinning: random.chance(0.25),
     isNaming: random.chance(0.15),
     isLying,
@@ -126,7 +137,7 @@ function drawSwarm(random: Random): Swarm {
     hasCrashes: random.chance(0.2),
     isTampered: random.chance(0.2),
     isParallel: random.chance(0.5),
-    isIncremental: random.chance(0.5),
+    isIncremental,
     changesSize: random.chance(0.15),
     shifts: random.chance(0.1),
     skips: random.chance(0.15),

@@ -6,7 +6,8 @@ import type { ServiceList } from './service-list.ts';
 type Page = Extract<Answer, { readonly kind: 'page' }>;
 
 interface Seen {
-  readonly totals: Set<number>;
+  /** The greatest total that an answer stated; NaN if an answer was given otherwise. */
+  total: number;
   /** Where the furthest page ended. */
   end: number;
   /** How long the list was at the longest. */
@@ -15,7 +16,7 @@ interface Seen {
 
 /**
  * Knows the lists of which no reader could tell that there is more: the service serves no page beyond some number and one page size only,
- * or cuts pages in silence; all answers of a run state one total, and no page goes beyond it.
+ * or cuts pages in silence; no answer of a run states a greater total than the place where the furthest page ended.
  */
 export class LastPages {
   #seen = newSeen();
@@ -30,19 +31,17 @@ export class LastPages {
     const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
     const isCapped = pageNo !== 'heeded' && sizes.startsWith('ignored');
     const isCut = sizes.endsWith('silently');
-    // Another total tells of more, and so does an answer that is given otherwise.
-    seen.totals.add(isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
+    seen.total = Math.max(seen.total, isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
     seen.end = Math.max(seen.end, shown.offset + shown.entries.length);
     seen.longest = Math.max(seen.longest, list.entries.length);
   }
 
   seemToEnd(list: ListName): boolean {
-    const { totals, end, longest } = this.#seen[list];
-    const [total = Number.NaN] = totals;
-    return totals.size === 1 && total === end && longest > end;
+    const { total, end, longest } = this.#seen[list];
+    return total === end && longest > end;
   }
 }
 
 function newSeen(): Record<ListName, Seen> {
-  return eachList(() => ({ totals: new Set<number>(), end: 0, longest: 0 }));
+  return eachList(() => ({ total: 0, end: 0, longest: 0 }));
 }

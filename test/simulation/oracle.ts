@@ -63,6 +63,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
     if (facts.isGuarded) complaints.push(...massRemoval(after.removals[name]));
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
+    if (!isMeddled) complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
     if (words !== null && words.completeness !== null)
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
@@ -104,6 +105,14 @@ function removedWrongly(
   );
   const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
+}
+
+/** A known record that the run could not read is kept. */
+function removedUnread({ broken }: ServiceList, before: Contents, after: Contents): Complaint[] {
+  const content = [...broken.values()].find(each => before.has(each) && !after.has(each));
+  return content === undefined
+    ? []
+    : [{ kind: 'removed-wrongly', what: `could not be read, and gone: ${content}` }];
 }
 
 function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complaint[] {

@@ -115,6 +115,7 @@ class Simulation implements Played {
     await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
+    for (const name of listNames) this.#world.lists[name].endRun();
     // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run recovers.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)

@@ -29,15 +29,18 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
   const [sourceConnection = null, destinationConnection = null] = refs;
   const { key, time, text } = entry;
-  const broken = entry.isBroken ? 'no such thing' : null;
+  // Of some of the broken ones it can be told who they are.
+  const isNameless = Math.floor(key / keyStep) % 2 === 0;
+  const broken = entry.isBroken && isNameless ? 'no such thing' : null;
+  const wrong = entry.isBroken && !isNameless ? ['no text'] : null;
   if (list === 'collections') {
-    const name = `collection ${text}`;
+    const name = wrong ?? `collection ${text}`;
     return { id: broken ?? key, name, sourceConnection, destinationConnection };
   }
   if (list === 'webhooks') {
     return {
       id: broken ?? key,
-      endpoint: `https://hooks.example/${text}`,
+      endpoint: wrong ?? `https://hooks.example/${text}`,
       description: text % 2 === 0 ? null : 'odd',
       events: eventsOf(text),
       connections: refs,
@@ -45,7 +48,7 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
   }
   return {
     sourceConnection: broken ?? sourceConnection,
-    sourceDocumentTitle: `title ${text}`,
+    sourceDocumentTitle: wrong ?? `title ${text}`,
     sourceDocumentReference: `R${key / keyStep}`,
     sourceDocumentVersion: null,
     sourceDocumentKind: 'letter',

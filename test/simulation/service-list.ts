@@ -24,6 +24,8 @@ export class ServiceList {
   readonly gone: Entry[] = [];
   /** Contents that were ever listed. */
   readonly ever = new Set<string>();
+  /** What records said that can't be read since the last run ended, by who they are. */
+  readonly broken = new Map<number, string>();
   readonly #now = new Map<string, number>();
   readonly #steps: Step[] = [];
   /** The newest versions, the newest one last. */
@@ -61,6 +63,10 @@ export class ServiceList {
   beginRun(): void {
     this.#runBegan = this.version;
     this.#oldestAnswer = this.version;
+  }
+
+  endRun(): void {
+    this.broken.clear();
   }
 
   /** Notes that an answer of this run shows a version of the list. */
@@ -109,6 +115,7 @@ export class ServiceList {
   remove(at: number): void {
     const [entry] = this.entries.splice(at, 1);
     if (entry === undefined) return;
+    this.broken.delete(entry.uid);
     this.gone.push(entry);
     this.#note(this.#leave(entry), null);
   }
@@ -118,7 +125,10 @@ export class ServiceList {
     const before = this.entries[at];
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;
     this.entries[at] = entry;
-    this.#note(this.#leave(before), this.#enter(entry));
+    const left = this.#leave(before);
+    if (!entry.isBroken) this.broken.delete(entry.uid);
+    else if (left !== null) this.broken.set(entry.uid, left);
+    this.#note(left, this.#enter(entry));
   }
 
   move(at: number, to: number): void {

@@ -6,12 +6,12 @@ import { addressText, beginOf, isLater, type PageAnswer } from './page.ts';
  */
 export type TotalCheck = 'agrees' | 'contradicts' | 'silent';
 
-/** Holds an answer against its own total. A list without records is the one answer that begins at its total and says something. */
+/** Holds an answer against its own total. A page that begins at its total or beyond it says nothing, unless it is the first one. */
 export function checkTotal(answer: PageAnswer): TotalCheck {
   const { total, size, summary } = answer;
   const begin = beginOf(answer);
   if (isOfEmptyList(answer)) return 'agrees';
-  if (begin >= total) return 'silent';
+  if (begin >= total && answer.index > 0) return 'silent';
   const end = begin + summary.count;
   const isFull = summary.count >= size;
   return (isFull ? total >= end : total === end) ? 'agrees' : 'contradicts';

@@ -24,6 +24,7 @@ describe('an answer and its own total', () => {
     ['a page at its total', answer(1, 3, 0, 3), 'silent'],
     ['a page beyond its total', answer(1, 3, 2, 2), 'silent'],
     ['the page of an empty list', answer(0, 3, 0, 0), 'agrees'],
+    ['a first page with records, and a total of 0', answer(0, 3, 2, 0), 'contradicts'],
   ] as const)('%s', (_what, given, expected) => {
     expect(checkTotal(given)).toBe(expected);
   });
