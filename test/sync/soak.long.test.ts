@@ -47,7 +47,11 @@ function change(lists: Lists, round: number, random: () => number): void {
   exports[changed] = { ...(exports[changed] as object), sourceDocumentTitle: `Title of round ${round}` };
   const twin = at(exports.length);
   if (random() < 0.1) exports.splice(twin, 0, exports[twin] as object as never);
-  lists.collections[at(lists.collections.length)] = collection(100 + round);
+  // A record that goes needs an address that no run has used, and a list of twelve has thirteen for pages of 25.
+  const isReplaced = random() < 0.04;
+  const place = at(lists.collections.length);
+  const { id } = lists.collections[place] as { id: number };
+  lists.collections[place] = collection(isReplaced ? 100 + round : id, { name: `Round ${round}` });
   lists.webhooks[0] = webhook(1, { description: `round ${round}` });
 }
 
