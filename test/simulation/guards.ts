@@ -12,8 +12,14 @@ export interface Guard {
   readonly breaks: CaseKind;
 }
 
-/** The guards outside the core; test/proof/exhaust has those of the core. */
+/** The guards outside the core, and one that lists of some pages need; test/proof/exhaust has the others of the core. */
 export const guards: readonly Guard[] = [
+  {
+    name: 'pages of one reading share nothing',
+    keeps: 'a reading that shows a record twice says nothing of keys',
+    instead: '    const windows = this.#keyWindows();',
+    breaks: 'lost',
+  },
   {
     name: 'rejected records keep their rows',
     keeps: 'a known record that can no longer be read is not removed',

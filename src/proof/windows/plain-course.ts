@@ -141,7 +141,8 @@ export class PlainCourse {
     const result = this.#reading.result(identity, itemsOf);
     const before = this.#results.at(-1);
     this.#results.push(result);
-    const windows = this.#keyWindows();
+    // Pages of one reading share a record only if the list changed meanwhile, or is in another order.
+    const windows = showsTwice(result) ? null : this.#keyWindows(); // guard: pages of one reading share nothing
     if (windows?.isProven) {
       this.#windows = windows;
       this.#verdict = verdictByKey(windows);
@@ -188,6 +189,11 @@ export class PlainCourse {
           : 'two readings differ';
     return { reason: `${this.#options.reason}; ${why}`, isPageNoIgnored };
   }
+}
+
+/** Whether a record is on two pages of a reading that was complete otherwise. */
+function showsTwice(result: PlainResult): boolean {
+  return result.kind === 'complete' ? result.repeated.length > 0 : result.isIdTwice;
 }
 
 function isContradicted({ kind }: PlainResult): boolean {

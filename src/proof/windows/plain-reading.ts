@@ -24,7 +24,12 @@ export type PlainResult =
       /** The records that are on more than one page, as often as the reading has them. */
       readonly repeated: readonly RepeatedRecord[];
     }
-  | { readonly kind: 'contradicted'; readonly reason: string };
+  | {
+      readonly kind: 'contradicted';
+      readonly reason: string;
+      /** Whether the reason is that an id is on two pages. */
+      readonly isIdTwice: boolean;
+    };
 
 /** One reading of a list by pages of one size that do not overlap, from the first one to one beyond the last. */
 export class PlainReading {
@@ -92,7 +97,7 @@ export class PlainReading {
     const reason = this.#otherReason ?? same ?? this.#contradiction(answers);
     const repeated = reason === null ? repeatsIn(answers, identity, itemsOf) : [];
     if (reason !== null || typeof repeated === 'string')
-      return { kind: 'contradicted', reason: reason ?? String(repeated) };
+      return { kind: 'contradicted', reason: reason ?? String(repeated), isIdTwice: reason === null };
     const sum = new Sum();
     for (const answer of answers) if (this.#isInside(answer)) sum.addSum(answer.summary.sum);
     return { kind: 'complete', count: sum.count, sum, repeated };
