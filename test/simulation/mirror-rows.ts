@@ -89,7 +89,7 @@ function removalsOf(database: Database.Database, name: ListName, runId: number):
   const settled = database
     .prepare<[string, number], { id: number; count: number }>(
       `SELECT run_id AS id, record_count AS count FROM sync_run_resources
-       WHERE resource = ? AND run_id < ? AND completeness <> 'unproven' ORDER BY run_id DESC LIMIT 1`,
+       WHERE resource = ? AND run_id < ? AND completeness <> 'unproven' AND removals_withheld = 0 ORDER BY run_id DESC LIMIT 1`,
     )
     .get(name, runId);
   const gone = database
