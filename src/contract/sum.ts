@@ -10,11 +10,6 @@ const additionsMax = 2 ** 20;
 
 const scratch = Buffer.alloc(contentBytes);
 
-/** One of the contents that stand one after the other in a buffer, as a text that can be a key of a map. */
-export function contentText(contents: Buffer, at: number): string {
-  return contents.toString('latin1', at * contentBytes, (at + 1) * contentBytes);
-}
-
 /** The first 16 bytes of a text's or a buffer's SHA-256. */
 export function hash16(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer').subarray(0, contentBytes);

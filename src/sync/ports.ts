@@ -119,8 +119,6 @@ export type Written =
 /** One list of the mirror, as a run sees it. */
 export interface ListMirror {
   readonly memory: ListMemory;
-  /** How many rows the list has. */
-  readonly recordCount: number;
   /** How many records the run has seen, each once. */
   readonly seenCount: number;
   /** Whether two rows are the same record. */

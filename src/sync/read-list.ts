@@ -284,7 +284,7 @@ const noItems: PageSummary = summaryOf(
 );
 
 /** @throws ServiceError if a list has more pages than are allowed. */
-export function boundPages(task: OpenList, envelope: Envelope): void {
+function boundPages(task: OpenList, envelope: Envelope): void {
   const pages = pagesStated(envelope);
   if (pages > task.pagesMax) throw tooManyPages(task, pages);
 }

@@ -5,7 +5,7 @@ import type { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
 import type { ListMemory } from './list-memory.ts';
 import type { RunRecords } from './run-records.ts';
-import type { OpenTransaction, TransactionOwner } from './transaction.ts';
+import type { TransactionOwner } from './transaction.ts';
 
 /** The run that works on the mirror. In a dry run every transaction is rolled back, and `id` is in no table. */
 export interface CurrentRun {
@@ -16,8 +16,6 @@ export interface CurrentRun {
   /** How long an address counts as used, in milliseconds. */
   readonly addressesKeptMs: number;
   readonly signal: AbortSignal;
-  /** Makes the rows that others refer to, inside each transaction of a dry run. */
-  readonly prepare: (transaction: OpenTransaction) => void;
 }
 
 /** What reading and writing a list needs. */

@@ -71,10 +71,6 @@ export class SqliteListMirror implements ListMirror {
     this.#unshown = new UnshownRows(context, this.#reading, () => this.#known);
   }
 
-  get recordCount(): number {
-    return this.#context.sum.count;
-  }
-
   get seenCount(): number {
     return this.#seenBeforeWriting ?? this.#countSeen();
   }
@@ -175,11 +171,10 @@ export class SqliteListMirror implements ListMirror {
 
   /** Begins the transaction that ends with the list. */
   async #begin(signal: AbortSignal): Promise<ListRows> {
-    const { transactions, run, table, file, sum } = this.#context;
+    const { transactions, table, file, sum } = this.#context;
     const transaction = await transactions.begin(signal);
     // Nobody else can write from here on, and nothing of this run was written yet.
     if (this.#others.haveWritten()) assertSums(file, [{ resource: table.list.resource, expected: sum }]);
-    run.prepare(transaction);
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;
     return rows;

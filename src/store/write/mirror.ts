@@ -128,13 +128,10 @@ export class SqliteMirror implements Mirror {
     const { observe, options } = this.#open;
     const isDry = observe !== undefined;
     const { id, dropped } = await this.#begin(start, isDry);
-    const prepare = (transaction: OpenTransaction) => {
-      if (isDry) this.#records.beginUnrecorded(transaction, id, start);
-    };
     const { startedAt, baseUrl } = start;
     const addressesKeptMs = addressesKeptTimes * (options.fullEveryMs || fullEveryMsUsual);
     const { signal } = options;
-    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal, prepare };
+    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal };
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 

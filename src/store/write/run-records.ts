@@ -82,14 +82,6 @@ export class RunRecords {
       .map(({ id }) => id);
   }
 
-  /** Makes a run's row under an id of its own, inside a transaction that will be rolled back. */
-  beginUnrecorded(_transaction: OpenTransaction, runId: number, start: RunStart): void {
-    this.#orm
-      .insert(syncRuns)
-      .values({ id: runId, status: 'running', ...start })
-      .run();
-  }
-
   /** Records how a run ended, and writes its receipt. */
   end(
     { sqlite }: OpenTransaction,
