@@ -337,6 +337,8 @@ class Simulation implements Played {
 
   /** True if the service tells of nothing beyond what it showed: no reader could do better. */
   #isExcused({ kind, list }: Finding): boolean {
+    // Records that no page shows give connections no name.
+    if (kind === 'misnamed') return listNames.some(name => this.#lastPages.seemToEnd(name));
     return list !== null && excusable.has(kind) && this.#lastPages.seemToEnd(list);
   }
 }
