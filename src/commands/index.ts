@@ -9,6 +9,7 @@ export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   status: async () => (await import('./status.ts')).status,
   runs: async () => (await import('./runs.ts')).runs,
   changes: async () => (await import('./changes.ts')).changes,
+  query: async () => (await import('./query.ts')).query,
   show: async () => (await import('./show.ts')).show,
   report: async () => (await import('./report.ts')).report,
   serve: async () => (await import('./serve.ts')).serve,

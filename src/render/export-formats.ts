@@ -42,6 +42,6 @@ function toCsv(rows: readonly (readonly ExportValue[])[], forSpreadsheet: boolea
   return csvText(flat, forSpreadsheet);
 }
 
-function isList(value: ExportValue): value is Exclude<ExportValue, string | number | null> {
+function isList(value: ExportValue): value is Exclude<ExportValue, string | number | bigint | null> {
   return typeof value === 'object' && value !== null;
 }

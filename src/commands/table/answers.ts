@@ -1,6 +1,6 @@
 import { keptResources } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, maxAgeFlag, mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import { fileFlag, maxAgeFlag, mirrorFlags, once, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -72,6 +72,45 @@ export const answerCommands = [
       },
     ],
     notes: ['Only runs that have ended count. --since-run 0 tells everything from the beginning.'],
+  },
+  {
+    name: 'query',
+    description: 'Run one SQL statement that reads, and print its rows.',
+    arguments: [{ name: 'SQL', help: 'the statement; with --file it is in a file' }],
+    flags: [
+      {
+        flag: '--format',
+        valueName: 'FORMAT',
+        help: 'how to print the rows',
+        choices: ['table', 'csv', 'json', 'ndjson', 'parquet'],
+        default: 'table',
+      },
+      once(fileFlag('--file', 'the file with the statement')),
+      {
+        flag: '--param',
+        valueName: 'NAME=VALUE',
+        help: 'the value of :NAME in the statement, as text; repeat it for more',
+        isRepeatable: true,
+      },
+      fileFlag('--out', 'write the result to this file; it gets its name when it is whole'),
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror query "SELECT * FROM sync_status"', meaning: 'how fresh each list is' },
+      {
+        line: 'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv',
+        meaning: 'with a parameter, for a program',
+      },
+      {
+        line: 'docmirror query --file monthly.sql --format parquet --out monthly.parquet',
+        meaning: 'a statement that is kept in a file',
+      },
+    ],
+    notes: [
+      'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Ctrl-C stops it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
+      'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
+    ],
+    exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   },
   {
     name: 'show',

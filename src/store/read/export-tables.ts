@@ -13,7 +13,7 @@ import type { MirrorState } from './mirror-state.ts';
  * What an exported column holds: `instant` is a point in time, `time` a text that mostly is one, as the service sent it; `json`
  * is a text that is JSON.
  */
-export type ColumnKind = 'integer' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
+export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
 /** A column of an exported file; the kind says which type it gets where the format has types. */
 export interface ExportColumn {
@@ -22,7 +22,7 @@ export interface ExportColumn {
 }
 
 /** A value of an exported row; an array where a field holds several. */
-export type ExportValue = Scalar | readonly Scalar[];
+export type ExportValue = Scalar | bigint | readonly Scalar[];
 
 /** One file of an export: its name without an ending, its columns, and where its rows come from. */
 interface ExportTable {
