@@ -11,6 +11,7 @@ export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   changes: async () => (await import('./changes.ts')).changes,
   query: async () => (await import('./query.ts')).query,
   show: async () => (await import('./show.ts')).show,
+  rejected: async () => (await import('./rejected.ts')).rejected,
   report: async () => (await import('./report.ts')).report,
   serve: async () => (await import('./serve.ts')).serve,
   verify: async () => (await import('./verify.ts')).verify,

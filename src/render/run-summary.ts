@@ -125,7 +125,7 @@ function notesOn(outcome: ListOutcome): string[] {
   }
   if (rejected > 0) {
     notes.push(
-      `${resource}: ${counted(rejected, 'record')} could not be read, kept whole in rejected_records.`,
+      `${resource}: ${counted(rejected, 'record')} could not be read. "docmirror rejected" shows why.`,
     );
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
@@ -166,7 +166,9 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
     ];
   }
   if (rejected > 0) {
-    return ['Look at rejected_records, and tell those who run the service. Until then nothing is removed.'];
+    return [
+      'Look at "docmirror rejected", and tell those who run the service. Until then nothing is removed.',
+    ];
   }
   if (removalsWithheld === 0) return [];
   const command = `docmirror sync ${itsLists} --allow-mass-removal`;

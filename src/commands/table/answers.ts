@@ -131,6 +131,25 @@ export const answerCommands = [
     exitCodes: '1 there is no such record, and never was.',
   },
   {
+    name: 'rejected',
+    description: 'Show the records that could not be read: why, how many, and their text.',
+    flags: [
+      { flag: '--limit', valueName: 'N', help: 'how many records, the last rejected first', default: '20' },
+      { flag: '--json', help: 'print it as one JSON object, with whole texts' },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror rejected', meaning: 'the reasons, and some records' },
+      {
+        line: 'docmirror rejected --json --limit 1000',
+        meaning: 'whole texts, for those who run the service',
+      },
+    ],
+    notes: [
+      'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
+    ],
+  },
+  {
     name: 'report',
     description: 'Write one HTML file that shows it all: freshness, volumes, flows, runs, latest changes.',
     flags: [
