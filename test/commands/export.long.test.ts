@@ -263,7 +263,6 @@ describe.concurrent('export', () => {
       [['--out', file], 'is a file'],
       [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet'],
       [['--out', 'x', '--since-run', '1'], '--since-run goes with --changes'],
-      [['--out', 'x', '--changes', '--format', 'csv'], 'as ndjson or parquet'],
       [['--out', 'x', '--changes', '--as-of-run', '1'], 'cannot be used with'],
       [['--out', 'x', '--changes', '--since-run', '9'], 'there is no run 9'],
     ] as const) {

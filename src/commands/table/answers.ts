@@ -1,6 +1,14 @@
 import { keptResources } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, maxAgeFlag, mirrorFlags, once, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import {
+  cursorFlags,
+  fileFlag,
+  maxAgeFlag,
+  mirrorFlags,
+  once,
+  resourceFlag,
+  spreadsheetFlag,
+} from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -47,8 +55,15 @@ export const answerCommands = [
       {
         flag: '--since',
         valueName: 'TIME',
-        help: 'changes of runs that ended after this date or time; UTC where it has no zone, and a bare date is its midnight',
+        help: 'changes of runs that ended after this date or time (UTC where it has no zone, and a bare date is its midnight), or in the last 24h, 7d and so on',
       },
+      {
+        flag: '--until-run',
+        valueName: 'N',
+        help: 'no changes of later runs than this one',
+        offers: 'runs',
+      },
+      ...cursorFlags,
       resourceFlag,
       {
         flag: '--format',
@@ -67,11 +82,19 @@ export const answerCommands = [
         meaning: 'all that later runs changed, for a program',
       },
       {
-        line: 'docmirror changes --since 2026-11-20 --resource webhooks',
-        meaning: 'of one list, since a day',
+        line: 'docmirror changes --since 24h --resource webhooks --format csv',
+        meaning: 'of one list, in the last 24 hours, a column a field',
+      },
+      {
+        line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
+        meaning: 'each change once: what is new since the last time; process the batch before the mv',
       },
     ],
-    notes: ['Only runs that have ended count. --since-run 0 tells everything from the beginning.'],
+    notes: [
+      'Only runs that have ended count. --since-run 0 tells everything from the beginning.',
+      'A cursor says up to where all was delivered. docmirror reads the file that --cursor names and writes the one that --next names, when all was printed; you move the one to the other when you have processed the changes. If there is no cursor yet, it begins at the first run.',
+    ],
+    exitCodes: '4 the mirror can not tell what came after the cursor (cursor_lost); nothing was printed.',
   },
   {
     name: 'query',
