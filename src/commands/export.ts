@@ -7,7 +7,7 @@ import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import { makeFolders } from '../store/file/folders.ts';
-import { exportTables } from '../store/read/export-tables.ts';
+import { exportTables, withConnectionNames } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { TimeSlice } from '../time-slice.ts';
 import {
@@ -34,6 +34,7 @@ interface ExportFlags extends CursorFlags {
   readonly asOfRun?: string;
   readonly asOf?: string;
   readonly changes?: boolean;
+  readonly names?: boolean;
 }
 
 /** `docmirror export`; its flags stand in the table of commands. */
@@ -58,7 +59,9 @@ export async function exportMirror(command: Command, context: CommandContext): P
     const say = (line: string) => context.stderr.write(`${line}\n`);
     const range = flags.changes ? await rangeOf(flags, reader, say) : null;
     const parts =
-      range === null ? exportLists(task, asOfRunId(flags, reader, say)) : exportChanges(task, range);
+      range === null
+        ? exportLists(task, asOfRunId(flags, reader, say), flags.names === true)
+        : exportChanges(task, range);
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();
     if (range !== null) writeNext(flags, reader, range);
@@ -88,15 +91,22 @@ function assertFlagsFit({ changes, out, ...flags }: ExportFlags): void {
   ])
     if (value !== undefined && !changes) throw new UsageError(`${flag} goes with --changes.`);
   assertCursorFlags(flags);
+  if (flags.names && flags.format === 'ndjson')
+    throw new UsageError('--names goes with --format csv or parquet. NDJSON always has the names.');
   if (out === '') throw new UsageError('--out: it is empty');
   if (existsSync(out) && !statSync(out).isDirectory()) {
     throw new UsageError(`--out: ${out} is a file. Name a folder.`);
   }
 }
 
-async function* exportLists(task: ExportTask, runId: number | null): AsyncGenerator<WrittenFile> {
+async function* exportLists(
+  task: ExportTask,
+  runId: number | null,
+  withNames: boolean,
+): AsyncGenerator<WrittenFile> {
   const state = task.reader.state(runId);
-  const tables = exportTables.filter(({ resource }) => task.isWanted(resource));
+  const wanted = exportTables.filter(({ resource }) => task.isWanted(resource));
+  const tables = withNames ? wanted.map(withConnectionNames) : wanted;
   const total = tables.reduce((sum, table) => sum + table.count(state), 0);
   let done = 0;
   for (const table of tables) {

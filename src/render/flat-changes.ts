@@ -1,5 +1,5 @@
 import { hasUncertainNumbers, isRawNumber, parseExact } from '../contract/exact-json.ts';
-import { type Field, keptResources, lists } from '../contract/lists.ts';
+import { type Field, keptResources, type ListDefinition, lists } from '../contract/lists.ts';
 import type { Change } from '../store/read/change.ts';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 
@@ -10,23 +10,27 @@ type Item = Readonly<Record<string, unknown>>;
 /** A column of a record, and its value in one. */
 interface Part {
   readonly column: string;
+  readonly kind?: 'time';
   readonly of: (item: Item) => unknown;
 }
 
 const partsOfList: ReadonlyMap<string, readonly Part[]> = new Map([
   ...lists.map(
-    ({ resource, fields }) => [resource, [...fields.flatMap(partsOf), extraPart(fields)]] as const,
+    ({ resource, fields, identity }) =>
+      [resource, [...fields.flatMap(field => partsOf(field, identity)), extraPart(fields)]] as const,
   ),
   ['connections', [{ column: 'name', of: ({ name }: Item) => name }, extraPart([{ name: 'name' }])]] as const,
 ]);
 
-function partsOf(field: Field): Part[] {
+function partsOf(field: Field, identity: ListDefinition['identity']): Part[] {
   const { kind, name, column } = field;
   const named = column.replace(/_id$/, '_name');
   switch (kind) {
     case 'text':
-    case 'integer':
-      return [{ column, of: item => item[name] }];
+    case 'integer': {
+      const isTime = identity.by === 'content' && identity.timeField === name;
+      return [{ column, of: item => item[name], ...(isTime && { kind: 'time' }) }];
+    }
     case 'texts':
       return [{ column: name, of: item => item[name] }];
     case 'connection':
@@ -88,7 +92,8 @@ export function flatChanges(resources: readonly string[] = keptResources): FlatC
   const parts = keptResources.flatMap(name =>
     resources.includes(name) ? (partsOfList.get(name) ?? []) : [],
   );
-  const names = [...new Set(parts.map(({ column }) => column))];
+  const kinds = new Map(parts.map(({ column, kind }) => [column, kind ?? ('text' as const)] as const));
+  const names = [...kinds.keys()];
   const valuesOf = (item: Item | null, partOf: ReadonlyMap<string, Part>) =>
     names.map(name => (item === null ? null : cellOf(partOf.get(name)?.of(item))));
   const byColumn = new Map(
@@ -98,7 +103,7 @@ export function flatChanges(resources: readonly string[] = keptResources): FlatC
     columns: [
       ...commonColumns,
       ...names.flatMap(name =>
-        ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind: 'text' as const })),
+        ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind: kinds.get(name) ?? 'text' })),
       ),
     ],
     rowOf(change) {

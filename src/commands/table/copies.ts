@@ -160,6 +160,11 @@ export const copyCommands = [
       },
       spreadsheetFlag,
       {
+        flag: '--names',
+        help: 'with --format csv or parquet: the names of connections beside their ids',
+        conflicts: ['--changes'],
+      },
+      {
         flag: '--out',
         valueName: 'DIR',
         help: 'the folder to write into; it is made where there is none',
@@ -198,6 +203,10 @@ export const copyCommands = [
       {
         line: 'docmirror export --format parquet --out lists --as-of-run 1',
         meaning: 'as the lists stood after run 1',
+      },
+      {
+        line: 'docmirror export --format csv --names --spreadsheet --out sheets',
+        meaning: 'for Excel and the like',
       },
       {
         line: 'docmirror export --format parquet --out feed --changes --since-run 1',

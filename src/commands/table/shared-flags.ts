@@ -61,7 +61,7 @@ export const cursorFlags: readonly FlagEntry[] = [
 /** The flag of the commands that write CSV. */
 export const spreadsheetFlag: FlagEntry = {
   flag: '--spreadsheet',
-  help: 'with --format csv: an apostrophe before texts that a spreadsheet would run as formulas; not for programs, which read it as part of the text',
+  help: 'with --format csv: a byte order mark, times as a spreadsheet reads them (UTC, to the second), and an apostrophe before texts that it would run as formulas; not for programs',
 };
 
 /** The settings that every command has. */

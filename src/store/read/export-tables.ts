@@ -47,6 +47,37 @@ const provenance: readonly ExportColumn[] = [
 /** All files of an export, in the order in which they are written. */
 export const exportTables: readonly ExportTable[] = [...lists.map(listTable), connectionTable()];
 
+/** The same table with the names of connections beside their ids. */
+export function withConnectionNames(table: ExportTable): ExportTable {
+  const list = lists.find(({ resource }) => resource === table.resource);
+  const references = (list?.fields ?? []).flatMap(({ kind, column }) =>
+    kind === 'connection' ? [column] : kind === 'connections' ? [`${column}s`] : [],
+  );
+  const isReference = table.columns.map(({ name }) => references.includes(name));
+  const nameOf = (state: MirrorState, value: ExportValue | Scalar): string | null =>
+    typeof value === 'number' ? state.connectionName(value) : null;
+  return {
+    ...table,
+    columns: table.columns.flatMap((column, at): ExportColumn[] => {
+      if (!isReference[at]) return [column];
+      const name = column.name.replace(/_id(s?)$/, '_name$1');
+      return [column, { name, kind: column.kind === 'integers' ? 'texts' : 'text' }];
+    }),
+    rows: state =>
+      Iterator.from(table.rows(state)).map(row =>
+        row.flatMap((value, at): ExportValue[] => {
+          if (!isReference[at]) return [value];
+          return [value, isList(value) ? value.map(each => nameOf(state, each)) : nameOf(state, value)];
+        }),
+      ),
+  };
+}
+
+/** `Array.isArray` knows no arrays that are read-only. */
+function isList(value: ExportValue): value is readonly Scalar[] {
+  return Array.isArray(value);
+}
+
 function listTable(list: ListDefinition): ExportTable {
   const scalars = scalarFields(list).map(({ kind, column }, at): ExportColumn => {
     if (kind !== 'text') return { name: column, kind: 'integer' };
