@@ -209,12 +209,8 @@ export const copyCommands = [
         meaning: 'for Excel and the like',
       },
       {
-        line: 'docmirror export --format parquet --out feed --changes --since-run 1',
-        meaning: 'feed/changes/run_id=2/changes.parquet and so on',
-      },
-      {
-        line: 'docmirror export --format csv --out feed --changes --cursor c --next n && mv n c',
-        meaning: 'each change once, a column a field',
+        line: 'docmirror export --format parquet --out feed --changes --cursor c --next n && mv n c',
+        meaning: 'each change once: feed/changes/run_id=2/changes.parquet and so on',
       },
     ],
     notes: [
