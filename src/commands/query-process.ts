@@ -1,9 +1,10 @@
-import { once } from 'node:events';
-import { codeOf, DocmirrorError, type ErrorCode } from '../errors.ts';
+import { writeFileSync } from 'node:fs';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { DocmirrorError, type ErrorCode } from '../errors.ts';
 import { type QueryFormat, queryPieces } from '../render/query-result.ts';
 import { Query, type Statement } from '../store/read/query.ts';
 
-// A process of its own, which `query` starts: SQLite can't be stopped while it computes a row, but a process can.
+// A process of its own, which `query` starts: SQLite can't be stopped while it computes a row, and neither can a thread, but a process can.
 
 /** What the process is told to do. */
 export interface QueryTask {
@@ -19,8 +20,9 @@ export type QueryEnd = { readonly rowCount: number } | { readonly code: ErrorCod
 
 /** Pieces are gathered up to this length before they are written: a call a line costs more than the line. */
 const chunkLength = 64 * 1024;
+const standardOutput = 1;
 
-async function run({ database, statement, format, width }: QueryTask): Promise<QueryEnd> {
+function run({ database, statement, format, width }: QueryTask): QueryEnd {
   using query = new Query(database, statement);
   query.holdStill();
   let rowCount = 0;
@@ -34,31 +36,44 @@ async function run({ database, statement, format, width }: QueryTask): Promise<Q
   const pieces = queryPieces({ columns: query.columns, rows }, format, width ?? Number.POSITIVE_INFINITY);
   let waiting: Uint8Array[] = [];
   let length = 0;
-  const flush = async () => {
-    const isTaken = process.stdout.write(Buffer.concat(waiting));
+  const flush = () => {
+    // It comes back when all is taken: what waits to be written never grows.
+    writeFileSync(standardOutput, Buffer.concat(waiting));
     waiting = [];
     length = 0;
-    if (!isTaken) await once(process.stdout, 'drain');
   };
   for (const piece of pieces) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     waiting.push(bytes);
     length += bytes.length;
-    if (length >= chunkLength) await flush();
+    if (length >= chunkLength) flush();
   }
-  await flush();
+  flush();
   return { rowCount };
 }
 
-function problemOf(error: unknown): QueryEnd {
-  if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: 'internal', message: `${codeOf(error) ?? ''} ${message}`.trim() };
+function endOf(task: QueryTask): QueryEnd {
+  try {
+    return run(task);
+  } catch (error) {
+    if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
+    return {
+      code: 'internal',
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+  }
 }
 
-// Whoever started it is gone, and nobody reads on.
-process.stdout.on('error', () => process.exit());
-process.once('message', async task => {
-  const end = await run(task as QueryTask).catch(problemOf);
-  process.send?.(end, () => process.disconnect());
-});
+/** Runs the statement in a thread, so that this one hears that nobody waits for the result any more. */
+function runInThread(task: unknown): void {
+  const end = () => process.kill(process.pid, 'SIGKILL');
+  process.once('disconnect', end);
+  const thread = new Worker(new URL(import.meta.url), { workerData: task });
+  thread.once('message', (message: QueryEnd) => {
+    process.off('disconnect', end);
+    process.send?.(message, () => process.disconnect());
+  });
+}
+
+if (isMainThread) process.once('message', runInThread);
+else parentPort?.postMessage(endOf(workerData));

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -239,6 +239,20 @@ describe.concurrent('query stops at once', () => {
     expect(tookMs).toBeLessThan(3_000);
     expect(readdirSync(scene.folder).filter(each => each.startsWith(name))).toEqual([]);
     expect(processesWith(String(running.child.pid))).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('if the process that waits for its rows is killed', async () => {
+    await using running = spawnCli(['query', endless], { env: scene.env });
+    const pid = String(running.child.pid);
+    for (let waitedMs = 0; processesWith(pid).length === 0 && waitedMs < 20_000; waitedMs += 50)
+      await wait(50);
+    const [child = ''] = processesWith(pid);
+    await wait(1_000);
+    running.child.kill('SIGKILL');
+    // The output is closed when nobody has it open any more.
+    expect(await running.done).toMatchObject({ signal: 'SIGKILL' });
+    for (let waitedMs = 0; existsSync(`/proc/${child}`) && waitedMs < 5_000; waitedMs += 50) await wait(50);
+    expect([child, existsSync(`/proc/${child}`)]).toEqual([expect.stringMatching(/\d/), false]);
   });
 });
 
