@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DocmirrorError, type ErrorCode } from '../errors.ts';
 import { type QueryFormat, queryPieces } from '../render/query-result.ts';
@@ -20,9 +20,8 @@ export type QueryEnd = { readonly rowCount: number } | { readonly code: ErrorCod
 
 /** Pieces are gathered up to this length before they are written: a call a line costs more than the line. */
 const chunkLength = 64 * 1024;
-const standardOutput = 1;
 
-function run({ database, statement, format, width }: QueryTask): QueryEnd {
+async function run({ database, statement, format, width }: QueryTask): Promise<QueryEnd> {
   using query = new Query(database, statement);
   query.holdStill();
   let rowCount = 0;
@@ -36,32 +35,28 @@ function run({ database, statement, format, width }: QueryTask): QueryEnd {
   const pieces = queryPieces({ columns: query.columns, rows }, format, width ?? Number.POSITIVE_INFINITY);
   let waiting: Uint8Array[] = [];
   let length = 0;
-  const flush = () => {
-    // It comes back when all is taken: what waits to be written never grows.
-    writeFileSync(standardOutput, Buffer.concat(waiting));
+  const flush = async () => {
+    const isTaken = process.stdout.write(Buffer.concat(waiting));
     waiting = [];
     length = 0;
+    if (!isTaken) await once(process.stdout, 'drain');
   };
   for (const piece of pieces) {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     waiting.push(bytes);
     length += bytes.length;
-    if (length >= chunkLength) flush();
+    if (length >= chunkLength) await flush();
   }
-  flush();
+  await flush();
   return { rowCount };
 }
 
-function endOf(task: QueryTask): QueryEnd {
-  try {
-    return run(task);
-  } catch (error) {
-    if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
-    return {
-      code: 'internal',
-      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    };
-  }
+function problemOf(error: unknown): QueryEnd {
+  if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
+  return {
+    code: 'internal',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
 /** Runs the statement in a thread, so that this one hears that nobody waits for the result any more. */
@@ -76,4 +71,4 @@ function runInThread(task: unknown): void {
 }
 
 if (isMainThread) process.once('message', runInThread);
-else parentPort?.postMessage(endOf(workerData));
+else parentPort?.postMessage(await run(workerData).catch(problemOf));

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { programPath } from '../support/program.ts';
 import { type RunningCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
@@ -84,6 +86,13 @@ describe.concurrent('query prints the rows of a statement', () => {
     const table = await scene.run('query', `${rowsWithoutEnd} LIMIT 2500`);
     expect(table.stdout.split('\n').filter(line => line.trim() === 'i')).toHaveLength(3);
     expect(table.stdout).toMatch(/\n2500\n$/);
+  });
+
+  test('to a reader that takes its time', async () => {
+    const sql = `${rowsWithoutEnd} LIMIT 1000000`;
+    const line = `'${process.execPath}' -- '${programPath}' query '${sql}' --format csv | (sleep 1; wc -l)`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { env: { ...process.env, ...scene.env } });
+    expect([stdout.toString().trim(), stderr.toString()]).toEqual(['1000001', '']);
   });
 
   test('of a statement in a file, with parameters', async () => {
