@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
+import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { type ChangeKey, cursorText, readCursor } from '../store/read/change-cursor.ts';
 import type { MirrorReader } from '../store/read/mirror-reader.ts';
 import { runOf } from './flag-values.ts';
@@ -37,6 +38,7 @@ export function assertCursorFlags({ cursor, next, from }: CursorFlags): void {
   if (cursor !== undefined) assertNamed('--cursor', cursor);
   if (next === undefined) return;
   assertNamed('--next', next);
+  assertReplaceable(next);
   if (resolve(next) === resolve(cursor ?? ''))
     throw new UsageError(
       '--next: name another file than --cursor, and move it there when you have processed the changes.',

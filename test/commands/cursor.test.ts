@@ -152,8 +152,8 @@ describe.concurrent('a cursor', () => {
       [['--next', cursor], 'name another file'],
       [['--next', scene.database], 'is a mirror'],
     ] as const) {
-      const { code, stderr } = await scene.run(...flags, ...more);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+      const { code, stdout, stderr } = await scene.run(...flags, ...more);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(words)]);
     }
     for (const wrong of ['', '{}', 'no JSON', '{"mirrorId":"x","runId":1}', '[]']) {
       writeFileSync(cursor, wrong);

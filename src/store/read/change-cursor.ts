@@ -7,9 +7,9 @@ export type ChangeKey = Pick<Change, 'runId' | 'resource' | 'recordId' | 'operat
 /** How far a reader of the changes is: everything up to a run was delivered and, if `after` is not null, up to that change of a later one. */
 export interface ChangeCursor {
   readonly mirrorId: string;
-  /** 0 for the time before the first run, which has no receipt. */
+  /** 0 for the time before the first run. */
   readonly runId: number;
-  /** The place of the run's receipt in the log. */
+  /** The place of the run's receipt in the log; null if it has none. */
   readonly leafIndex: number | null;
   readonly leafHash: string | null;
   readonly after: ChangeKey | null;
@@ -28,8 +28,8 @@ export function readCursor(text: string): ChangeCursor | null {
   if (!isObject(value)) return null;
   const { mirrorId, runId, leafIndex, leafHash, after = null, earlier = [] } = value;
   const hasReceipt = isCount(leafIndex) && typeof leafHash === 'string';
-  const isStart = runId === 0 && leafIndex === null && leafHash === null;
-  if (typeof mirrorId !== 'string' || !isCount(runId) || !(hasReceipt || isStart)) return null;
+  if (typeof mirrorId !== 'string' || !isCount(runId)) return null;
+  if (!hasReceipt && (leafIndex !== null || leafHash !== null)) return null;
   if (!isKey(after) || !isEarlier(earlier)) return null;
   return {
     mirrorId,
