@@ -93,4 +93,14 @@ describe.concurrent('rejected', () => {
     const { code, stdout } = await whole.run('rejected');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No record was rejected.\n' });
   });
+
+  test('is what the summary of a run points to, with the first reasons', async () => {
+    await using other = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+    other.service.lists.collections.push('{"id":"x"}', '{"id":1.5}', '{"name":"no id"}');
+    const { code, stdout } = await other.run('sync');
+    expect(code).toBe(3);
+    expect(stdout).toContain(
+      `collections: 3 records could not be read: id: must be integer (2); the item: must have required property 'id' (1). "docmirror rejected" shows more.`,
+    );
+  });
 });
