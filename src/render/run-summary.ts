@@ -1,4 +1,5 @@
 import { printable } from '../printable.ts';
+import type { RejectionCount } from '../store/read/rejected-reader.ts';
 import type { ListOutcome, RunError } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
@@ -18,6 +19,9 @@ export interface SharedRunSummary extends RunSummary {
   readonly share: RunShare | null;
 }
 
+/** Why records of a list were rejected, and how many. */
+export type RejectionReason = Pick<RejectionCount, 'resource' | 'reason' | 'count'>;
+
 /** The summary as one JSON object on one line: what `sync --json` prints. */
 export function summaryJson(summary: SharedRunSummary): string {
   const resources = summary.resources.map(
@@ -30,8 +34,14 @@ export function summaryJson(summary: SharedRunSummary): string {
  * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible.
  *
  * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
+ * @param rejections why records were rejected, the most frequent reasons first.
  */
-export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
+export function summaryText(
+  summary: SharedRunSummary,
+  width = Number.POSITIVE_INFINITY,
+  place = '',
+  rejections: readonly RejectionReason[] = [],
+): string {
   const { runId, status, durationMs, resources, error } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
@@ -42,7 +52,7 @@ export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_I
     rowsDropped === null
       ? []
       : [`Rebuilt: ${counted(rowsDropped, 'row')} that another program had altered went without a trace.`];
-  const notes = [...rebuilt, ...resources.flatMap(notesOn).map(printable)];
+  const notes = [...rebuilt, ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable)];
   const advice = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),
@@ -116,7 +126,7 @@ function proofOf(resources: readonly ListOutcome[]): string {
 }
 
 /** Why a list is not complete, a line each. */
-function notesOn(outcome: ListOutcome): string[] {
+function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
   if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
@@ -124,12 +134,22 @@ function notesOn(outcome: ListOutcome): string[] {
     notes.push(`${resource}: unproven: ${reason}.`);
   }
   if (rejected > 0) {
+    const reasons = rejections.filter(each => each.resource === resource);
     notes.push(
-      `${resource}: ${counted(rejected, 'record')} could not be read, kept whole in rejected_records.`,
+      `${resource}: ${counted(rejected, 'record')} could not be read${reasonsText(reasons)}. "docmirror rejected" shows more.`,
     );
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
   return notes;
+}
+
+/** So many reasons are named. */
+const reasonsMax = 3;
+
+function reasonsText(reasons: readonly RejectionReason[]): string {
+  const named = reasons.slice(0, reasonsMax).map(({ reason, count: times }) => `${reason} (${count(times)})`);
+  const more = reasons.length > reasonsMax ? `; ${counted(reasons.length - reasonsMax, 'more reason')}` : '';
+  return named.length === 0 ? '' : `: ${named.join('; ')}${more}`;
 }
 
 function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): string {
@@ -166,7 +186,7 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
     ];
   }
   if (rejected > 0) {
-    return ['Look at rejected_records, and tell those who run the service.'];
+    return ['Look at "docmirror rejected", and tell those who run the service.'];
   }
   if (removalsWithheld === 0) return [];
   const command = `docmirror sync ${itsLists} --allow-mass-removal`;

@@ -94,7 +94,7 @@ describe('a report', () => {
     expect(html).toContain('Collections: run 3 failed');
     expect(html).toContain('docmirror sync --resource collections');
     expect(html).toContain('Webhooks: 1 record could not be read');
-    expect(html).toContain('rejected_records WHERE last_run_id = 3');
+    expect(html).toContain('docmirror rejected');
     expect(html).toMatch(/Document exports: the removal of \d+ records was withheld/);
     expect(html).toContain('--allow-mass-removal');
   });
