@@ -130,15 +130,9 @@ async function syncOnce(
       maxRemovals: 0.5,
       onList: list => {
         const toConfirm = list.keysToConfirm.bind(list);
-<<<<<<< HEAD
-        list.keysToConfirm = async (verdict, signal) => {
-          endLook();
-          const keys = await toConfirm(verdict, signal);
-=======
         list.keysToConfirm = async (...all) => {
           endLook();
           const keys = await toConfirm(...all);
->>>>>>> busy
           if (keys.length > 0) requestsBefore = source.traffic.requests;
           return keys;
         };

@@ -15,6 +15,7 @@ import { type Scene, setScene } from '../support/scene.ts';
 
 /** So many records a page that the 130 exports of a scene take more pages than are always swept in full. */
 const manyPages = ['--page-size', '10'];
+const fewPages = ['--page-size', '40'];
 
 /** Takes so many exports from the list, the newest first. */
 function remove({ service }: Scene, count: number): void {
@@ -30,9 +31,9 @@ describe.concurrent('sync', () => {
   });
 
   test('--full and --full-every 0 sweep in full where an incremental sync would do', async () => {
-    await using scene = await setScene();
+    await using scene = await setScene({}, { exports: 500 });
     const modeWith = async (...args: string[]) =>
-      (await scene.sync(...manyPages, ...args)).of('document-exports').mode;
+      (await scene.sync(...fewPages, ...args)).of('document-exports').mode;
     expect(await modeWith()).toBe('full');
     expect(await modeWith('--full-every', '1h')).toBe('incremental');
     expect(await modeWith('--full')).toBe('full');

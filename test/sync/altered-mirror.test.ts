@@ -11,7 +11,7 @@ import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const day = 86_400_000;
 const { signal } = new AbortController();
@@ -422,16 +422,20 @@ describe('objects of others in the mirror', () => {
     write();
     expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
     own.service.onRequest = write;
+    own.service.lists['document-exports'].push(documentExport(7_000));
+    own.service.lists.collections.push(collection(7_000));
+    own.service.lists.webhooks.push(webhook(7_000));
     try {
       const synced = await syncScene(own);
       expect(synced).toMatchObject({ code: 0, status: 'completed' });
-      for (const { completeness, walks } of synced.summary.resources)
-        expect({ completeness, walks }).toEqual({ completeness: 'proven', walks: 1 });
+      for (const { completeness, walks, inserted } of synced.summary.resources)
+        expect({ completeness, walks, inserted }).toEqual({ completeness: 'proven', walks: 1, inserted: 1 });
       own.service.onRequest = undefined;
       expect((await verifyMirror(own.database, { limit: 5, signal })).differences).toEqual([]);
       expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
     } finally {
       own.service.onRequest = undefined;
+      for (const records of Object.values(own.service.lists)) records.pop();
     }
   });
 });

@@ -142,11 +142,9 @@ export class SqliteListMirror implements ListMirror {
     outcome: (applied: Applied, unproven: string | null) => ListOutcome,
     signal: AbortSignal,
   ): Promise<Written> {
-    const { file, run, list, transactions, sum, table, observe } = this.#context;
+    const { file, run, list, transactions, table, observe } = this.#context;
     try {
       const rows = this.#reading.rows ?? (await this.#begin(signal));
-      // Nobody else can write from here on.
-      if (this.#others.haveWritten()) assertSums(file, [{ resource: list.resource, expected: sum }]);
       rows.buildIndexes();
       this.#settleEdits(totalOf(result));
       const writer = new ListWriter(this.#context, rows, this.#reading, this.#unshown, this.#state);
@@ -170,8 +168,10 @@ export class SqliteListMirror implements ListMirror {
 
   /** Begins the transaction that ends with the list. */
   async #begin(signal: AbortSignal): Promise<ListRows> {
-    const { transactions, run, table } = this.#context;
+    const { transactions, run, table, file, sum } = this.#context;
     const transaction = await transactions.begin(signal);
+    // Nobody else can write from here on, and nothing of this run was written yet.
+    if (this.#others.haveWritten()) assertSums(file, [{ resource: table.list.resource, expected: sum }]);
     run.prepare(transaction);
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;

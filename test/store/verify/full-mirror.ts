@@ -10,7 +10,7 @@ const fullEveryMs = 3_600_000;
 
 /**
  * A mirror with everything in it: updates, removals, returns, renames, duplicates, rejected records, fields that no column
- * names, and runs that were proven, incremental, partial, failed and interrupted.
+ * names, and runs that were proven, partial, failed and interrupted.
  */
 export async function fullMirror(): Promise<Scene> {
   const scene = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
-import { spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import { holdRun } from '../../support/held-run.ts';
+import { sqlite, temporaryFolder } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
 
@@ -586,12 +587,15 @@ describe.concurrent('verify --live', () => {
     expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });
   });
 
-  test('a run may hold the mirror meanwhile', async () => {
+  test('while a run holds the mirror, it says so, and the mirror alone can be checked', async () => {
     await using own = await oneRun();
-    own.service.options.latencyMs = 300;
-    await using syncing = spawnCli(['sync', '--full'], { env: own.env });
-    await new Promise(resolve => setTimeout(resolve, 700));
+    await using held = await holdRun(own, 'webhooks');
+    expect(await own.run('verify', '--live')).toMatchObject({
+      code: 11,
+      stderr: expect.stringMatching(/Run 2 has held .* Wait until it is done/),
+    });
+    expect(await own.run('verify')).toMatchObject({ code: 0 });
+    await held.release();
     expect(await own.run('verify', '--live')).toMatchObject({ code: 0 });
-    expect(await syncing.done).toMatchObject({ code: 0 });
   });
 });
