@@ -4,6 +4,7 @@ import type { ListOutcome, RunError } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import { renderTable } from './table.ts';
+import { fieldsText } from './unknown-fields.ts';
 import { wrap } from './wrap.ts';
 
 /** The share that follows a run. */
@@ -140,7 +141,24 @@ function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): 
     );
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
-  return notes;
+  return [...notes, ...fieldNotes(outcome)];
+}
+
+/** What is new of a list's fields, a line each. */
+function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
+  const isOne = new Set(newFields.map(({ field }) => field)).size === 1;
+  const [it, its] = isOne ? ['it', 'its'] : ['them', 'their'];
+  const added =
+    newFields.length === 0
+      ? []
+      : [
+          `${resource}: new at the service: ${fieldsText(newFields)}. docmirror has no column for ${it}; ${its} values are in _extra.`,
+        ];
+  const emptied = emptiedColumns.map(
+    column =>
+      `${resource}: ${column} has become empty: no record has a value in it any more, and each had one before.`,
+  );
+  return [...added, ...emptied];
 }
 
 /** So many reasons are named. */

@@ -46,6 +46,8 @@ const nothingWritten = {
   rejected: 0,
   removalsWithheld: 0,
   undecided: 0,
+  newFields: [],
+  emptiedColumns: [],
   checksum: null,
 };
 

@@ -21,6 +21,8 @@ const plain: ListOutcome = {
   rejected: 0,
   removalsWithheld: 0,
   undecided: 0,
+  newFields: [],
+  emptiedColumns: [],
   walks: 1,
   requests: 4,
   retries: 0,

@@ -5,8 +5,9 @@ import { passesGate } from '../../proof/gate.ts';
 import { mayRemove } from '../../proof/removal-guard.ts';
 import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
-import type { Applied, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
+import type { Applied, FieldNews, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
+import { fieldNews } from './field-news.ts';
 import type { ListContext } from './list-context.ts';
 import { type ListState, nothingLearnt, type UsedPage } from './list-memory.ts';
 import type { ListReading } from './list-reading.ts';
@@ -66,7 +67,12 @@ export class ListWriter {
     const recordCount = sum.count;
     const unproven = this.#whyUnproven(result);
     this.#writeMemory(result, unproven === null);
-    const applied = this.#summarize(recordCount);
+    const news = fieldNews(this.#context, {
+      isFull: result.kind === 'full',
+      isProven: unproven === null,
+      hasFurtherFields: this.#reading.hasFurtherFields,
+    });
+    const applied = { ...this.#summarize(recordCount), ...news };
     const ended = outcome(applied, unproven);
     records.endList(transaction, run.id, ended, applied.recordCount);
     return { kind: 'written', outcome: ended };
@@ -222,7 +228,7 @@ export class ListWriter {
     return { newestKey: key, newestRows: [...rows] };
   }
 
-  #summarize(recordCount: number): Applied {
+  #summarize(recordCount: number): Omit<Applied, keyof FieldNews> {
     const { counts, sum } = this.#rows.writer;
     return {
       ...counts,
