@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'publication_differs'
   | 'cursor_lost'
   | 'share_failed'
+  | 'output_failed'
   | 'cancelled'
   | 'internal';
 

@@ -62,7 +62,7 @@ describe('the package, installed in an empty folder', () => {
     });
     await expect(started).rejects.toMatchObject({
       code: 2,
-      stderr: "docmirror: --env-file: missing.env can't be read (ENOENT).\n",
+      stderr: "docmirror: --env-file: missing.env can't be read (ENOENT). [settings]\n",
     });
   });
 

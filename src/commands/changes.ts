@@ -81,7 +81,7 @@ async function assertTaken(stdout: NodeJS.WriteStream): Promise<void> {
   stdout.write('', resolve);
   if ((await promise) instanceof Error)
     throw new DocmirrorError(
-      'internal',
+      'output_failed',
       'Standard output was closed before all changes were written, so --next was not written.',
     );
 }

@@ -47,7 +47,7 @@ export function summaryText(
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
-  const stop = status === 'cancelled' && error !== null ? ` ${error.message}` : '';
+  const stop = status === 'cancelled' && error !== null ? ` ${error.message} [${error.code}]` : '';
   const { rowsDropped } = summary;
   const rebuilt =
     rowsDropped === null
@@ -68,7 +68,7 @@ export function summaryText(
 
 function shareNote({ share }: SharedRunSummary): string[] {
   if (share === null || share.error === null) return [];
-  return [printable(`The share ${share.path} could not be made: ${share.error.message}`)];
+  return [printable(`The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`)];
 }
 
 /** An advice whose commands, each on a line of its own, name the mirror. */
@@ -130,7 +130,7 @@ function proofOf(resources: readonly ListOutcome[]): string {
 function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
-  if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
+  if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message} [${error.code}]`);
   if (completeness === 'unproven') {
     notes.push(`${resource}: unproven: ${reason}.`);
   }

@@ -138,7 +138,7 @@ describe.concurrent('query prints the rows of a statement', () => {
       '--out',
       out,
     );
-    expect(broken).toMatchObject({ code: refused, stderr: 'docmirror: malformed JSON\n' });
+    expect(broken).toMatchObject({ code: refused, stderr: 'docmirror: malformed JSON [settings]\n' });
     expect(readFileSync(out, 'utf8')).toBe('as before');
     const { code } = await scene.run('query', 'SELECT 1 AS one', '--format', 'csv', '--out', out);
     expect([code, readFileSync(out, 'utf8')]).toEqual([0, 'one\n1\n']);
@@ -212,7 +212,7 @@ describe.concurrent('query shows the place of an error', () => {
   ])('%j', async (sql, message, line, column) => {
     const { code, stderr } = await scene.run('query', sql);
     expect(code).toBe(refused);
-    expect(stderr).toBe(`  ${line}\n  ${' '.repeat(column - 1)}^\ndocmirror: ${message}\n`);
+    expect(stderr).toBe(`  ${line}\n  ${' '.repeat(column - 1)}^\ndocmirror: ${message} [settings]\n`);
   });
 
   test('and shows nothing that steers a terminal', async () => {
@@ -244,7 +244,7 @@ describe.concurrent('query stops at once', () => {
       cwd: scene.folder,
     });
     const { tookMs, ...end } = await stopped(running, signal);
-    expect(end).toEqual({ code, stderr: `docmirror: Stopped by ${signal}.\n` });
+    expect(end).toEqual({ code, stderr: `docmirror: Stopped by ${signal}. [cancelled]\n` });
     expect(tookMs).toBeLessThan(3_000);
     expect(readdirSync(scene.folder).filter(each => each.startsWith(name))).toEqual([]);
     expect(processesWith(String(running.child.pid))).toEqual([]);

@@ -156,7 +156,7 @@ describe.concurrent('CSV for spreadsheets', () => {
       const { code, stderr } = await scene.run(...args, '--spreadsheet');
       expect({ code, stderr }).toEqual({
         code: 2,
-        stderr: 'docmirror: --spreadsheet goes with --format csv.\n',
+        stderr: 'docmirror: --spreadsheet goes with --format csv. [settings]\n',
       });
     }
   });

@@ -75,7 +75,7 @@ describe('a report', () => {
   test('says in one line that it can not be written', async () => {
     const result = await scene.run('report', '--out', join(scene.folder, 'missing', 'report.html'));
     expect(result.code).toBe(2);
-    expect(result.stderr).toMatch(/^docmirror: --out: .*can't be written \(ENOENT\)\.\n$/);
+    expect(result.stderr).toMatch(/^docmirror: --out: .*can't be written \(ENOENT\)\. \[settings\]\n$/);
   });
 
   test('holds no script, no handler, no style attribute and no address to load from', () => {
