@@ -68,7 +68,9 @@ export function summaryText(
 
 function shareNote({ share }: SharedRunSummary): string[] {
   if (share === null || share.error === null) return [];
-  return [printable(`The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`)];
+  return [
+    printable(`The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`),
+  ];
 }
 
 /** An advice whose commands, each on a line of its own, name the mirror. */
@@ -130,7 +132,8 @@ function proofOf(resources: readonly ListOutcome[]): string {
 function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
-  if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message} [${error.code}]`);
+  if (error !== null && error.code !== 'cancelled')
+    notes.push(`${resource}: ${error.message} [${error.code}]`);
   if (completeness === 'unproven') {
     notes.push(`${resource}: unproven: ${reason}.`);
   }
@@ -170,12 +173,16 @@ function reasonsText(reasons: readonly RejectionReason[]): string {
   return named.length === 0 ? '' : `: ${named.join('; ')}${more}`;
 }
 
-function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): string {
+function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }: ListOutcome): string {
   const [were, their, theyAre] =
     removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
   const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
   if (rejected > 0) return `${what}, because records were rejected that have no readable id.`;
-  return `${what}, because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
+  const limit = `because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
+  if (changedIdentity === null) return `${what}, ${limit}`;
+  const [asMany, them] =
+    removalsWithheld === 1 ? ['a new one differs', 'it'] : ['as many new ones differ', 'them'];
+  return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. The service seems to write this field in another way and to list ${them} still. Removal was withheld, ${limit}`;
 }
 
 /** Stands in an advice for the flags that name the lists that it is about. */

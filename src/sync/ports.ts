@@ -104,6 +104,8 @@ export interface Applied extends FieldNews {
   readonly unchanged: number;
   readonly rejected: number;
   readonly removalsWithheld: number;
+  /** The one field of their identity in which the withheld records differ from as many newer ones; null if there is none. */
+  readonly changedIdentity: string | null;
   /** Known records whose presence this run could not decide. */
   readonly undecided: number;
   readonly recordCount: number;

@@ -7,6 +7,7 @@ import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
 import type { Applied, FieldNews, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
+import { changedIdentityField } from './changed-identity.ts';
 import { fieldNews } from './field-news.ts';
 import type { ListContext } from './list-context.ts';
 import { type ListState, nothingLearnt, type UsedPage } from './list-memory.ts';
@@ -29,6 +30,7 @@ export class ListWriter {
   readonly #unshown: UnshownRows;
   readonly #state: ListState;
   #removalsWithheld = 0;
+  #changedIdentity: string | null = null;
   #undecided = 0;
   #waiting: number[] = [];
 
@@ -93,6 +95,7 @@ export class ListWriter {
     this.#undecided = rows.length - gone.length;
     if (!this.#isAllowed(gone, result)) {
       this.#removalsWithheld = gone.length;
+      this.#changedIdentity = changedIdentityField(this.#context, gone);
       return;
     }
     this.#waiting = those('waiting');
@@ -116,8 +119,9 @@ export class ListWriter {
   #isAllowed(gone: readonly number[], { removals }: FullResult): boolean {
     if (gone.length === 0) return true;
     const { table, records, list, sum } = this.#context;
+    if (this.#isUnreadableNew(records.lastSure(list.resource)?.runId ?? 0)) return false;
+    // A run that withheld removals counts no more rows than the one before it: else the next run could remove them all.
     const settled = records.lastSettled(list.resource);
-    if (this.#isUnreadableNew(settled?.runId ?? 0)) return false;
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
     return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
@@ -235,6 +239,7 @@ export class ListWriter {
       unchanged: recordCount - counts.updated - counts.removed - this.#removalsWithheld,
       rejected: this.#reading.rejected.count,
       removalsWithheld: this.#removalsWithheld,
+      changedIdentity: this.#changedIdentity,
       undecided: this.#undecided,
       recordCount: sum.count,
       checksum: sum.toString(),

@@ -129,7 +129,7 @@ export class RunRecords {
 
   /** Records how a list ended, and how many records it has. */
   endList(_transaction: OpenTransaction, runId: number, outcome: ListOutcome, recordCount: number): void {
-    const { error, newFields: _new, emptiedColumns: _emptied, ...rest } = outcome;
+    const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
     const row = {
       runId,
       ...rest,
@@ -149,9 +149,14 @@ export class RunRecords {
     return this.#written(resource, undefined, 1)[0];
   }
 
-  /** The last settled run of this list: the list was proven or incremental after it. Undefined if there was none. */
+  /** The last run after which this list was proven or incremental. Undefined if there was none. */
+  lastSure(resource: string): WrittenList | undefined {
+    return this.#written(resource, isSure, 1)[0];
+  }
+
+  /** The last run after which this list was proven or incremental, and that removed all that was gone. Undefined if there was none. */
   lastSettled(resource: string): WrittenList | undefined {
-    return this.#written(resource, ne(syncRunResources.completeness, 'unproven'), 1)[0];
+    return this.#written(resource, and(isSure, eq(syncRunResources.removalsWithheld, 0)), 1)[0];
   }
 
   /** The newest first. */
@@ -195,3 +200,5 @@ export class RunRecords {
       .get()?.startedAt;
   }
 }
+
+const isSure = ne(syncRunResources.completeness, 'unproven');
