@@ -20,7 +20,7 @@ import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
 import { instantOf } from './flag-values.ts';
 import { createLogger } from './logging.ts';
-import { LogObserver } from './progress.ts';
+import { LogObserver, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share-after-run.ts';
 import { changesWidth, summaryWidth } from './terminal-width.ts';
@@ -85,8 +85,14 @@ export async function demo(command: Command, context: CommandContext): Promise<v
       if (daysBefore < days - 1) sample = sampleOf(sample, daysBefore, at(daysBefore));
       isTotalWrong = daysBefore === wrongTotalAt;
       const isLast = daysBefore === 0;
-      const run = { command, context, url: server.url, at: at(daysBefore), share: isLast ? demoShare : null };
-      const summary = await syncDemo(run);
+      const summary = await syncDemo({
+        command,
+        context,
+        url: server.url,
+        at: at(daysBefore),
+        share: isLast ? demoShare : null,
+        isLong: documentExports > longList,
+      });
       context.stdout.write(
         isLast || daysBefore === days - 1
           ? wholeSummary(summary, context)
@@ -183,9 +189,11 @@ interface DemoRun {
   readonly at: Date;
   /** The share to make after it; null makes none. */
   readonly share: string | null;
+  /** Whether it takes so long that its progress is shown. */
+  readonly isLong: boolean;
 }
 
-async function syncDemo({ command, context, url, at, share }: DemoRun): Promise<SharedRunSummary> {
+async function syncDemo({ command, context, url, at, share, isLong }: DemoRun): Promise<SharedRunSummary> {
   const config = resolveConfig(
     { ...command.opts(), database: demoFile, actor: demoActor, ...(share !== null && { share }) },
     { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'error' },
@@ -199,7 +207,7 @@ async function syncDemo({ command, context, url, at, share }: DemoRun): Promise<
     trigger: 'manual',
     logger,
     secrets: context.secrets,
-    observer: new LogObserver(logger),
+    observer: isLong ? await showProgress(context, logger) : new LogObserver(logger),
     signal: context.signal,
     clock: () => new Date(Date.now() + aheadMs),
   });
