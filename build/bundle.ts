@@ -25,8 +25,8 @@ const bundled = new Set([
   'pino',
 ]);
 
-/** What is begun as a file of its own: the program, and the thread that it begins by its name. */
-const entryPoints = { cli: 'src/cli.ts' };
+/** What is begun as a file of its own: the program, and the process that it begins by its name. */
+const entryPoints = { cli: 'src/cli.ts', 'query-process': 'src/commands/query-process.ts' };
 
 /**
  * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the

@@ -196,6 +196,24 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       content: ['16 bytes: the first of the SHA-256 of its text, also if it was erased', "x'5f0c…'"],
     },
   },
+  unknown_fields: {
+    about:
+      'Fields that the service sends and that no column exists for, a row for each JSON type of their values. The values are in `_extra`.',
+    columns: {
+      resource: resource('it was met in'),
+      field: ['its name', 'language'],
+      json_type: ['`string`, `number`, `boolean`, `object`, `array` or `null`', 'string'],
+      first_seen_run_id: ['the run that first met it', '7'],
+      last_seen_run_id: [
+        'the last run that met it: a full sync, or an incremental one that wrote a record with it',
+        '9',
+      ],
+      record_count: [
+        'records in the mirror that had it after the last full sync, 0 if none had it any more; null if no full sync has met it yet',
+        '1203',
+      ],
+    },
+  },
   sync_receipts: {
     about:
       'What each run stated when it ended, for good: SQL refuses to change or delete a receipt. docs/audit.md tells how they are checked.',

@@ -166,6 +166,16 @@ CREATE TABLE `sync_runs` (
 	`_actor` text
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `unknown_fields` (
+	`resource` text NOT NULL,
+	`field` text NOT NULL,
+	`json_type` text NOT NULL,
+	`first_seen_run_id` integer NOT NULL,
+	`last_seen_run_id` integer NOT NULL,
+	`record_count` integer,
+	PRIMARY KEY(`resource`, `field`, `json_type`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `webhook_connections` (
 	`webhook_id` integer NOT NULL,
 	`position` integer NOT NULL,

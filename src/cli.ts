@@ -24,7 +24,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || isOutputLost) return;
   isOutputLost = true;
   const why = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
-  process.stderr.write(`docmirror: standard output can't be written: ${why}\n`);
+  process.stderr.write(`docmirror: standard output can't be written: ${why} [output_failed]\n`);
 });
 process.once('exit', () => {
   if (isOutputLost) process.exitCode ||= exitCodes.failed;

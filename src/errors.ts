@@ -25,7 +25,9 @@ export type ErrorCode =
   | 'pagination_ignored'
   | 'too_many_pages'
   | 'publication_differs'
+  | 'cursor_lost'
   | 'share_failed'
+  | 'output_failed'
   | 'cancelled'
   | 'internal';
 
@@ -69,6 +71,7 @@ const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   unauthorized: exitCodes.unauthorized,
   forbidden: exitCodes.unauthorized,
   publication_differs: exitCodes.difference,
+  cursor_lost: exitCodes.difference,
   mirror_altered: exitCodes.difference,
 };
 

@@ -9,6 +9,7 @@ export {
   syncReceipts,
   syncRunResources,
   syncRuns,
+  unknownFields,
   webhookConnections,
   webhookEvents,
   webhooks,

@@ -117,7 +117,7 @@ function refuse(
   { stdout, stderr, setExitCode }: CommandContext,
 ): void {
   stdout.write(verificationText(found, terminalWidth(stdout)));
-  stderr.write(`docmirror: the copy is not sound, ${consequence}\n`);
+  stderr.write(`docmirror: the copy is not sound, ${consequence} [mirror_file]\n`);
   setExitCode(exitCodes.difference);
 }
 

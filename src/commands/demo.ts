@@ -1,21 +1,26 @@
 import { rmSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { resolveConfig } from '../config/resolve.ts';
+import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { RefusedFileError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { changeSample } from '../sample/change.ts';
+import { fieldsText } from '../render/unknown-fields.ts';
+import { wrap } from '../render/wrap.ts';
+import { changeSample, growSample } from '../sample/change.ts';
 import { generateSample } from '../sample/generate.ts';
-import { arraySource } from '../serve/record-source.ts';
+import type { Sample } from '../sample/shapes.ts';
+import { arraySource, type RecordSource } from '../serve/record-source.ts';
 import { startServer } from '../serve/server.ts';
 import { holdLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
+import { instantOf } from './flag-values.ts';
 import { createLogger } from './logging.ts';
-import { LogObserver } from './progress.ts';
+import { LogObserver, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share-after-run.ts';
 import { changesWidth, summaryWidth } from './terminal-width.ts';
@@ -25,45 +30,134 @@ const demoShare = 'docmirror-demo-share.sqlite';
 const demoToken = 'demo-token';
 /** Whose runs a demo's are, by which its mirror is known again. */
 const demoActor = 'docmirror demo';
-/** A demo makes two. */
+/** So many runs of a mirror are looked at to tell whose it is. */
 const runsLookedAt = 3;
-/** The sample ends here, so that every demo shows the same. */
-const sampleEnd = new Date('2026-11-01T12:00:00Z');
-const afternoon = new Date('2026-11-01T18:00:00Z');
 const shownChangesMax = 12;
+
+const dayMs = 86_400_000;
+const daysOfHistory = 14;
+/** A longer list is copied less often, because it takes longer. */
+const longList = 100_000;
+const daysOfLongList = 4;
+const recordsMax = 10_000_000;
+
+/** What happens at the service, by how many days before the last run. */
+const renamesAt = 8;
+const wrongTotalAt = 5;
+const newFieldFrom = 3;
+
+const introduction = `This is a demo. docmirror copies three lists of a web service (document exports, collections and webhooks) into one SQLite
+file, so that you can ask them anything in SQL. Each run brings the copy up to date, says how it knows that nothing is
+missing, and remembers what was changed.
+
+Here, the service is a small one on this machine, and its records are made up. The runs are dated as if docmirror had
+run once a day.
+`;
+
+interface DemoFlags {
+  readonly records: string;
+  readonly until?: string;
+}
 
 /** `docmirror demo`; its flags stand in the table of commands. */
 export async function demo(command: Command, context: CommandContext): Promise<void> {
-  const { stdout } = context;
+  const flags = command.opts<DemoFlags>();
+  const documentExports = wholeNumber('--records', flags.records, 0, recordsMax);
+  const untilMs = flags.until === undefined ? Date.now() : Date.parse(instantOf('--until', flags.until));
   await assertShareFits({ database: demoFile, share: demoShare, shareSql: null });
   removeOldDemo();
-  let sample = generateSample({ now: sampleEnd });
+  const days = documentExports > longList ? daysOfLongList : daysOfHistory;
+  const at = (daysBefore: number) => new Date(untilMs - daysBefore * dayMs);
+  let sample = generateSample({ now: at(days - 1), documentExports });
+  let isTotalWrong = false;
   const server = await startServer({
-    source: arraySource(() => sample),
+    source: withTotal(
+      arraySource(() => sample),
+      () => (isTotalWrong ? wrongBy : 0),
+    ),
     host: '127.0.0.1',
     port: 0,
     token: demoToken,
   });
   try {
-    stdout.write(`A sample service answers at ${server.url}.\n\n$ docmirror sync\n`);
-    const first = await syncDemo(command, context, server.url);
-    stdout.write(summaryText(first, summaryWidth(stdout)));
-    if (context.signal.aborted) return context.setExitCode(exitCodeAfter(first, context.signal));
-    stdout.write(
-      '\nSome hours go by at the service: exports are made, some things change, some go.\n\n$ docmirror sync\n',
-    );
-    sample = changeSample(sample, { now: afternoon });
-    const second = await syncDemo(command, context, server.url);
-    stdout.write(`${summaryText(second, summaryWidth(stdout))}\n`);
-    stdout.write(
-      `What run ${second.runId} changed:\n${describeChanges(first, context)}\n${whatNext(context)}`,
-    );
-    context.setExitCode(
-      Math.max(exitCodeAfter(first, context.signal), exitCodeAfter(second, context.signal)),
-    );
+    context.stdout.write(`${introduction}\n`);
+    for (let daysBefore = days - 1; daysBefore >= 0; daysBefore--) {
+      if (daysBefore < days - 1) sample = sampleOf(sample, daysBefore, at(daysBefore));
+      isTotalWrong = daysBefore === wrongTotalAt;
+      const isLast = daysBefore === 0;
+      const summary = await syncDemo({
+        command,
+        context,
+        url: server.url,
+        at: at(daysBefore),
+        share: isLast ? demoShare : null,
+        isLong: documentExports > longList,
+      });
+      context.stdout.write(
+        isLast || daysBefore === days - 1
+          ? wholeSummary(summary, context)
+          : lineOf(summary, summaryWidth(context.stdout)),
+      );
+      if (context.signal.aborted || isLast) context.setExitCode(exitCodeAfter(summary, context.signal));
+      if (context.signal.aborted) return;
+      if (isLast) context.stdout.write(ending(summary, context));
+    }
   } finally {
     await server.close();
   }
+}
+
+/** What the service lists so many days before the last run. */
+function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
+  const change = { now, seed: 2 + daysBefore };
+  if (daysBefore === renamesAt || daysBefore === 0) return changeSample(before, change);
+  return growSample(before, change, daysBefore <= newFieldFrom ? { language: 'en' } : {});
+}
+
+/** So many records more than it lists does the service state on one day. */
+const wrongBy = 3;
+
+/** A source that states another total of document exports. */
+function withTotal(source: RecordSource, wrongNow: () => number): RecordSource {
+  return {
+    page(list, offset, limit) {
+      const page = source.page(list, offset, limit);
+      const more = list.resource === 'document-exports' ? wrongNow() : 0;
+      return { ...page, totalRecordCount: page.totalRecordCount + more };
+    },
+  };
+}
+
+function wholeSummary(summary: SharedRunSummary, { stdout }: CommandContext): string {
+  return `\n${summary.startedAt.slice(0, 10)}\n$ docmirror sync\n${summaryText(summary, summaryWidth(stdout))}\n`;
+}
+
+/** Notes begin below the word that follows the date, in characters. */
+const noteIndent = 12;
+
+/** A run in a line, and a line more for each thing to know. */
+function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width: number): string {
+  const sum = (field: 'inserted' | 'updated' | 'removed') =>
+    resources.reduce((total, outcome) => total + outcome[field], 0);
+  const notes = resources.flatMap(({ resource, completeness, reason, newFields }) => [
+    ...(completeness === 'unproven'
+      ? [`${resource} is unproven: ${reason}. Nothing was removed; the next run looks again.`]
+      : []),
+    ...(newFields.length === 0
+      ? []
+      : [`${resource} has a new field: ${fieldsText(newFields)}. Its values are kept, too.`]),
+  ]);
+  const counts = `${sum('inserted')} new, ${sum('updated')} changed, ${sum('removed')} removed`;
+  const indent = ' '.repeat(noteIndent);
+  const lines = [
+    `${startedAt.slice(0, 10)}  run ${runId} ${status}: ${counts}`,
+    ...notes.flatMap(note => wrap(`${indent}${printable(note)}`, width, indent)),
+  ];
+  return lines.map(line => `${line}\n`).join('');
+}
+
+function ending(last: SharedRunSummary, context: CommandContext): string {
+  return `What run ${last.runId} changed:\n${describeChanges(last, context)}\n${whatNext(context)}`;
 }
 
 /** An earlier demo's file is begun anew; any other one of that name is refused. */
@@ -87,12 +181,25 @@ function assertDemo(file: string): void {
   );
 }
 
-async function syncDemo(command: Command, context: CommandContext, url: string): Promise<SharedRunSummary> {
+interface DemoRun {
+  readonly command: Command;
+  readonly context: CommandContext;
+  readonly url: string;
+  /** When the run is said to begin. */
+  readonly at: Date;
+  /** The share to make after it; null makes none. */
+  readonly share: string | null;
+  /** Whether it takes so long that its progress is shown. */
+  readonly isLong: boolean;
+}
+
+async function syncDemo({ command, context, url, at, share, isLong }: DemoRun): Promise<SharedRunSummary> {
   const config = resolveConfig(
-    { ...command.opts(), database: demoFile, actor: demoActor, share: demoShare },
-    { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'warn' },
+    { ...command.opts(), database: demoFile, actor: demoActor, ...(share !== null && { share }) },
+    { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'error' },
   );
   const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
+  const aheadMs = at.getTime() - Date.now();
   return runOnce({
     config,
     service: { baseUrl: url, token: { text: demoToken, from: 'the demo' }, proxy: null, extraCaFile: null },
@@ -100,14 +207,15 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
     trigger: 'manual',
     logger,
     secrets: context.secrets,
-    observer: new LogObserver(logger),
+    observer: isLong ? await showProgress(context, logger) : new LogObserver(logger),
     signal: context.signal,
+    clock: () => new Date(Date.now() + aheadMs),
   });
 }
 
-function describeChanges(first: SharedRunSummary, { stdout }: CommandContext): string {
+function describeChanges({ runId }: SharedRunSummary, { stdout }: CommandContext): string {
   using reader = new MirrorReader(demoFile);
-  const changes: ShownChange[] = [...reader.changes({ sinceRunId: first.runId ?? 0, resource: null })];
+  const changes: ShownChange[] = [...reader.changes({ sinceRunId: (runId ?? 1) - 1, resource: null })];
   // The rarer a kind of change, the more it shows.
   const order = ['removal', 'update', 'insert'];
   const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));

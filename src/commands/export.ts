@@ -7,19 +7,26 @@ import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import { makeFolders } from '../store/file/folders.ts';
-import { exportTables } from '../store/read/export-tables.ts';
+import { exportTables, withConnectionNames } from '../store/read/export-tables.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { TimeSlice } from '../time-slice.ts';
+import {
+  assertCursorFlags,
+  type ChangeRange,
+  type CursorFlags,
+  rangeOfCursor,
+  writeNext,
+} from './change-cursor.ts';
 import type { CommandContext } from './context.ts';
 import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
 import { type ExportFormat, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
-import { isForSpreadsheet, noteOnPruned, runOf } from './flag-values.ts';
+import { isForSpreadsheet, noteOnPruned } from './flag-values.ts';
 import { OneBar } from './one-bar.ts';
 import { terminalWidth } from './terminal-width.ts';
 
-interface ExportFlags {
+interface ExportFlags extends CursorFlags {
   readonly format: ExportFormat;
   readonly spreadsheet?: boolean;
   readonly out: string;
@@ -27,7 +34,7 @@ interface ExportFlags {
   readonly asOfRun?: string;
   readonly asOf?: string;
   readonly changes?: boolean;
-  readonly sinceRun?: string;
+  readonly names?: boolean;
 }
 
 /** `docmirror export`; its flags stand in the table of commands. */
@@ -50,11 +57,14 @@ export async function exportMirror(command: Command, context: CommandContext): P
       onProgress: bar.update,
     };
     const say = (line: string) => context.stderr.write(`${line}\n`);
-    const parts = flags.changes
-      ? exportChanges(task, lastRunLeftOut(flags, reader, say))
-      : exportLists(task, asOfRunId(flags, reader, say));
+    const range = flags.changes ? await rangeOf(flags, reader, say) : null;
+    const parts =
+      range === null
+        ? exportLists(task, asOfRunId(flags, reader, say), flags.names === true)
+        : exportChanges(task, range);
     for await (const part of parts) written.push(part);
     for (const { file } of written) file.putInPlace();
+    if (range !== null) writeNext(flags, reader, range);
     bar.stop();
     context.stdout.write(summary(written, terminalWidth(context.stdout)));
   } finally {
@@ -63,30 +73,40 @@ export async function exportMirror(command: Command, context: CommandContext): P
   }
 }
 
-function lastRunLeftOut(
-  { sinceRun = '0' }: ExportFlags,
+async function rangeOf(
+  flags: ExportFlags,
   reader: MirrorReader,
   say: (line: string) => void,
-): number {
-  const runId = runOf('--since-run', sinceRun, reader.endedRuns, 0);
-  const note = noteOnPruned(runId, reader.pruned());
+): Promise<ChangeRange> {
+  const range = await rangeOfCursor(flags, reader);
+  const note = noteOnPruned(range.sinceRunId, reader.pruned());
   if (note !== null) say(note);
-  return runId;
+  return range;
 }
 
-function assertFlagsFit({ changes, sinceRun, format, out }: ExportFlags): void {
-  if (sinceRun !== undefined && !changes) throw new UsageError('--since-run goes with --changes.');
-  if (changes && format === 'csv')
-    throw new UsageError('--changes is written as ndjson or parquet, not as csv.');
+function assertFlagsFit({ changes, out, ...flags }: ExportFlags): void {
+  for (const [flag, value] of [
+    ['--since-run', flags.sinceRun],
+    ['--cursor', flags.cursor],
+  ])
+    if (value !== undefined && !changes) throw new UsageError(`${flag} goes with --changes.`);
+  assertCursorFlags(flags);
+  if (flags.names && flags.format === 'ndjson')
+    throw new UsageError('--names goes with --format csv or parquet. NDJSON always has the names.');
   if (out === '') throw new UsageError('--out: it is empty');
   if (existsSync(out) && !statSync(out).isDirectory()) {
     throw new UsageError(`--out: ${out} is a file. Name a folder.`);
   }
 }
 
-async function* exportLists(task: ExportTask, runId: number | null): AsyncGenerator<WrittenFile> {
+async function* exportLists(
+  task: ExportTask,
+  runId: number | null,
+  withNames: boolean,
+): AsyncGenerator<WrittenFile> {
   const state = task.reader.state(runId);
-  const tables = exportTables.filter(({ resource }) => task.isWanted(resource));
+  const wanted = exportTables.filter(({ resource }) => task.isWanted(resource));
+  const tables = withNames ? wanted.map(withConnectionNames) : wanted;
   const total = tables.reduce((sum, table) => sum + table.count(state), 0);
   let done = 0;
   for (const table of tables) {

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../config/resolve.ts';
+import { durationMs, wholeNumber } from '../config/resolve.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
 import type { Pruned } from '../store/receipts/pruned.ts';
@@ -30,6 +30,17 @@ export function instantOf(flag: string, text: string): string {
     );
   }
   return new Date(ms).toISOString();
+}
+
+/**
+ * A point in time as docmirror records it: one that is named, or so long before now.
+ *
+ * @throws UsageError that names the flag.
+ */
+export function momentOf(flag: string, text: string, nowMs: number): string {
+  if (!/^\s*\d+(\.\d+)?\s*[a-z]/i.test(text)) return instantOf(flag, text);
+  // Before the year 0 nothing was recorded.
+  return new Date(Math.max(0, nowMs - durationMs(flag, text))).toISOString();
 }
 
 /** What a reader of the changes since a run should know of the history; null where it is whole. */

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { type SettingsWithFile, withEnvFile } from '../config/env-file.ts';
 import type { Environment, Flags } from '../config/resolve.ts';
-import { DocmirrorError, exitCodes, MirrorFileError } from '../errors.ts';
-import { printable, printableLines } from '../printable.ts';
+import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError } from '../errors.ts';
+import { printable, printableJson, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
@@ -31,6 +31,11 @@ export async function main(words: readonly string[]): Promise<void> {
     },
   };
   try {
+    const explained = await helpOnError(words);
+    if (explained !== null) {
+      context.stdout.write(explained);
+      return;
+    }
     const program = makeProgram(async given => {
       flags = given;
       const { envFile } = given;
@@ -40,7 +45,12 @@ export async function main(words: readonly string[]): Promise<void> {
     else registerCommands(program, context, words);
     await program.parseAsync(named(words), { from: 'user' });
   } catch (error) {
-    process.exitCode = report(await traced(error, flags, settings.environment), context);
+    const told = report(await traced(error, flags, settings.environment), context);
+    process.exitCode = told.exitCode;
+    if (told.exitCode !== exitCodes.done && wantsJson(words)) {
+      const { code, message } = told;
+      context.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
+    }
   }
 }
 
@@ -53,16 +63,37 @@ function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
     .description(purpose)
     .addHelpText(
       'after',
-      '\nAlone, docmirror says how the mirror stands; it takes --database and --env-file there, too.',
+      '\nAlone, docmirror says how the mirror stands; it takes --database and --env-file there, too.\nAn error ends with its code in brackets: "docmirror help CODE" says what it means and what to do.',
     )
     .version(version)
     .configureOutput({
-      outputError: (text, write) =>
-        write(printableLines(withoutValues(inOneLine(text.replace(/^error: /, 'docmirror: '))))),
+      outputError: (text, write) => write(`docmirror: ${withCode(parserSays(text), 'settings')}\n`),
     })
     .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: helpWidthMin })
     .exitOverride()
     .hook('preAction', (_program, command) => begin(command.opts()));
+}
+
+/** What there is to say of an error, if its code is asked for: `docmirror help mirror_busy`. */
+async function helpOnError([first, code = '', ...more]: readonly string[]): Promise<string | null> {
+  if (first !== 'help' || more.length > 0 || isCommand(code)) return null;
+  return (await import('./troubleshooting.ts')).explainCode(code);
+}
+
+/** Whether a command was asked for JSON: it then prints JSON also if it fails before it begins. */
+function wantsJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return words.slice(0, end === -1 ? words.length : end).includes('--json');
+}
+
+/** What the argument parser says, as a person may see it. */
+function parserSays(text: string): string {
+  return printableLines(withoutValues(inOneLine(text.replace(/^error: /, '').trimEnd())));
+}
+
+/** A message with the code by which "docmirror help" explains it. */
+function withCode(message: string, code: string): string {
+  return `${message} [${code}]`;
 }
 
 /** The words without a wish for help on a command that there is not: of that, the parser says so. */
@@ -89,18 +120,32 @@ async function traced(error: unknown, flags: Flags, environment: Environment): P
   return (await faultOfMirror(flags, environment)) ?? error;
 }
 
-/** Says what went wrong, where commander has not said it already, and returns the exit code. */
-function report(error: unknown, { secrets, environment }: CommandContext): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+/** How a command ended that did not do what it was to do. */
+interface Failure {
+  readonly exitCode: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** Says what went wrong, if commander has not said it already. */
+function report(error: unknown, { secrets, environment }: CommandContext): Failure {
+  if (error instanceof CommanderError) {
+    const exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return { exitCode, code: 'settings', message: parserSays(error.message) };
+  }
   const known = foreseen(error);
   if (known !== null) {
-    process.stderr.write(`docmirror: ${printable(secrets.redact(withShare(known.message, environment)))}\n`);
-    return known.exitCode;
+    const { exitCode, code } = known;
+    const message = printable(secrets.redact(withShare(known.message, environment)));
+    process.stderr.write(`docmirror: ${withCode(message, code)}\n`);
+    return { exitCode, code, message };
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const shown = printableLines(secrets.redact(detail));
-  process.stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown}\n`);
-  return exitCodes.failed;
+  const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
+  const shown = printableLines(secrets.redact(stack));
+  process.stderr.write(
+    `docmirror: this is a fault of docmirror itself, please report it: ${withCode(shown, 'internal')}\n`,
+  );
+  return { exitCode: exitCodes.failed, code: 'internal', message: printable(secrets.redact(message)) };
 }
 
 /** A message to a user who can't open the mirror, with the path of its share, if the settings name one. */

@@ -10,8 +10,13 @@ import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
  */
 export function writeNamed(name: string, path: string, text: string): void {
   assertNamed(name, path);
+  naming(name, path, () => writeWhole(path, text));
+}
+
+/** Does what writes the file that a flag or an argument names; the errors are those of `writeNamed`. */
+export function naming<T>(name: string, path: string, work: () => T): T {
   try {
-    writeWhole(path, text);
+    return work();
   } catch (error) {
     if (!(error instanceof FileWriteError && error.isOfPath)) throw error;
     throw unwritable(name, path, error);

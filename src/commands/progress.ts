@@ -73,7 +73,12 @@ export class LogObserver implements ProgressObserver {
     const { rejected, removalsWithheld, undecided, requests, retries, reason, error } = outcome;
     const kept = { rejected, removalsWithheld, undecided };
     const counts = { recordsSeen, inserted, updated, removed, unchanged, ...kept };
-    const entry = { resource, status, completeness, ...counts, requests, retries, reason, error };
+    const { newFields, emptiedColumns } = outcome;
+    const news = {
+      ...(newFields.length > 0 && { newFields }),
+      ...(emptiedColumns.length > 0 && { emptiedColumns }),
+    };
+    const entry = { resource, status, completeness, ...counts, requests, retries, reason, error, ...news };
     if (status === 'completed') this.#logger.info(entry, 'list completed');
     else this.#logger[status === 'failed' ? 'error' : 'warn'](entry, `list ${status}`);
   }

@@ -27,6 +27,8 @@ interface RunRequest extends Opening {
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly observer: ProgressObserver;
+  /** The machine's own, if it is left out. */
+  readonly clock?: () => Date;
 }
 
 interface RunFlags {
@@ -77,7 +79,7 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
         fullEveryMs: flags.full ? 0 : config.fullEveryMs,
         keepHistoryMs: config.keepHistoryMs,
       },
-      { source, mirror, clock: () => new Date(), observer, signal },
+      { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
     );
     const share = request.onPlannedChange === undefined ? await shareAfterRun(request) : null;
     return { ...summary, share };

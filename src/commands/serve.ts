@@ -13,6 +13,7 @@ import { aborted } from './aborted.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, loggedError } from './logging.ts';
 import { remembered } from './remembered.ts';
+import { servedChanges } from './served-changes.ts';
 import { servedPages } from './served-pages.ts';
 import { servedReport } from './served-report.ts';
 import { readTokenFile } from './token.ts';
@@ -51,7 +52,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
 }
 
-type Served = Pick<ServerOptions, 'source' | 'health' | 'metrics' | 'pages'> & Disposable;
+type Served = Pick<ServerOptions, 'source' | 'changes' | 'health' | 'metrics' | 'pages'> & Disposable;
 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
@@ -66,6 +67,7 @@ async function whatIsServed(
   const revision = () => reader.current().revision();
   return {
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
+    changes: servedChanges(() => records.current()),
     health: { maxAgeMs, ages: () => figures().lists },
     metrics: mirrorMetrics(version, figures),
     pages: await servedPages(database, {

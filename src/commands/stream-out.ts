@@ -40,3 +40,24 @@ export async function streamOut(
     stream.off('error', lose);
   }
 }
+
+/** Passes bytes on as fast as they are taken; what waits to be written never grows. If nobody takes them any more, it is done. */
+export async function passOn(
+  stream: NodeJS.WriteStream,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  let isLost = false;
+  const lose = () => {
+    isLost = true;
+  };
+  stream.once('error', lose);
+  try {
+    for await (const chunk of chunks) {
+      if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
+      if (isLost) return;
+    }
+  } finally {
+    stream.off('error', lose);
+  }
+}

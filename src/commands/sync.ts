@@ -3,7 +3,9 @@ import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
-import { summaryJson, summaryText } from '../render/run-summary.ts';
+import { type RejectionReason, summaryJson, summaryText } from '../render/run-summary.ts';
+import { RejectedReader } from '../store/read/rejected-reader.ts';
+import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
@@ -52,10 +54,20 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     observer,
     signal: context.signal,
   });
-  const text = () =>
-    `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout), placeFlags(command.opts()))}`;
+  const text = () => {
+    const [width, place] = [summaryWidth(context.stdout), placeFlags(command.opts())];
+    const rejections = flags.dryRun ? [] : rejectionsIn(config.database, summary.resources);
+    return `${planned.text(context)}${summaryText(summary, width, place, rejections)}`;
+  };
   context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
   context.setExitCode(exitCodeAfter(summary, context.signal));
+}
+
+/** Why records of these lists were rejected by the run that has just ended. */
+function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): RejectionReason[] {
+  if (outcomes.every(({ rejected }) => rejected === 0)) return [];
+  using reader = new RejectedReader(database);
+  return reader.counts().filter(({ isCurrent }) => isCurrent);
 }
 
 /**

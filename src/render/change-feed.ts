@@ -1,7 +1,8 @@
 import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/mirror-reader.ts';
 import { changesText } from './changes.ts';
-import { csvText } from './csv.ts';
+import { CsvEncoder } from './export-formats.ts';
+import { type FlatChanges, flatChanges } from './flat-changes.ts';
 import { instant } from './numbers.ts';
 
 /** The formats that `changes` prints, the first of them by default. */
@@ -16,15 +17,17 @@ interface FeedOptions {
   readonly width: number;
   /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
   readonly forSpreadsheet: boolean;
+  /** The lists that the changes are of; all if left out. CSV has columns for these. */
+  readonly resources?: readonly string[] | undefined;
 }
 
 /** A stream of changes as text, piece by piece. */
 export function* changeFeed(
   changes: Iterable<Change>,
-  { format, width, forSpreadsheet }: FeedOptions,
+  { format, width, forSpreadsheet, resources }: FeedOptions,
 ): Generator<string> {
   if (format === 'ndjson') for (const change of changes) yield printableJson(ndjsonLine(change));
-  else if (format === 'csv') yield* csvLines(changes, forSpreadsheet);
+  else if (format === 'csv') yield* csvLines(changes, flatChanges(resources), forSpreadsheet);
   else yield* tableLines(changes, width);
 }
 
@@ -52,12 +55,19 @@ function asJson(text: string): string {
   return text;
 }
 
-function* csvLines(changes: Iterable<Change>, forSpreadsheet: boolean): Generator<string> {
-  yield 'run_id,changed_at,resource,record_id,operation,record,before\n';
-  for (const { runId, changedAt, resource, recordId, operation, record, before } of changes) {
-    const row = [runId, changedAt, resource, recordId, operation, record ?? 'erased', before];
-    yield csvText([row], forSpreadsheet);
+function* csvLines(
+  changes: Iterable<Change>,
+  { columns, rowOf }: FlatChanges,
+  forSpreadsheet: boolean,
+): Generator<string> {
+  const pieces: string[] = [];
+  const encoder = new CsvEncoder(columns, piece => pieces.push(piece), forSpreadsheet);
+  for (const change of changes) {
+    encoder.add(rowOf(change));
+    yield* pieces.splice(0);
   }
+  encoder.finish();
+  yield* pieces;
 }
 
 function* tableLines(changes: Iterable<Change>, width: number): Generator<string> {

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 
-type Cell = string | number | null;
+type Cell = string | number | bigint | null;
 
 /** How a spreadsheet finds a formula: by a sign at the text's beginning, also behind what it leaves out there. */
 const formula = /^[\s"'“”\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;

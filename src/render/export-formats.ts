@@ -1,3 +1,4 @@
+import { instantMs } from '../contract/time.ts';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 import { csvText } from './csv.ts';
 
@@ -10,20 +11,25 @@ export interface TableEncoder {
 /** Rows that are turned into text together: a call a row costs more than the row. */
 const rowsPerCall = 500;
 
-/** Comma-separated values as `csvText` writes them; lists are JSON. */
+/**
+ * Comma-separated values as `csvText` writes them; lists are JSON. For a spreadsheet they begin with a byte order mark, by which it
+ * knows UTF-8, and times are as it reads them: in UTC, to the second.
+ */
 export class CsvEncoder implements TableEncoder {
   readonly #write: (text: string) => void;
   readonly #forSpreadsheet: boolean;
+  readonly #isTime: readonly boolean[];
   #rows: (readonly ExportValue[])[] = [];
 
   constructor(columns: readonly ExportColumn[], write: (text: string) => void, forSpreadsheet = false) {
     this.#write = write;
     this.#forSpreadsheet = forSpreadsheet;
-    write(toCsv([columns.map(({ name }) => name)], forSpreadsheet));
+    this.#isTime = columns.map(({ kind }) => forSpreadsheet && (kind === 'time' || kind === 'instant'));
+    write((forSpreadsheet ? '\ufeff' : '') + toCsv([columns.map(({ name }) => name)], forSpreadsheet));
   }
 
   add(row: readonly ExportValue[]): void {
-    this.#rows.push(row);
+    this.#rows.push(row.map((value, at) => (this.#isTime[at] === true ? plainTime(value) : value)));
     if (this.#rows.length >= rowsPerCall) this.#flush();
   }
 
@@ -38,10 +44,14 @@ export class CsvEncoder implements TableEncoder {
 }
 
 function toCsv(rows: readonly (readonly ExportValue[])[], forSpreadsheet: boolean): string {
-  const flat = rows.map(row => row.map(value => (isList(value) ? JSON.stringify(value) : value)));
+  const flat = rows.map(row =>
+    row.map(value => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)),
+  );
   return csvText(flat, forSpreadsheet);
 }
 
-function isList(value: ExportValue): value is Exclude<ExportValue, string | number | null> {
-  return typeof value === 'object' && value !== null;
+/** A time as each spreadsheet reads it, whatever its language; what is no time stays as it is. */
+function plainTime(value: ExportValue): ExportValue {
+  const ms = typeof value === 'string' ? instantMs(value) : null;
+  return ms === null ? value : new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

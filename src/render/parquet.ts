@@ -79,6 +79,7 @@ export class ParquetEncoder implements TableEncoder {
 
 const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
   integer: name => [single(name, { type: 'INT64' }, toBigInt)],
+  real: name => [single(name, { type: 'DOUBLE' }, value => value)],
   text: name => [text(name)],
   json: name => [text(name)],
   instant: name => [timestamp(name)],
@@ -116,7 +117,7 @@ function list(name: string, content: Content, convert: FileColumn['convert']): F
 }
 
 function toBigInt(value: unknown): bigint | null {
-  return typeof value === 'number' ? BigInt(value) : null;
+  return typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : null;
 }
 
 function instantOf(value: ExportValue): Date | null {

@@ -1,8 +1,10 @@
 import { printable } from '../printable.ts';
+import type { RejectionCount } from '../store/read/rejected-reader.ts';
 import type { ListOutcome, RunError } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import { renderTable } from './table.ts';
+import { fieldsText } from './unknown-fields.ts';
 import { wrap } from './wrap.ts';
 
 /** The share that follows a run. */
@@ -18,6 +20,9 @@ export interface SharedRunSummary extends RunSummary {
   readonly share: RunShare | null;
 }
 
+/** Why records of a list were rejected, and how many. */
+export type RejectionReason = Pick<RejectionCount, 'resource' | 'reason' | 'count'>;
+
 /** The summary as one JSON object on one line: what `sync --json` prints. */
 export function summaryJson(summary: SharedRunSummary): string {
   const resources = summary.resources.map(
@@ -30,19 +35,25 @@ export function summaryJson(summary: SharedRunSummary): string {
  * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible.
  *
  * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
+ * @param rejections why records were rejected, the most frequent reasons first.
  */
-export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_INFINITY, place = ''): string {
+export function summaryText(
+  summary: SharedRunSummary,
+  width = Number.POSITIVE_INFINITY,
+  place = '',
+  rejections: readonly RejectionReason[] = [],
+): string {
   const { runId, status, durationMs, resources, error } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
-  const stop = status === 'cancelled' && error !== null ? ` ${error.message}` : '';
+  const stop = status === 'cancelled' && error !== null ? ` ${error.message} [${error.code}]` : '';
   const { rowsDropped } = summary;
   const rebuilt =
     rowsDropped === null
       ? []
       : [`Rebuilt: ${counted(rowsDropped, 'row')} that another program had altered went without a trace.`];
-  const notes = [...rebuilt, ...resources.flatMap(notesOn).map(printable)];
+  const notes = [...rebuilt, ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable)];
   const advice = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),
@@ -57,7 +68,9 @@ export function summaryText(summary: SharedRunSummary, width = Number.POSITIVE_I
 
 function shareNote({ share }: SharedRunSummary): string[] {
   if (share === null || share.error === null) return [];
-  return [printable(`The share ${share.path} could not be made: ${share.error.message}`)];
+  return [
+    printable(`The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`),
+  ];
 }
 
 /** An advice whose commands, each on a line of its own, name the mirror. */
@@ -116,28 +129,60 @@ function proofOf(resources: readonly ListOutcome[]): string {
 }
 
 /** Why a list is not complete, a line each. */
-function notesOn(outcome: ListOutcome): string[] {
+function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
-  if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
+  if (error !== null && error.code !== 'cancelled')
+    notes.push(`${resource}: ${error.message} [${error.code}]`);
   if (completeness === 'unproven') {
     notes.push(`${resource}: unproven: ${reason}.`);
   }
   if (rejected > 0) {
+    const reasons = rejections.filter(each => each.resource === resource);
     notes.push(
-      `${resource}: ${counted(rejected, 'record')} could not be read, kept whole in rejected_records.`,
+      `${resource}: ${counted(rejected, 'record')} could not be read${reasonsText(reasons)}. "docmirror rejected" shows more.`,
     );
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
-  return notes;
+  return [...notes, ...fieldNotes(outcome)];
 }
 
-function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): string {
+/** What is new of a list's fields, a line each. */
+function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
+  const isOne = new Set(newFields.map(({ field }) => field)).size === 1;
+  const [it, its] = isOne ? ['it', 'its'] : ['them', 'their'];
+  const added =
+    newFields.length === 0
+      ? []
+      : [
+          `${resource}: new at the service: ${fieldsText(newFields)}. docmirror has no column for ${it}; ${its} values are in _extra.`,
+        ];
+  const emptied = emptiedColumns.map(
+    column =>
+      `${resource}: ${column} has become empty: no record has a value in it any more, and each had one before.`,
+  );
+  return [...added, ...emptied];
+}
+
+/** So many reasons are named. */
+const reasonsMax = 3;
+
+function reasonsText(reasons: readonly RejectionReason[]): string {
+  const named = reasons.slice(0, reasonsMax).map(({ reason, count: times }) => `${reason} (${count(times)})`);
+  const more = reasons.length > reasonsMax ? `; ${counted(reasons.length - reasonsMax, 'more reason')}` : '';
+  return named.length === 0 ? '' : `: ${named.join('; ')}${more}`;
+}
+
+function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }: ListOutcome): string {
   const [were, their, theyAre] =
     removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
   const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
   if (rejected > 0) return `${what}, because records were rejected that have no readable id.`;
-  return `${what}, because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
+  const limit = `because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
+  if (changedIdentity === null) return `${what}, ${limit}`;
+  const [asMany, them] =
+    removalsWithheld === 1 ? ['a new one differs', 'it'] : ['as many new ones differ', 'them'];
+  return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. The service seems to write this field in another way and to list ${them} still. Removal was withheld, ${limit}`;
 }
 
 /** Stands in an advice for the flags that name the lists that it is about. */
@@ -166,7 +211,7 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
     ];
   }
   if (rejected > 0) {
-    return ['Look at rejected_records, and tell those who run the service.'];
+    return ['Look at "docmirror rejected", and tell those who run the service.'];
   }
   if (removalsWithheld === 0) return [];
   const command = `docmirror sync ${itsLists} --allow-mass-removal`;

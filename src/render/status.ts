@@ -5,6 +5,7 @@ import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
+import { fieldsText } from './unknown-fields.ts';
 
 /** When a watch is to start its next run; null where no watch keeps the mirror. */
 export interface NextRun {
@@ -34,6 +35,7 @@ export function statusText(
 ): string {
   const notes = [
     ...lists.flatMap(list => skewNote(list, nowMs)),
+    ...lists.flatMap(fieldsNote),
     ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
     ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
   ];
@@ -55,6 +57,11 @@ function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): str
   return [
     `${resource}: its last completed run ended ${duration(aheadMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`,
   ];
+}
+
+function fieldsNote({ resource, unknownFields }: ListStatus): string[] {
+  if (unknownFields.length === 0) return [];
+  return [`${resource}: the service sends fields that have no column: ${fieldsText(unknownFields)}.`];
 }
 
 /** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
@@ -117,6 +124,7 @@ export function statusJson(
     lastFullAt: list.lastFullAt,
     ageMs: ageMs(list.lastCompletedAt, nowMs),
     endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
+    unknownFields: list.unknownFields,
     lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
   }));
   return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;

@@ -38,6 +38,17 @@ export function changeSample(sample: Sample, { now, seed = 2 }: ChangeOptions): 
   return withNames(changed, names);
 }
 
+/** The sample some time later, if all that happened is that exports were made; with further fields that the service did not send before. */
+export function growSample(
+  sample: Sample,
+  { now, seed = 2 }: ChangeOptions,
+  further: Readonly<Record<string, string>> = {},
+): Sample {
+  const log = sample['document-exports'];
+  const added = additions(new Random(seed), log, now.getTime()).map(item => ({ ...item, ...further }));
+  return withNames({ ...sample, 'document-exports': [...added, ...log] }, connectionNames(sample));
+}
+
 /** New exports, the newest first, later than all that were there. */
 function additions(random: Random, log: readonly DocumentExport[], nowMs: number): DocumentExport[] {
   const newest = log[0];

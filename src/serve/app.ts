@@ -1,6 +1,7 @@
 import compress from '@fastify/compress';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { lists } from '../contract/lists.ts';
+import { type ChangeSource, changePage } from './change-page.ts';
 import { isKnownTo } from './etag.ts';
 import { bearerCheck, checkRequest } from './guards.ts';
 import { type HealthSource, healthOf } from './health.ts';
@@ -27,20 +28,21 @@ export interface AppOptions extends MonitorOptions {
   /** What clients must send as their bearer token. */
   readonly token: string;
   readonly pages?: ServedPages;
+  readonly changes?: ChangeSource;
 }
 
 const json = 'application/json; charset=utf-8';
 
 /** Builds the read-only HTTP server over a source of records; it does not listen yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { source, token, pages } = options;
+  const { token, pages } = options;
   const app = await buildMonitorApp(options);
   const document = JSON.stringify(openApiDocument(options));
   app.get('/openapi.json', async (_request, reply) => {
     reply.type(json);
     return document;
   });
-  await app.register(async scope => addListRoutes(scope, source, token));
+  await app.register(async scope => addListRoutes(scope, options));
   if (pages !== undefined) await app.register(async scope => addPageRoutes(scope, pages, token));
   return app;
 }
@@ -82,8 +84,8 @@ export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyI
   return app;
 }
 
-/** The three list endpoints: each needs the token, and need not be sent again while the client knows it. */
-function addListRoutes(app: FastifyInstance, source: RecordSource, token: string): void {
+/** The endpoints of lists and changes: each needs the token, and need not be sent again while the client knows it. */
+function addListRoutes(app: FastifyInstance, { source, changes, token }: AppOptions): void {
   const checkToken = bearerCheck(token);
   app.addHook('onRequest', async request => checkToken(request));
   for (const list of lists) {
@@ -95,6 +97,14 @@ function addListRoutes(app: FastifyInstance, source: RecordSource, token: string
       return listPage(source, list, place);
     });
   }
+  if (changes === undefined) return;
+  app.get<{ Querystring: Query }>('/v2/changes', async (request, reply) => {
+    const revision = source.revision?.();
+    const body = changePage(changes, request.query);
+    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
+    reply.type(json);
+    return body;
+  });
 }
 
 function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): FastifyInstance {

@@ -5,6 +5,7 @@ const codes: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   404: 'not_found',
   405: 'method_not_allowed',
+  410: 'cursor_lost',
 };
 
 /** A request that is refused; its message is for the client. */

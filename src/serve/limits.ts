@@ -28,3 +28,6 @@ export const paging = {
   pageSizeDefault: 50,
   pageSizeMax: 1_000,
 } as const;
+
+/** How many changes are served where nothing is asked for, and the most that may be asked for. */
+export const changesLimit = { default: 100, max: 1_000 } as const;

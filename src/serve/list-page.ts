@@ -33,7 +33,12 @@ export function listPage(source: RecordSource, list: ListDefinition, { pageNo, p
   return `{"items":[${records.join(',')}],"pagination":${pagination}}`;
 }
 
-function wholeNumber(query: Query, name: string, min: number, max: number): number | null {
+/**
+ * A whole number of a query string; null if it is not there.
+ *
+ * @throws HttpError with status 400 that names the parameter.
+ */
+export function wholeNumber(query: Query, name: string, min: number, max: number): number | null {
   const text = query[name];
   if (text === undefined) return null;
   const value = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;

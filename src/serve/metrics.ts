@@ -15,6 +15,8 @@ export interface ListNumbers {
     readonly removalsWithheld: number;
     readonly undecided: number;
   } | null;
+  /** Fields that the service sends and no column exists for, each name once. */
+  readonly unknownFields: number;
   /** What all runs of the list came to, added up. */
   readonly totals: {
     readonly inserted: number;
@@ -92,7 +94,11 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
     help: '1 where the mirror can be read, 0 where there is none yet or it can not.',
     registers,
   });
-  const updates = [runMetrics(registry), ...listMetrics.map(metric => metric(registry))];
+  const updates = [
+    runMetrics(registry),
+    unknownFieldsGauge(registry),
+    ...listMetrics.map(metric => metric(registry)),
+  ];
   return {
     contentType: registry.contentType,
     // Read once for all of them, so that all show one state of the mirror.
@@ -181,6 +187,19 @@ function completenessGauge(registry: Registry): Update {
         metric.set({ resource, completeness }, last?.completeness === completeness ? 1 : 0);
       }
     }
+  };
+}
+
+function unknownFieldsGauge(registry: Registry): Update {
+  const metric = new Gauge({
+    name: 'docmirror_unknown_fields',
+    help: 'Fields of the list that the service sends and no column exists for.',
+    labelNames: ['resource'],
+    registers: [registry],
+  });
+  return ({ lists }) => {
+    metric.reset();
+    for (const { resource, unknownFields } of lists) metric.set({ resource }, unknownFields);
   };
 }
 

@@ -7,12 +7,13 @@ import {
   paginationSchema,
 } from '../contract/lists.ts';
 import { version } from '../version.ts';
-import { paging } from './limits.ts';
+import { changesLimit, paging } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a server has besides its lists. */
 export interface Served {
   readonly metrics?: Metrics;
+  readonly changes?: unknown;
   readonly pages?: { readonly searchTextMax: number };
 }
 
@@ -29,6 +30,7 @@ export function openApiDocument(served: Served): object {
     servers: [{ url: '/' }],
     paths: {
       ...Object.fromEntries(lists.map(list => [list.path, { get: listOperation(list) }])),
+      ...(served.changes !== undefined && { '/v2/changes': { get: changesOperation } }),
       ...(served.pages !== undefined && pagePaths),
       '/healthz': { get: healthOperation },
       '/livez': { get: liveOperation },
@@ -43,6 +45,7 @@ export function openApiDocument(served: Served): object {
       parameters: {
         pageNo: queryParameter('pageNo', paging.pageNoFirst, paging.pageNoMax, paging.pageNoFirst),
         pageSize: queryParameter('pageSize', 1, paging.pageSizeMax, paging.pageSizeDefault),
+        ...(served.changes !== undefined && changeParameters),
         ...(served.pages !== undefined && pageParameters(served.pages.searchTextMax)),
         ifNoneMatch: {
           name: 'If-None-Match',
@@ -172,6 +175,61 @@ const health = json(ref('schemas', 'Health'));
 
 const page = { description: 'One HTML page, complete in itself.', ...text('text/html') };
 const tokenRefusals = { 401: ref('responses', 'Unauthorized'), 500: ref('responses', 'Fault') };
+
+const changeParameters = {
+  cursor: {
+    name: 'cursor',
+    in: 'query',
+    description:
+      'The cursor of the answer before; not beside sinceRun. Without both, it begins at the first run.',
+    schema: { type: 'string' },
+  },
+  sinceRun: queryParameter('sinceRun', 0, Number.MAX_SAFE_INTEGER, 0),
+  limit: queryParameter('limit', 1, changesLimit.max, changesLimit.default),
+};
+
+const changeSchema: JsonSchema = {
+  type: 'object',
+  required: ['runId', 'changedAt', 'resource', 'recordId', 'operation', 'record', 'before'],
+  additionalProperties: false,
+  properties: {
+    runId: { type: 'integer' },
+    changedAt: { type: ['string', 'null'] },
+    resource: { enum: keptResources },
+    recordId: { type: 'integer' },
+    operation: { enum: ['insert', 'update', 'removal'] },
+    record: { type: ['object', 'null'], description: 'After the change or, if it was removed, before it.' },
+    before: { type: ['object', 'null'], description: 'Before an update.' },
+    isErased: { const: true, description: 'The text of the record was erased.' },
+  },
+};
+
+const changesOperation = {
+  operationId: 'changes',
+  summary: 'What ended runs inserted, updated and removed, each change once.',
+  security: [{ token: [] }],
+  parameters: parameters('cursor', 'sinceRun', 'limit', 'ifNoneMatch'),
+  responses: {
+    200: {
+      description: 'Some changes, and where the next ones begin.',
+      headers: etag,
+      ...json({
+        type: 'object',
+        required: ['items', 'cursor', 'isComplete'],
+        additionalProperties: false,
+        properties: {
+          items: { type: 'array', maxItems: changesLimit.max, items: changeSchema },
+          cursor: { type: 'string' },
+          isComplete: { type: 'boolean', description: 'Nothing is left until the next run ends.' },
+        },
+      }),
+    },
+    304: notModified,
+    400: ref('responses', 'BadRequest'),
+    410: refusal('The mirror can not tell what came after the cursor; the message says where to go on.'),
+    ...tokenRefusals,
+  },
+};
 
 const pagePaths = {
   '/': pageAt('report', 'The report, for people.', ['ifNoneMatch'], {

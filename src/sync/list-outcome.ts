@@ -31,11 +31,18 @@ export function ended(
 }
 
 /** Why what is gone was not removed; null if nothing was withheld. */
-function whyWithheld({ removalsWithheld, rejected }: Pick<Applied, 'removalsWithheld' | 'rejected'>) {
+function whyWithheld({
+  removalsWithheld,
+  rejected,
+  changedIdentity,
+}: Pick<Applied, 'removalsWithheld' | 'rejected' | 'changedIdentity'>) {
   if (removalsWithheld === 0) return null;
-  return rejected > 0
-    ? 'removals were withheld because records were rejected that have no readable id, and what seems gone may be one of them'
-    : 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
+  if (rejected > 0)
+    return 'removals were withheld because records were rejected that have no readable id, and what seems gone may be one of them';
+  const why = 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
+  return changedIdentity === null
+    ? why
+    : `as many new records differ from those that seem gone in ${changedIdentity} only; ${why}`;
 }
 
 const nothingWritten = {
@@ -45,7 +52,10 @@ const nothingWritten = {
   unchanged: 0,
   rejected: 0,
   removalsWithheld: 0,
+  changedIdentity: null,
   undecided: 0,
+  newFields: [],
+  emptiedColumns: [],
   checksum: null,
 };
 

@@ -97,18 +97,34 @@ export type ListResult = {
 );
 
 /** What writing a list came to. */
-export interface Applied {
+export interface Applied extends FieldNews {
   readonly inserted: number;
   readonly updated: number;
   readonly removed: number;
   readonly unchanged: number;
   readonly rejected: number;
   readonly removalsWithheld: number;
+  /** The one field of their identity in which the withheld records differ from as many newer ones; null if there is none. */
+  readonly changedIdentity: string | null;
   /** Known records whose presence this run could not decide. */
   readonly undecided: number;
   readonly recordCount: number;
   /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
   readonly checksum: string;
+}
+
+/** A field that the service sends and no column exists for, with one of the JSON types of its values. */
+export interface UnknownField {
+  readonly field: string;
+  readonly jsonType: string;
+}
+
+/** What a run was the first to see of a list's fields. */
+export interface FieldNews {
+  /** Fields that no column exists for, and that no run has met before. */
+  readonly newFields: readonly UnknownField[];
+  /** Columns that no record has a value in any more, though each had one after the last full sync. */
+  readonly emptiedColumns: readonly string[];
 }
 
 /** How writing a list ended: it was written and recorded, or it has to be read again without any shortcut. */

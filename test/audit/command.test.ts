@@ -124,7 +124,7 @@ describe('audit', () => {
     const { code, stderr } = await scene.run('verify', ...key);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'docmirror: --signing-key-file goes with --checkpoint.\n',
+      stderr: 'docmirror: --signing-key-file goes with --checkpoint. [settings]\n',
     });
   });
 

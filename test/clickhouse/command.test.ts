@@ -124,7 +124,7 @@ describe('publish clickhouse', () => {
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /^docmirror: The tenant acme was .* rebuilt since .*--replace-tenant\.\n$/,
+        /^docmirror: The tenant acme was .* rebuilt since .*--replace-tenant\. \[settings\]\n$/,
       ),
     });
     expect(await publish('--again', '--replace-tenant')).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe('publish clickhouse', () => {
       },
     );
     setTimeout(() => cli.child.kill('SIGTERM'), 1_500);
-    expect(await cli.done).toMatchObject({ code: 143, stderr: 'docmirror: Stopped by SIGTERM.\n' });
+    expect(await cli.done).toMatchObject({ code: 143, stderr: 'docmirror: Stopped by SIGTERM. [cancelled]\n' });
     expect(await published.publish()).toMatchObject({ code: 0 });
     await expectAsExported(published);
   });

@@ -138,9 +138,9 @@ describe.concurrent('changes', () => {
     );
     const rows = parse(csv.stdout, { columns: true }) as Record<string, string>[];
     expect(rows.map(row => row.operation).sort()).toEqual(['removal', 'update', 'update']);
-    expect(rows.find(row => row.resource === 'webhooks' && row.operation === 'update')?.record).toContain(
-      'another-secret',
-    );
+    expect(
+      rows.find(row => row.resource === 'webhooks' && row.operation === 'update')?.after_endpoint,
+    ).toContain('another-secret');
   });
 
   test('since a time: runs that ended after it', async () => {

@@ -527,7 +527,7 @@ describe('doctor on a file system of its own', () => {
       execFileSync('mount', ['-o', 'remount,ro', folder]);
       const { code, stderr } = await scene.run('sync');
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^docmirror: \S+ is on a read-only file system\. \(EROFS\)\n$/);
+      expect(stderr).toMatch(/^docmirror: \S+ is on a read-only file system\. \(EROFS\) \[mirror_file\]\n$/);
       expect((await scene.run('doctor')).stdout).toContain('EROFS');
     });
   });

@@ -36,6 +36,7 @@ describe.concurrent('the examples of the help do what they say', () => {
     copyFileSync(scene.database, join(folder.path, 'docmirror.sqlite'));
     writeFileSync(join(folder.path, 'serve-token'), 'a-token-for-clients\n');
     writeFileSync(join(folder.path, 'views.sql'), 'CREATE VIEW names AS SELECT name FROM collections;');
+    writeFileSync(join(folder.path, 'monthly.sql'), 'SELECT count(*) AS exports FROM document_exports;');
     if (name === 'erase') addRejected(join(folder.path, 'docmirror.sqlite'));
     const env = environment(folder.path);
     for (const { line } of examples) {

@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { makeBigMirror } from '../support/big-mirror.ts';
+import { programPath } from '../support/program.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -127,6 +128,80 @@ describe.concurrent('export', () => {
       }
     },
   );
+
+  test('--names puts the names of connections beside their ids, as they were then', async () => {
+    await using scene = await hardScene();
+    const { lists } = scene.service;
+    for (const item of [
+      ...lists['document-exports'],
+      ...lists.collections,
+      ...lists.webhooks,
+    ] as SampleItem[])
+      for (const ref of [item.sourceConnection, item.destinationConnection, item.connections].flat())
+        if ((ref as { id?: number } | null)?.id === 2) (ref as { name: string }).name = 'Renamed';
+    await scene.sync();
+    const exported = async (format: string, ...more: string[]) => {
+      const out = join(scene.folder, `${format}-${more.length}`);
+      expect((await scene.run('export', '--names', '--format', format, '--out', out, ...more)).code).toBe(0);
+      return out;
+    };
+    const readCsv = (out: string, table: string) =>
+      parse(readFileSync(join(out, `${table}.csv`)), { columns: true }) as Record<string, string>[];
+    const csv = await exported('csv');
+    for (const table of ['document_exports', 'collections', 'webhooks']) {
+      const named = asTexts(sqlite(scene.database, `SELECT * FROM ${table}_named ORDER BY id`));
+      const rows = readCsv(csv, table);
+      for (const [at, row] of rows.entries())
+        expect(row).toEqual(Object.fromEntries(Object.keys(row).map(name => [name, named[at]?.[name]])));
+    }
+    expect(Object.keys(readCsv(csv, 'collections')[0] ?? {})).toEqual([
+      'id',
+      'name',
+      'source_connection_id',
+      'source_connection_name',
+      'destination_connection_id',
+      'destination_connection_name',
+      '_first_seen_run_id',
+      '_changed_run_id',
+      '_extra',
+    ]);
+    const before = await exported('csv', '--as-of-run', '2');
+    const nameOf2 = (out: string) =>
+      readCsv(out, 'document_exports').find(row => row.source_connection_id === '2')?.source_connection_name;
+    expect([nameOf2(csv), nameOf2(before)]).toEqual(['Renamed', connection(2).name]);
+    const parquet = await exported('parquet');
+    const rows = await duckdb(
+      `SELECT * FROM '${join(parquet, 'webhooks.parquet')}' WHERE len(connection_ids) > 0`,
+    );
+    expect(rows[0]?.connection_names).toHaveLength(
+      (rows[0] as { connection_ids: unknown[] }).connection_ids.length,
+    );
+    for (const more of [[], ['--format', 'csv', '--changes']])
+      expect(await scene.run('export', '--names', '--out', 'x', ...more)).toMatchObject({ code: 2 });
+  });
+
+  test('--spreadsheet writes a byte order mark, and times that a spreadsheet reads', async () => {
+    await using scene = await hardScene();
+    const flags = ['--format', 'csv', '--spreadsheet'];
+    const out = join(scene.folder, 'out');
+    expect((await scene.run('export', ...flags, '--out', out)).code).toBe(0);
+    // What reads a stream as text leaves the mark out.
+    const feed = spawnSync(process.execPath, ['--', programPath, 'changes', '--since-run', '0', ...flags], {
+      env: { ...process.env, ...scene.env },
+    });
+    const text = readFileSync(join(out, 'document_exports.csv'), 'utf8');
+    for (const file of [text, feed.stdout.toString()]) {
+      expect(file.startsWith('\ufeff')).toBe(true);
+      expect(file.lastIndexOf('\ufeff')).toBe(0);
+      // Its text is 2026-05-01T12:00:00.123456+02:00.
+      expect(file).toContain(',2026-05-01 10:00:00,');
+      expect(file).toContain(',soon,');
+      expect(file).not.toMatch(/,\d{4}-\d\d-\d\dT/);
+    }
+    const plain = await scene.run('changes', '--since-run', '0', '--format', 'csv');
+    expect(plain.stdout.startsWith('run_id,')).toBe(true);
+    expect(plain.stdout).toContain(',2026-05-01T12:00:00.123456+02:00,');
+  });
 
   test('Parquet is read by DuckDB with the same rows and with types', async () => {
     await using scene = await hardScene();
@@ -263,7 +338,6 @@ describe.concurrent('export', () => {
       [['--out', file], 'is a file'],
       [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet'],
       [['--out', 'x', '--since-run', '1'], '--since-run goes with --changes'],
-      [['--out', 'x', '--changes', '--format', 'csv'], 'as ndjson or parquet'],
       [['--out', 'x', '--changes', '--as-of-run', '1'], 'cannot be used with'],
       [['--out', 'x', '--changes', '--since-run', '9'], 'there is no run 9'],
     ] as const) {

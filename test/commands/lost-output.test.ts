@@ -38,6 +38,16 @@ test.each([
     ['changes', '--since-run', '0', '--format', 'ndjson'],
     0,
   ],
+  [
+    'query, whose rows have no end',
+    [
+      'query',
+      '--format',
+      'csv',
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
+    ],
+    0,
+  ],
 ])('%s, says so by its exit code where nobody reads its output', async (_what, args, code) => {
   await using scene = await setScene();
   await scene.sync();

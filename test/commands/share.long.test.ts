@@ -119,7 +119,7 @@ describe('a share as --database', () => {
     const { code, stdout, stderr } = await scene.run(...words, '--database', shared);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^docmirror: \S*share\.sqlite is a share, a copy for readers\. Name the mirror that it was made from\.\n$/,
+      /^docmirror: \S*share\.sqlite is a share, a copy for readers\. Name the mirror that it was made from\. \[mirror_file\]\n$/,
     );
     for (const name of ['copy.sqlite', 'other.sqlite'])
       expect(existsSync(join(scene.folder, name))).toBe(false);

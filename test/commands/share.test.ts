@@ -92,7 +92,7 @@ describe.concurrent('docmirror share', () => {
     const failed = await scene.run('share', '--sql', sql);
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toBe(
-      `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made.\n`,
+      `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made. [share_failed]\n`,
     );
     expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
   });
@@ -109,7 +109,7 @@ describe.concurrent('docmirror share', () => {
     const { status, stderr } = runBound(['share', path], scene.env);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: `docmirror: ${path} can't be written: EACCES. Nothing was put in its place.\n`,
+      stderr: `docmirror: ${path} can't be written: EACCES. Nothing was put in its place. [output_failed]\n`,
     });
   });
 

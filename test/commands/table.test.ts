@@ -146,7 +146,7 @@ test.each([['--help'], ['--version'], ['status']])(
     closeSync(full);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: "docmirror: standard output can't be written: the disk is full\n",
+      stderr: "docmirror: standard output can't be written: the disk is full [output_failed]\n",
     });
   },
 );

@@ -132,10 +132,10 @@ describe.concurrent('CSV for spreadsheets', () => {
       const out = join(scene.folder, 'out');
       const exported = await scene.run('export', '--format', 'csv', '--out', out, ...args);
       expect(exported.code, exported.stderr).toBe(0);
-      const rows = parse(readFileSync(join(out, 'document_exports.csv')), { columns: true }) as Record<
-        string,
-        string
-      >[];
+      const rows = parse(readFileSync(join(out, 'document_exports.csv')), {
+        columns: true,
+        bom: args.length > 0,
+      }) as Record<string, string>[];
       return rows.map(row => row.source_document_title);
     };
     expect((await titles()).sort()).toEqual(formulas.toSorted());
@@ -156,7 +156,7 @@ describe.concurrent('CSV for spreadsheets', () => {
       const { code, stderr } = await scene.run(...args, '--spreadsheet');
       expect({ code, stderr }).toEqual({
         code: 2,
-        stderr: 'docmirror: --spreadsheet goes with --format csv.\n',
+        stderr: 'docmirror: --spreadsheet goes with --format csv. [settings]\n',
       });
     }
   });

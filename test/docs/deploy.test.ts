@@ -240,7 +240,14 @@ describe('the compose file', () => {
 
 test('the alerts and docs/running.md name only metrics that there are, and the page names all', async () => {
   const lists = [
-    { resource: 'webhooks', recordCount: 1, lastCompletedAt: null, last: null, totals: noTotals },
+    {
+      resource: 'webhooks',
+      recordCount: 1,
+      lastCompletedAt: null,
+      last: null,
+      unknownFields: 0,
+      totals: noTotals,
+    },
   ];
   const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
   const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');

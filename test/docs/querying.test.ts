@@ -3,23 +3,25 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { docmirrorShell } from '../support/docmirror-shell.ts';
+import { docmirrorShell, type Shell } from '../support/docmirror-shell.ts';
 import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { asStranger, programOf, rowsForStranger, whyNoStranger } from '../support/share.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'querying.md'), 'utf8');
+const tenQuestions = readFileSync(join(root, 'docs', 'questions.md'), 'utf8');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
 const folder = temporaryFolder();
 const share = join(folder.path, 'docmirror-demo-share.sqlite');
 
+let shell: Shell;
 beforeAll(async () => {
-  const shell = docmirrorShell(folder.path);
+  shell = docmirrorShell(folder.path);
   expect(await shell('docmirror demo')).toMatchObject({ code: 0 });
   chmodSync(folder.path, 0o755);
   const typed = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
-  expect(typed).toHaveLength(2);
+  expect(typed).toHaveLength(6);
   for (const script of typed) {
     if (script.startsWith('sqlite3 ') && !hasSqliteCli) continue;
     expect(await shell(script), script).toMatchObject({ code: 0 });
@@ -29,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 /** The statements of a language, by the question that each begins with. */
-function statements(language: string): (readonly [question: string, sql: string])[] {
-  const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))];
+function statements(language: string, text = page): (readonly [question: string, sql: string])[] {
+  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))];
   return blocks.map(([, sql = '']) => [/^-- (.*)$/m.exec(sql)?.[1] ?? sql.slice(0, 60), sql] as const);
 }
 
@@ -53,7 +55,11 @@ const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
 
 describe.skipIf(whyNoStranger !== null)(`who may only read the share${skipped}`, () => {
   const typed = [...typedQueries(readme), ...typedQueries(page)];
-  const asked = [...typed.map(([, sql]) => [sql, sql] as const), ...statements('sql')];
+  const asked = [
+    ...typed.map(([, sql]) => [sql, sql] as const),
+    ...statements('sql'),
+    ...statements('sql', tenQuestions),
+  ];
   // It grows while the programs are asked one after the other.
   const withoutAge = ({ age_seconds, ...row }: Row) => row;
 
@@ -87,6 +93,48 @@ test.each(statements('sql-duckdb'))('DuckDB answers: %s', async (_question, sql)
     connection.closeSync();
     instance.closeSync();
   }
+});
+
+test('the lists as of a run are in SQL what export writes', async () => {
+  const then = await shell(
+    'docmirror export --as-of-run 1 --format ndjson --out then --database docmirror-demo-share.sqlite',
+  );
+  expect(then).toMatchObject({ code: 0 });
+  const exported = (name: string) =>
+    readFileSync(join(folder.path, 'then', `${name}.ndjson`), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Row);
+  const answer = (question: string) =>
+    sqlite(share, statements('sql').find(([asked]) => asked.startsWith(question))?.[1] ?? '');
+  const inOrder = (rows: unknown[]) => rows.map(row => JSON.stringify(row)).sort();
+  const exports = answer('Document exports as of run 1').map(({ id, ...row }) => Object.values(row));
+  const wanted = exported('document_exports').map(record => {
+    const { sourceConnection: from, destinationConnection: to, ...rest } = record as Record<string, Row>;
+    return [
+      from?.id,
+      rest.sourceDocumentTitle,
+      rest.sourceDocumentReference,
+      rest.sourceDocumentVersion,
+      rest.sourceDocumentKind,
+      to?.id,
+      rest.destinationReference,
+      rest.exportedAt,
+    ];
+  });
+  expect(exports.length).toBeGreaterThan(1_000);
+  expect(inOrder(exports)).toEqual(inOrder(wanted));
+  const names = answer('The names of connections as of run 1').map(({ id, name }) => ({ id, name }));
+  expect(names).not.toEqual(sqlite(share, 'SELECT id, name FROM connections ORDER BY 1'));
+  const told = exported('connections').map(({ id, name }) => ({ id, name }));
+  expect(inOrder(names)).toEqual(inOrder(told));
+});
+
+test('Python answers as the page says', ({ skip }) => {
+  const [, script = ''] = /```python\n(.*?)```/s.exec(page) ?? [];
+  if (spawnSync('python3', ['--version']).status !== 0) skip('python3 is needed');
+  const { status, stdout } = spawnSync('python3', ['-c', script], { cwd: folder.path, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^invoice \d+$/m)]);
 });
 
 test('the page has statements of both', () => {

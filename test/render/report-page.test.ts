@@ -28,6 +28,7 @@ const list: ReportList = {
   lastFullAt: null,
   lastProvenAt: null,
   last,
+  unknownFields: [],
   rejections: [],
 };
 

@@ -138,6 +138,7 @@ describe('the metrics of a mirror', () => {
             removalsWithheld: 7,
             undecided: 2,
           },
+          unknownFields: 0,
           totals: {
             inserted: 0,
             updated: 0,

@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
 
   test('names everything that is served, and nothing else', async () => {
     const pages = ['/', recordPath, '/search'];
-    const others = ['/healthz', '/livez', '/metrics', '/openapi.json'];
+    const others = ['/healthz', '/livez', '/metrics', '/openapi.json', '/v2/changes'];
     const paths = [...lists.map(({ path }) => path), ...pages, ...others];
     expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
     for (const path of paths) expect((await served.get(filledIn(path))).status).toBe(200);
@@ -198,6 +198,8 @@ function expectedStatus({ path, query, authorization, ifNoneMatch }: Asked): num
     (authorization === 'basic' && allowed.includes('password'));
   if (!isLetIn) return 401;
   if (queryOf(path).some(parameter => !isServed(parameter, query))) return 400;
+  const isStrict = path === '/v2/changes';
+  if (isStrict && query.some(([name]) => queryOf(path).every(each => each.name !== name))) return 400;
   return ifNoneMatch === 'known' && '304' in operationOf(path).responses ? 304 : 200;
 }
 
@@ -205,6 +207,9 @@ function isServed({ name, schema }: Parameter, query: Asked['query']): boolean {
   const given = query.filter(([other]) => other === name).map(([, value]) => value.replaceAll('\0', '0'));
   const [value] = given;
   if (value === undefined) return true;
+  // No text that is made up is a cursor, and there is one run.
+  if (name === 'cursor') return false;
+  if (name === 'sinceRun' && Number(value) > 1) return false;
   if (schema.maxLength !== undefined) return given.length === 1 && value.length <= schema.maxLength;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   return given.length === 1 && number >= (schema.minimum ?? 0) && number <= (schema.maximum ?? 0);

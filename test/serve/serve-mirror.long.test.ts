@@ -223,7 +223,7 @@ describe('docmirror serve --token-file', () => {
     const file = join(scene.folder, 'serve-token');
     const refused = await scene.run('serve', '--token-file', file);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toBe(`docmirror: --token-file: ${file} can't be read (ENOENT).\n`);
+    expect(refused.stderr).toBe(`docmirror: --token-file: ${file} can't be read (ENOENT). [settings]\n`);
     writeFileSync(file, 'from-a-file\n');
     await using cli = spawnCli(['serve', '--port', '0', '--token-file', file], {
       env: { DOCMIRROR_DATABASE: scene.database },

@@ -64,6 +64,7 @@ export function asStranger(program: string, args: readonly string[], env: Record
     encoding: 'utf8',
     env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
     timeout: 60_000,
+    maxBuffer: 64 * 1024 * 1024,
     cwd: '/',
   });
 }

@@ -1,6 +1,14 @@
 import { keptResources } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, maxAgeFlag, mirrorFlags, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import {
+  cursorFlags,
+  fileFlag,
+  maxAgeFlag,
+  mirrorFlags,
+  once,
+  resourceFlag,
+  spreadsheetFlag,
+} from './shared-flags.ts';
 
 /** The commands that answer a question about the mirror. */
 export const answerCommands = [
@@ -47,8 +55,15 @@ export const answerCommands = [
       {
         flag: '--since',
         valueName: 'TIME',
-        help: 'changes of runs that ended after this date or time; UTC where it has no zone, and a bare date is its midnight',
+        help: 'changes of runs that ended after this date or time (UTC where it has no zone, and a bare date is its midnight), or in the last 24h, 7d and so on',
       },
+      {
+        flag: '--until-run',
+        valueName: 'N',
+        help: 'no changes of later runs than this one',
+        offers: 'runs',
+      },
+      ...cursorFlags,
       resourceFlag,
       {
         flag: '--format',
@@ -67,11 +82,58 @@ export const answerCommands = [
         meaning: 'all that later runs changed, for a program',
       },
       {
-        line: 'docmirror changes --since 2026-11-20 --resource webhooks',
-        meaning: 'of one list, since a day',
+        line: 'docmirror changes --since 24h --resource webhooks --format csv',
+        meaning: 'of one list, in the last 24 hours, a column a field',
+      },
+      {
+        line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
+        meaning: 'each change once: what is new since the last time; process the batch before the mv',
       },
     ],
-    notes: ['Only runs that have ended count. --since-run 0 tells everything from the beginning.'],
+    notes: [
+      'Only runs that have ended count. --since-run 0 tells everything from the beginning.',
+      'A cursor says up to where all was delivered. docmirror reads the file that --cursor names and writes the one that --next names, when all was printed; you move the one to the other when you have processed the changes. If there is no cursor yet, it begins at the first run.',
+    ],
+    exitCodes: '4 the mirror can not tell what came after the cursor (cursor_lost); nothing was printed.',
+  },
+  {
+    name: 'query',
+    description: 'Run one SQL statement that reads, and print its rows.',
+    arguments: [{ name: 'SQL', help: 'the statement; with --file it is in a file' }],
+    flags: [
+      {
+        flag: '--format',
+        valueName: 'FORMAT',
+        help: 'how to print the rows',
+        choices: ['table', 'csv', 'json', 'ndjson', 'parquet'],
+        default: 'table',
+      },
+      once(fileFlag('--file', 'the file with the statement')),
+      {
+        flag: '--param',
+        valueName: 'NAME=VALUE',
+        help: 'the value of :NAME in the statement, as text; repeat it for more',
+        isRepeatable: true,
+      },
+      fileFlag('--out', 'write the result to this file; it gets its name when it is whole'),
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror query "SELECT * FROM sync_status"', meaning: 'how fresh each list is' },
+      {
+        line: 'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv',
+        meaning: 'with a parameter, for a program',
+      },
+      {
+        line: 'docmirror query --file monthly.sql --format parquet --out monthly.parquet',
+        meaning: 'a statement that is kept in a file',
+      },
+    ],
+    notes: [
+      'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Ctrl-C stops it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
+      'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
+    ],
+    exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   },
   {
     name: 'show',
@@ -90,6 +152,25 @@ export const answerCommands = [
       'A record that is gone is shown with what it last said. Where several exports have a reference, they are listed.',
     ],
     exitCodes: '1 there is no such record, and never was.',
+  },
+  {
+    name: 'rejected',
+    description: 'Show the records that could not be read: why, how many, and their text.',
+    flags: [
+      { flag: '--limit', valueName: 'N', help: 'how many records, the last rejected first', default: '20' },
+      { flag: '--json', help: 'print it as one JSON object, with whole texts' },
+    ],
+    settings: mirrorFlags,
+    examples: [
+      { line: 'docmirror rejected', meaning: 'the reasons, and some records' },
+      {
+        line: 'docmirror rejected --json --limit 1000',
+        meaning: 'whole texts, for those who run the service',
+      },
+    ],
+    notes: [
+      'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
+    ],
   },
   {
     name: 'report',

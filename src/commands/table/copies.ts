@@ -1,6 +1,14 @@
 import { keptResources, lists } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, mirrorFlags, once, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+import {
+  cursorFlags,
+  fileFlag,
+  mirrorFlags,
+  once,
+  resourceFlag,
+  serviceFlags,
+  spreadsheetFlag,
+} from './shared-flags.ts';
 
 /** The fields that a share can leave out: by their names, and by those of their lists, too. */
 const fields = lists.flatMap(list =>
@@ -152,6 +160,11 @@ export const copyCommands = [
       },
       spreadsheetFlag,
       {
+        flag: '--names',
+        help: 'with --format csv or parquet: the names of connections beside their ids',
+        conflicts: ['--changes'],
+      },
+      {
         flag: '--out',
         valueName: 'DIR',
         help: 'the folder to write into; it is made where there is none',
@@ -179,6 +192,10 @@ export const copyCommands = [
         help: 'with --changes: only of later runs than this one',
         offers: 'runs',
       },
+      ...cursorFlags.map(flag => ({
+        ...flag,
+        help: `with --changes: ${flag.help.replace('with --cursor: ', '')}`,
+      })),
     ],
     settings: mirrorFlags,
     examples: [
@@ -188,13 +205,18 @@ export const copyCommands = [
         meaning: 'as the lists stood after run 1',
       },
       {
-        line: 'docmirror export --format parquet --out feed --changes --since-run 1',
-        meaning: 'feed/changes/run_id=2/changes.parquet and so on',
+        line: 'docmirror export --format csv --names --spreadsheet --out sheets',
+        meaning: 'for Excel and the like',
+      },
+      {
+        line: 'docmirror export --format parquet --out feed --changes --cursor c --next n && mv n c',
+        meaning: 'each change once: feed/changes/run_id=2/changes.parquet and so on',
       },
     ],
     notes: [
-      'Files appear under their names when all of them are whole; an older file of that name is replaced.',
+      'Files appear under their names when all of them are whole; an older file of that name is replaced. Then --next is written; "docmirror help changes" says what a cursor is.',
     ],
+    exitCodes: '4 the mirror can not tell what came after the cursor (cursor_lost); nothing was written.',
   },
   {
     name: 'publish clickhouse',

@@ -43,10 +43,25 @@ export const resourceFlag: FlagEntry = {
   isRepeatable: true,
 };
 
+/** The flags by which a program reads all changes, each once. */
+export const cursorFlags: readonly FlagEntry[] = [
+  {
+    ...fileFlag('--cursor', 'changes after the cursor in this file; --since-run goes before it, to resume'),
+    conflicts: ['--since', '--resource'],
+  },
+  fileFlag('--next', 'with --cursor: write the cursor for the next time to this file'),
+  {
+    flag: '--from',
+    valueName: 'WHERE',
+    help: 'with --cursor: where to begin if there is no such file yet',
+    choices: ['first', 'now'],
+  },
+];
+
 /** The flag of the commands that write CSV. */
 export const spreadsheetFlag: FlagEntry = {
   flag: '--spreadsheet',
-  help: 'with --format csv: an apostrophe before texts that a spreadsheet would run as formulas; not for programs, which read it as part of the text',
+  help: 'with --format csv: a byte order mark, times as a spreadsheet reads them (UTC, to the second), and an apostrophe before texts that it would run as formulas; not for programs',
 };
 
 /** The settings that every command has. */

@@ -23,11 +23,24 @@ export const startCommands = [
   {
     name: 'demo',
     description:
-      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, twice, with a share.',
-    flags: [],
+      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, a run a day for two weeks, with a share.',
+    flags: [
+      {
+        flag: '--records',
+        valueName: 'n',
+        help: 'how many document exports there are at first; of more than 100000, only four runs are made',
+        default: '4000',
+      },
+      {
+        flag: '--until',
+        valueName: 'date',
+        help: 'when the last run is said to be; now if it is left out. The same date makes the same records',
+      },
+    ],
     settings: ['logLevel'],
     examples: [
       { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite anew' },
+      { line: 'docmirror demo --records 1000000', meaning: 'a large one' },
       { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
     ],
   },

@@ -1,5 +1,6 @@
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
+import { fieldsText } from '../unknown-fields.ts';
 import { type Html, html } from './html.ts';
 import { type Concern, type Freshness, verdictOf } from './verdict.ts';
 
@@ -16,7 +17,7 @@ export function listCards({ lists }: ReportData, freshness: Freshness): Html {
 
 function card(list: ReportList, freshness: Freshness): Html {
   const { tone, text } = verdictOf(list, freshness);
-  const { lastCompletedAt, lastFullAt, lastProvenAt, last } = list;
+  const { lastCompletedAt, lastFullAt, lastProvenAt, last, unknownFields } = list;
   return html`<article class="card">
     <h2>${list.title}</h2>
     <p class="big">${count(list.recordCount)} <span>${list.recordCount === 1 ? 'record' : 'records'}</span></p>
@@ -30,6 +31,7 @@ function card(list: ReportList, freshness: Freshness): Html {
       <dd>${lastProvenAt === null ? 'never' : moment(lastProvenAt)}</dd>
       <dt>Last run</dt>
       <dd>${last === null ? 'never' : `${last.runId}, ${last.status}`}</dd>
+      ${unknownFields.length === 0 ? '' : html`<dt>Without a column</dt><dd>${fieldsText(unknownFields)}</dd>`}
     </dl>
   </article>`;
 }

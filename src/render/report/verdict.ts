@@ -129,9 +129,7 @@ function rejection({ title, last, rejections }: ReportList): Concern | null {
     title: `${title}: ${counted(last.rejected, 'record')} could not be read`,
     detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
     advice: 'Look at them, and tell those who run the service:',
-    commands: [
-      `sqlite3 docmirror.sqlite "SELECT reason, record FROM rejected_records WHERE last_run_id = ${last.runId}"`,
-    ],
+    commands: ['docmirror rejected'],
   };
 }
 

@@ -38,7 +38,7 @@ export class FileWriteError extends DocmirrorError {
   constructor(path: string, cause: unknown) {
     const reason = codeOf(cause) ?? 'no reason given';
     const words = `${path} can't be written: ${meanings[reason] ?? reason}. Nothing was put in its place.`;
-    super(reason === 'ENOSPC' ? 'disk_full' : 'internal', words, { cause });
+    super(reason === 'ENOSPC' ? 'disk_full' : 'output_failed', words, { cause });
     this.reason = reason;
   }
 }

@@ -13,7 +13,7 @@ import type { MirrorState } from './mirror-state.ts';
  * What an exported column holds: `instant` is a point in time, `time` a text that mostly is one, as the service sent it; `json`
  * is a text that is JSON.
  */
-export type ColumnKind = 'integer' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
+export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
 /** A column of an exported file; the kind says which type it gets where the format has types. */
 export interface ExportColumn {
@@ -22,7 +22,7 @@ export interface ExportColumn {
 }
 
 /** A value of an exported row; an array where a field holds several. */
-export type ExportValue = Scalar | readonly Scalar[];
+export type ExportValue = Scalar | bigint | readonly Scalar[];
 
 /** One file of an export: its name without an ending, its columns, and where its rows come from. */
 interface ExportTable {
@@ -46,6 +46,37 @@ const provenance: readonly ExportColumn[] = [
 
 /** All files of an export, in the order in which they are written. */
 export const exportTables: readonly ExportTable[] = [...lists.map(listTable), connectionTable()];
+
+/** The same table with the names of connections beside their ids. */
+export function withConnectionNames(table: ExportTable): ExportTable {
+  const list = lists.find(({ resource }) => resource === table.resource);
+  const references = (list?.fields ?? []).flatMap(({ kind, column }) =>
+    kind === 'connection' ? [column] : kind === 'connections' ? [`${column}s`] : [],
+  );
+  const isReference = table.columns.map(({ name }) => references.includes(name));
+  const nameOf = (state: MirrorState, value: ExportValue | Scalar): string | null =>
+    typeof value === 'number' ? state.connectionName(value) : null;
+  return {
+    ...table,
+    columns: table.columns.flatMap((column, at): ExportColumn[] => {
+      if (!isReference[at]) return [column];
+      const name = column.name.replace(/_id(s?)$/, '_name$1');
+      return [column, { name, kind: column.kind === 'integers' ? 'texts' : 'text' }];
+    }),
+    rows: state =>
+      Iterator.from(table.rows(state)).map(row =>
+        row.flatMap((value, at): ExportValue[] => {
+          if (!isReference[at]) return [value];
+          return [value, isList(value) ? value.map(each => nameOf(state, each)) : nameOf(state, value)];
+        }),
+      ),
+  };
+}
+
+/** `Array.isArray` knows no arrays that are read-only. */
+function isList(value: ExportValue): value is readonly Scalar[] {
+  return Array.isArray(value);
+}
 
 function listTable(list: ListDefinition): ExportTable {
   const scalars = scalarFields(list).map(({ kind, column }, at): ExportColumn => {

@@ -9,6 +9,9 @@ import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValue } from '../tables/query.ts';
 import { type Change, selectChange } from './change.ts';
+import { type ChangeCursor, type ChangeKey, isAfter } from './change-cursor.ts';
+import { ChangeCursors, type LostCursor } from './change-cursors.ts';
+import { type ChangePage, ChangePages } from './change-page.ts';
 import { MirrorState } from './mirror-state.ts';
 import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
 import { type SearchBounds, type SearchResult, search } from './search.ts';
@@ -18,6 +21,10 @@ export type { Change };
 interface ChangeQuery {
   /** Changes of later runs than this, as far as they have ended. */
   readonly sinceRunId: number;
+  /** The last run whose changes are read; the newest if left out. */
+  readonly untilRunId?: number;
+  /** Only changes after this one; all if left out. */
+  readonly after?: ChangeKey | null;
   /** One resource, or null for all. */
   readonly resource: string | null;
 }
@@ -38,6 +45,7 @@ export class MirrorReader implements Disposable {
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
   /** Prepared once: the view is long, and there may be thousands of runs. */
   #changesOfRun: Database.Statement<{ runId: number; resource: string | null }, Change> | null = null;
+  #changePages: ChangePages | null = null;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
   constructor(path: string) {
@@ -109,8 +117,29 @@ export class MirrorReader implements Disposable {
   }
 
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
-  *changes({ sinceRunId, resource }: ChangeQuery): Generator<Change> {
-    for (const runId of this.endedRuns.since(sinceRunId)) yield* this.changesOfRun(runId, resource);
+  *changes({ sinceRunId, untilRunId, after = null, resource }: ChangeQuery): Generator<Change> {
+    for (const runId of this.endedRuns.since(sinceRunId)) {
+      if (runId > (untilRunId ?? runId)) return;
+      const changes = this.changesOfRun(runId, resource);
+      yield* after === null ? changes : changes.filter(change => isAfter(change, after));
+    }
+  }
+
+  /** Cursors of this mirror. */
+  get cursors(): ChangeCursors {
+    return new ChangeCursors(this.#file.sqlite);
+  }
+
+  /** At most so many changes after a cursor, or after a run; all of one state of the file. */
+  changePage(
+    from: ChangeCursor | Pick<ChangeCursor, 'runId' | 'after'>,
+    limit: number,
+  ): ChangePage | LostCursor {
+    this.#changePages ??= new ChangePages(this.#file.sqlite);
+    const pages = this.#changePages;
+    return this.#file.sqlite.transaction(
+      () => ('mirrorId' in from ? this.cursors.loss(from) : null) ?? pages.read(from, limit),
+    )();
   }
 
   /** The changes of one run, of one resource or, for null, of all. */

@@ -85,6 +85,11 @@ export class MirrorState {
     return this.connections().map(wireConnection);
   }
 
+  /** The name that a connection had then; null if it had none. */
+  connectionName(id: number): string | null {
+    return this.#connectionOf(id)?.name ?? null;
+  }
+
   #connectionOf(id: number): StoredConnection | undefined {
     if (!this.#known.has(id)) {
       if (this.#known.size >= knownMax) this.#known.clear();

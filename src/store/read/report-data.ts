@@ -5,6 +5,7 @@ import type { Change } from './change.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { readLatestChanges } from './latest-changes.ts';
+import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** How the newest run of a list that has ended did. */
 export interface ReportListRun {
@@ -37,6 +38,8 @@ export interface ReportList {
   readonly lastProvenAt: string | null;
   readonly last: ReportListRun | null;
   readonly rejections: readonly Rejection[];
+  /** Fields that the service sends and no column exists for. */
+  readonly unknownFields: readonly SeenField[];
 }
 
 /** One run, its lists added up. */
@@ -117,6 +120,7 @@ function readList(sqlite: Database.Database, { resource, title, table }: ListDef
     lastFullAt: lastCompletedAt(sqlite, resource, "mode = 'full'"),
     lastProvenAt: lastCompletedAt(sqlite, resource, "completeness = 'proven'"),
     last,
+    unknownFields: readUnknownFields(sqlite, resource),
     rejections:
       last === null || last.rejected === 0
         ? []

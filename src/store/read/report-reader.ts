@@ -4,6 +4,7 @@ import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
+import { readUnknownFields } from './unknown-fields.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
 export class ReportReader implements Disposable {
@@ -32,6 +33,7 @@ export class ReportReader implements Disposable {
       recordCount: sqlite.prepare<[string], number>(recordCountOfList).pluck().get(resource) ?? null,
       lastCompletedAt: lastCompletedAt(sqlite, resource),
       last: sqlite.prepare<[string], ListNumbers['last']>(lastOfList).get(resource) ?? null,
+      unknownFields: new Set(readUnknownFields(sqlite, resource).map(({ field }) => field)).size,
       totals: sqlite.prepare(totalsOfList).get(resource) as ListNumbers['totals'],
     });
     return sqlite.transaction(() => ({

@@ -3,6 +3,7 @@ import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import { lastCompletedAt } from './last-completed.ts';
+import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** A row of `sync_runs`, with its fields as Drizzle names them. */
 export type RunRow = typeof syncRuns.$inferSelect;
@@ -24,6 +25,8 @@ export interface ListStatus {
   /** When the last completed run of the list ended; null where none has. */
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
+  /** Fields that the service sends and no column exists for. */
+  readonly unknownFields: readonly SeenField[];
 }
 
 /** Reads how the lists of a mirror stand, and its runs; it needs little of the program, so it is there at once. */
@@ -71,6 +74,7 @@ export class RunReader implements Disposable {
       lastRun: last === undefined ? null : { ...last.resource, baseUrl: last.baseUrl },
       lastCompletedAt: lastCompletedAt(sqlite, list.resource),
       lastFullAt: lastCompletedAt(sqlite, list.resource, "mode = 'full'"),
+      unknownFields: readUnknownFields(sqlite, list.resource),
     };
   }
 }

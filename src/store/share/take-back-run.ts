@@ -22,6 +22,7 @@ export function takeBackRun(sqlite: Database.Database, runId: number, selection:
   for (const list of lists) takeBackList(sqlite, list, runId, selection);
   takeBackConnections(sqlite, runId);
   takeBackRejections(sqlite, runId);
+  takeBackUnknownFields(sqlite, runId);
   sqlite.prepare('DELETE FROM main.record_history WHERE valid_to_run_id = ?').run(runId);
   sqlite.prepare('DELETE FROM main.sync_run_resources WHERE run_id = ?').run(runId);
   sqlite.prepare('DELETE FROM main.sync_runs WHERE id = ?').run(runId);
@@ -96,6 +97,20 @@ function takeBackRejections(sqlite: Database.Database, runId: number): void {
           WHERE l.resource = r.resource AND l.rejected > 0 AND l.run_id >= r.run_id AND l.run_id < @runId),
          r.run_id)
        WHERE last_run_id = @runId`,
+    )
+    .run({ runId });
+}
+
+/** Counts stay those of the run: what they were before is not kept. */
+function takeBackUnknownFields(sqlite: Database.Database, runId: number): void {
+  sqlite.prepare('DELETE FROM main.unknown_fields WHERE first_seen_run_id = ?').run(runId);
+  sqlite
+    .prepare(
+      `UPDATE main.unknown_fields AS f SET last_seen_run_id = coalesce(
+         (SELECT max(l.run_id) FROM main.sync_run_resources l
+          WHERE l.resource = f.resource AND l.run_id >= f.first_seen_run_id AND l.run_id < @runId),
+         f.first_seen_run_id)
+       WHERE last_seen_run_id = @runId`,
     )
     .run({ runId });
 }

@@ -233,6 +233,22 @@ export const rejectedRecords = sqliteTable(
   ],
 );
 
+/** Fields that the service sends and that no column exists for; their values are in `_extra`. */
+export const unknownFields = sqliteTable(
+  'unknown_fields',
+  {
+    resource: text('resource').notNull(),
+    field: text('field').notNull(),
+    /** `string`, `number`, `boolean`, `object`, `array` or `null`. */
+    jsonType: text('json_type').notNull(),
+    firstSeenRunId: integer('first_seen_run_id').notNull(),
+    lastSeenRunId: integer('last_seen_run_id').notNull(),
+    /** Records that had it after the last full sync; null if no full sync has met it yet. */
+    recordCount: integer('record_count'),
+  },
+  table => [primaryKey({ columns: [table.resource, table.field, table.jsonType] })],
+);
+
 /** What each run stated when it ended, for good: triggers refuse to change or delete a receipt. */
 export const syncReceipts = sqliteTable(
   'sync_receipts',

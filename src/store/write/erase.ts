@@ -7,7 +7,7 @@ import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
-import type { MirrorFile } from '../file/open.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ChangesOfRuns } from '../receipts/changes-of-runs.ts';
@@ -58,6 +58,8 @@ interface Version {
  */
 export function erase(path: string, order: EraseOrder): Erased {
   const place = mirrorToWrite(path);
+  // Without a mirror, opening it for writing would make one.
+  openMirrorForReading(place).close();
   const lock = MirrorLock.take(lockPath(place));
   try {
     using file = openForWriting(place);

@@ -34,6 +34,8 @@ export class ListReading {
   readonly rejected: RejectedRecords;
   /** The pages that were read, by the digests of their items. */
   readonly pages = new Map<string, ShownPage & { readonly summary: PageSummary }>();
+  /** Whether a record that was written had fields that no column exists for. */
+  hasFurtherFields = false;
   /** False if a page was known and not read. */
   isComplete = true;
   readonly #list: ListDefinition;
@@ -184,6 +186,7 @@ export class ListReading {
     const isNew =
       this.#list.identity.by === 'id' ? this.#compareIds(records) : this.#compareContents(records);
     if (isNew.length === 0) return nothingNew;
+    this.hasFurtherFields ||= isNew.some(({ extra }) => extra !== null);
     const rows = this.#rows ?? (await open());
     this.#rows = rows;
     let oldestNewKey = Number.POSITIVE_INFINITY;

@@ -5,8 +5,10 @@ import { passesGate } from '../../proof/gate.ts';
 import { mayRemove } from '../../proof/removal-guard.ts';
 import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
-import type { Applied, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
+import type { Applied, FieldNews, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
+import { changedIdentityField } from './changed-identity.ts';
+import { fieldNews } from './field-news.ts';
 import type { ListContext } from './list-context.ts';
 import { type ListState, nothingLearnt, type UsedPage } from './list-memory.ts';
 import type { ListReading } from './list-reading.ts';
@@ -28,6 +30,7 @@ export class ListWriter {
   readonly #unshown: UnshownRows;
   readonly #state: ListState;
   #removalsWithheld = 0;
+  #changedIdentity: string | null = null;
   #undecided = 0;
   #waiting: number[] = [];
 
@@ -66,7 +69,12 @@ export class ListWriter {
     const recordCount = sum.count;
     const unproven = this.#whyUnproven(result);
     this.#writeMemory(result, unproven === null);
-    const applied = this.#summarize(recordCount);
+    const news = fieldNews(this.#context, {
+      isFull: result.kind === 'full',
+      isProven: unproven === null,
+      hasFurtherFields: this.#reading.hasFurtherFields,
+    });
+    const applied = { ...this.#summarize(recordCount), ...news };
     const ended = outcome(applied, unproven);
     records.endList(transaction, run.id, ended, applied.recordCount);
     return { kind: 'written', outcome: ended };
@@ -87,6 +95,7 @@ export class ListWriter {
     this.#undecided = rows.length - gone.length;
     if (!this.#isAllowed(gone, result)) {
       this.#removalsWithheld = gone.length;
+      this.#changedIdentity = changedIdentityField(this.#context, gone);
       return;
     }
     this.#waiting = those('waiting');
@@ -223,13 +232,14 @@ export class ListWriter {
     return { newestKey: key, newestRows: [...rows] };
   }
 
-  #summarize(recordCount: number): Applied {
+  #summarize(recordCount: number): Omit<Applied, keyof FieldNews> {
     const { counts, sum } = this.#rows.writer;
     return {
       ...counts,
       unchanged: recordCount - counts.updated - counts.removed - this.#removalsWithheld,
       rejected: this.#reading.rejected.count,
       removalsWithheld: this.#removalsWithheld,
+      changedIdentity: this.#changedIdentity,
       undecided: this.#undecided,
       recordCount: sum.count,
       checksum: sum.toString(),

@@ -121,7 +121,7 @@ export class RunRecords {
 
   /** Records how a list ended, and how many records it has. */
   endList(_transaction: OpenTransaction, runId: number, outcome: ListOutcome, recordCount: number): void {
-    const { error, ...rest } = outcome;
+    const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
     const row = {
       runId,
       ...rest,

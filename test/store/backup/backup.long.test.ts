@@ -150,7 +150,7 @@ describe.concurrent('backup', () => {
     expect(code).toBe(4);
     expect(stdout).toContain('  collections 3: a value was changed');
     expect(stderr).toBe(
-      'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror.\n',
+      'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror. [mirror_file]\n',
     );
     expect(readdirSync(folder)).toEqual(['docmirror-20240101T000000Z.sqlite']);
   });

@@ -193,7 +193,7 @@ describe.concurrent('backup --restore', () => {
       const missing = join(scene.folder, 'missing.sqlite');
       expect(await scene.run('backup', flag, missing)).toMatchObject({
         code: 1,
-        stderr: `docmirror: ${flag}: there is no backup at ${missing}.\n`,
+        stderr: `docmirror: ${flag}: there is no backup at ${missing}. [mirror_file]\n`,
       });
       expect((await scene.run('backup', flag, scene.folder)).stderr).toContain(
         `${flag}: ${scene.folder} is a folder`,

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageFolder } from '../version.ts';
+
+/** A word that can be the code of an error. */
+const codeForm = /^[a-z]+(?:_[a-z]+)*$/;
+
+/** What docs/troubleshooting.md says of an error, by its code; null if there is no such code. */
+export function explainCode(code: string): string | null {
+  if (!codeForm.test(code)) return null;
+  const page = readFileSync(join(packageFolder, 'docs', 'troubleshooting.md'), 'utf8');
+  const section = new RegExp(`^### \`${code}\`\\n.*?(?=^##|$(?![\\s\\S]))`, 'ms').exec(page);
+  return section === null ? null : `${section[0].trimEnd()}\n`;
+}

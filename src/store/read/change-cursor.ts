@@ -1,0 +1,99 @@
+import { keptResources } from '../../contract/lists.ts';
+import type { Change } from './change.ts';
+
+/** What identifies a change within one log of receipts. */
+export type ChangeKey = Pick<Change, 'runId' | 'resource' | 'recordId' | 'operation'>;
+
+/** How far a reader of the changes is: everything up to a run was delivered and, if `after` is not null, up to that change of a later one. */
+export interface ChangeCursor {
+  readonly mirrorId: string;
+  /** 0 for the time before the first run. */
+  readonly runId: number;
+  /** The place of the run's receipt in the log; null if it has none. */
+  readonly leafIndex: number | null;
+  readonly leafHash: string | null;
+  readonly after: ChangeKey | null;
+  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes: after a restore they tell how far both agree. */
+  readonly earlier: readonly (readonly [runId: number, hash: string])[];
+}
+
+/** A cursor as the text of a file. */
+export function cursorText(cursor: ChangeCursor): string {
+  return `${JSON.stringify(cursor)}\n`;
+}
+
+/** Reads what `cursorText` wrote; null if the text is no cursor. */
+export function readCursor(text: string): ChangeCursor | null {
+  const value = parsed(text);
+  if (!isObject(value)) return null;
+  const { mirrorId, runId, leafIndex, leafHash, after = null, earlier = [] } = value;
+  const hasReceipt = isCount(leafIndex) && typeof leafHash === 'string';
+  if (typeof mirrorId !== 'string' || !isCount(runId)) return null;
+  if (!hasReceipt && (leafIndex !== null || leafHash !== null)) return null;
+  if (!isKey(after) || !isEarlier(earlier)) return null;
+  return {
+    mirrorId,
+    runId,
+    leafIndex: hasReceipt ? leafIndex : null,
+    leafHash: hasReceipt ? leafHash : null,
+    after,
+    earlier,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isKey(value: unknown): value is ChangeKey | null {
+  if (value === null) return true;
+  if (!isObject(value)) return false;
+  const { runId, resource, recordId, operation } = value;
+  return (
+    isCount(runId) &&
+    Number.isSafeInteger(recordId) &&
+    placeOf(String(resource)) !== -1 &&
+    operations.some(name => name === operation)
+  );
+}
+
+function isEarlier(value: unknown): value is ChangeCursor['earlier'] {
+  return (
+    Array.isArray(value) &&
+    value.every(each => Array.isArray(each) && isCount(each[0]) && typeof each[1] === 'string')
+  );
+}
+
+/** A record that came back in the run that removed it is told in the order in which that happened. */
+const operations: readonly Change['operation'][] = ['update', 'removal', 'insert'];
+
+/** True if a change comes after another one: by its run, its list, its record, its operation. */
+export function isAfter(change: ChangeKey, other: ChangeKey): boolean {
+  for (const [one, two] of [
+    [change.runId, other.runId],
+    [placeOf(change.resource), placeOf(other.resource)],
+    [change.recordId, other.recordId],
+    [operations.indexOf(change.operation), operations.indexOf(other.operation)],
+  ] as const)
+    if (one !== two) return one > two;
+  return false;
+}
+
+const order: readonly string[] = keptResources;
+
+/** The place of a list, or of the connections, among all. */
+export function placeOf(resource: string): number {
+  return order.indexOf(resource);
+}

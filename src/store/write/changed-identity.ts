@@ -1,0 +1,92 @@
+import type { RecordValues } from '../../contract/content.ts';
+import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import type { ListContext } from './list-context.ts';
+
+/** So many of the records that seem gone are looked at: a service that writes a field in another way does so in all of them. */
+const lookedAtMax = 1_000;
+
+/**
+ * The one field of their identity in which records that seem gone differ from as many newer ones: the service seems to write it in
+ * another way, so nothing is gone. Null if there is no such field.
+ *
+ * @param gone rows that no answer has shown.
+ */
+export function changedIdentityField(
+  { file, list, table }: ListContext,
+  gone: readonly number[],
+): string | null {
+  const lost = gone.slice(0, lookedAtMax).map(id => table.read(id));
+  const oldest = lost.reduce(
+    (first, { firstSeenRunId }) => Math.min(first, firstSeenRunId),
+    Number.POSITIVE_INFINITY,
+  );
+  if (!Number.isFinite(oldest)) return null;
+  const newer = file.sqlite
+    .prepare<[number], number>(`SELECT id FROM ${list.table} WHERE _changed_run_id > ?`)
+    .pluck()
+    .all(oldest);
+  const areGone = new Set(gone);
+  const came = newer.filter(id => !areGone.has(id));
+  if (came.length < gone.length) return null;
+  const sought = partsOfIdentity(list).map(
+    part =>
+      new Sought(
+        part,
+        lost.map(({ record }) => record),
+      ),
+  );
+  for (const id of came) {
+    const { record, firstSeenRunId } = table.read(id);
+    if (firstSeenRunId <= oldest) continue;
+    for (const each of sought) if (each.isFound(record)) return each.field;
+  }
+  return null;
+}
+
+/** A field of the identity, and what else tells the record. */
+interface IdentityPart {
+  readonly field: string;
+  readonly others: (record: RecordValues) => readonly unknown[];
+}
+
+function partsOfIdentity(list: ListDefinition): IdentityPart[] {
+  const { identity } = list;
+  if (identity.by === 'id')
+    return [{ field: 'id', others: ({ scalars, arrays, extra }) => [scalars, arrays, extra] }];
+  const names = scalarFields(list).map(({ name }) => name);
+  return identity.fields.map(field => {
+    const places = identity.fields.filter(name => name !== field).map(name => names.indexOf(name));
+    return { field, others: ({ scalars }): (Scalar | undefined)[] => places.map(at => scalars[at]) };
+  });
+}
+
+/** Records that are told by all but one field, each to be found once. */
+class Sought {
+  readonly field: string;
+  readonly #others: IdentityPart['others'];
+  readonly #counts = new Map<string, number>();
+  #left: number;
+
+  constructor({ field, others }: IdentityPart, records: readonly RecordValues[]) {
+    this.field = field;
+    this.#others = others;
+    this.#left = records.length;
+    for (const record of records) this.#counts.set(this.#keyOf(record), (this.#countOf(record) ?? 0) + 1);
+  }
+
+  /** Whether all are found with this record. */
+  isFound(record: RecordValues): boolean {
+    const count = this.#countOf(record) ?? 0;
+    if (count === 0) return false;
+    this.#counts.set(this.#keyOf(record), count - 1);
+    return --this.#left === 0;
+  }
+
+  #countOf(record: RecordValues): number | undefined {
+    return this.#counts.get(this.#keyOf(record));
+  }
+
+  #keyOf(record: RecordValues): string {
+    return JSON.stringify(this.#others(record));
+  }
+}

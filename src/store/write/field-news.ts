@@ -1,0 +1,127 @@
+import type Database from 'better-sqlite3';
+import { eq, sql } from 'drizzle-orm';
+import { type ListDefinition, scalarFields } from '../../contract/lists.ts';
+import type { FieldNews, UnknownField } from '../../sync/ports.ts';
+import { unknownFields } from '../tables/schema.ts';
+import { wroteList } from '../tables/written-lists.ts';
+import type { ListContext } from './list-context.ts';
+
+interface WrittenFields {
+  readonly isFull: boolean;
+  readonly isProven: boolean;
+  /** Whether a record that the run wrote has fields that no column exists for. */
+  readonly hasFurtherFields: boolean;
+}
+
+/**
+ * Brings `unknown_fields` up to date with a list's rows, inside the transaction that has written them, and tells what is new.
+ *
+ * A full sync counts the rows and not the records that it parsed: a page that was known and left unread says nothing, but its rows have
+ * all of its fields. Nothing is counted if no record has further fields and none had any before. An incremental sync looks only at
+ * the rows that it wrote, so it leaves the counts as they are.
+ */
+export function fieldNews(context: ListContext, written: WrittenFields): FieldNews {
+  return {
+    newFields: written.isFull ? countAll(context, written) : noteWritten(context, written),
+    emptiedColumns: written.isFull && written.isProven ? emptiedColumns(context) : [],
+  };
+}
+
+function countAll(context: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {
+  const { file, list } = context;
+  const ofList = eq(unknownFields.resource, list.resource);
+  const isKnown = file.orm.select().from(unknownFields).where(ofList).limit(1).get() !== undefined;
+  if (!hasFurtherFields && !isKnown) return [];
+  const found = fieldsOf(file.sqlite, list, '', []);
+  file.orm.update(unknownFields).set({ recordCount: 0 }).where(ofList).run();
+  return note(context, found, true);
+}
+
+function noteWritten(context: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {
+  if (!hasFurtherFields) return [];
+  const { file, list, run } = context;
+  return note(context, fieldsOf(file.sqlite, list, 'AND r._changed_run_id = ?', [run.id]), false);
+}
+
+type CountedField = UnknownField & { readonly recordCount: number };
+
+/** The fields that rows have and no column exists for. SQL by hand, because Drizzle has no table-valued functions. */
+function fieldsOf(
+  sqlite: Database.Database,
+  { table, fields }: ListDefinition,
+  condition: string,
+  values: readonly number[],
+): CountedField[] {
+  const found = sqlite
+    .prepare<number[], CountedField>(
+      `SELECT j.key AS field,
+         CASE j.type WHEN 'text' THEN 'string' WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
+           WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' ELSE j.type END AS jsonType,
+         count(*) AS recordCount
+       FROM ${table} r, json_each(r._extra) j WHERE r._extra IS NOT NULL ${condition} GROUP BY 1, 2 ORDER BY 1, 2`,
+    )
+    .all(...values);
+  // A value that its column could not have is in `_extra`, too.
+  const known = new Set(fields.map(({ name }) => name));
+  return found.filter(({ field }) => !known.has(field));
+}
+
+/** Notes that the run has met fields, and returns those that no run has met before. */
+function note(
+  { file, list, run }: ListContext,
+  found: readonly CountedField[],
+  isCount: boolean,
+): UnknownField[] {
+  const { resource } = list;
+  const isNew = found.filter(({ field, jsonType, recordCount }) => {
+    const row = file.orm
+      .insert(unknownFields)
+      .values({
+        resource,
+        field,
+        jsonType,
+        firstSeenRunId: run.id,
+        lastSeenRunId: run.id,
+        recordCount: isCount ? recordCount : null,
+      })
+      .onConflictDoUpdate({
+        target: [unknownFields.resource, unknownFields.field, unknownFields.jsonType],
+        set: { lastSeenRunId: run.id, ...(isCount && { recordCount: sql`excluded.record_count` }) },
+      })
+      .returning({ firstSeenRunId: unknownFields.firstSeenRunId })
+      .get();
+    return row.firstSeenRunId === run.id;
+  });
+  return isNew.map(({ field, jsonType }) => ({ field, jsonType }));
+}
+
+/**
+ * The columns that no row has a value in, though each version up to the last full sync had one. Nearly always one look at an index
+ * tells that there is none: a row that is as the last full sync left it.
+ */
+function emptiedColumns({ file: { sqlite }, list, run }: ListContext): string[] {
+  const { resource, table } = list;
+  const lastFull = sqlite
+    .prepare<[string, number], number | null>(
+      `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND run_id < ? AND mode = 'full' AND ${wroteList}`,
+    )
+    .pluck()
+    .get(resource, run.id);
+  if (typeof lastFull !== 'number') return [];
+  const isAnyOlder = sqlite
+    .prepare(`SELECT 1 FROM ${table} WHERE _changed_run_id <= ? LIMIT 1`)
+    .get(lastFull);
+  if (isAnyOlder !== undefined || sqlite.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined)
+    return [];
+  const isEmpty = (column: string) =>
+    sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() === undefined;
+  const wasFull = sqlite
+    .prepare<[string, string, number], number | null>(
+      `SELECT min(json_extract(record, ?) IS NOT NULL) FROM record_history
+       WHERE resource = ? AND valid_from_run_id <= ? AND record IS NOT NULL`,
+    )
+    .pluck();
+  return scalarFields(list)
+    .filter(({ name, column }) => isEmpty(column) && wasFull.get(`$.${name}`, resource, lastFull) === 1)
+    .map(({ column }) => column);
+}

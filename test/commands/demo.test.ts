@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CliResult, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+
+const folder = temporaryFolder();
+const database = join(folder.path, 'docmirror-demo.sqlite');
+let shown: CliResult;
+beforeAll(async () => {
+  shown = await runCli(['demo', '--records', '300'], { cwd: folder.path });
+  expect(shown).toMatchObject({ code: 0, stderr: '' });
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+describe('the demo', () => {
+  test('says first what it is, in words of everybody', () => {
+    const [first = ''] = shown.stdout.split('\n\n');
+    expect(first).toMatch(/^This is a demo\. docmirror copies three lists of a web service/);
+    expect(first).not.toMatch(/mirror(?!s? )\b|proven|receipt|sweep|checkpoint/);
+  });
+
+  test('makes a run a day for two weeks, up to now', () => {
+    const runs = sqlite(database, 'SELECT id, started_at, status FROM sync_runs ORDER BY id');
+    const days = runs.map(({ started_at }) => Date.parse(String(started_at)));
+    expect(runs).toHaveLength(14);
+    for (const [at, day] of days.slice(1).entries())
+      expect(Math.abs(day - (days[at] ?? 0) - 86_400_000)).toBeLessThan(60_000);
+    expect(Date.now() - (days.at(-1) ?? 0)).toBeLessThan(120_000);
+    expect(runs.filter(({ status }) => status === 'partial')).toHaveLength(1);
+  });
+
+  test('has renames, removals, an unproven run and a new field', async () => {
+    const changes = sqlite(
+      database,
+      "SELECT DISTINCT resource, operation FROM changes WHERE operation <> 'insert'",
+    );
+    expect(changes.map(({ resource, operation }) => `${resource} ${operation}`).sort()).toEqual([
+      'collections update',
+      'connections update',
+      'document-exports removal',
+      'document-exports update',
+      'webhooks removal',
+    ]);
+    expect(sqlite(database, 'SELECT field, first_seen_run_id FROM unknown_fields')).toEqual([
+      { field: 'language', first_seen_run_id: 11 },
+    ]);
+    expect(shown.stdout).toMatch(/run 9 partial.*\n +document-exports is unproven: /);
+    expect(shown.stdout).toMatch(
+      /run 11 completed.*\n +document-exports has a new field: language \(string\)/,
+    );
+  });
+
+  test('leaves a mirror that verify finds sound, and lists that are complete', async () => {
+    expect(await runCli(['verify', '--database', database])).toMatchObject({ code: 0 });
+    const verdicts = sqlite(database, 'SELECT verdict FROM sync_status');
+    expect(verdicts.every(({ verdict }) => verdict === 'complete: proven')).toBe(true);
+  });
+
+  test('is of as many records as --records says, and the same for one --until', async () => {
+    await using other = temporaryFolder();
+    const contents = async () => {
+      await runCli(['demo', '--records', '20', '--until', '2026-11-01'], { cwd: other.path });
+      const path = join(other.path, 'docmirror-demo.sqlite');
+      return sqlite(path, 'SELECT run_id, checksum, inserted FROM sync_run_resources ORDER BY 1, resource');
+    };
+    const first = await contents();
+    expect(first.map(({ inserted }) => inserted)).toContain(20);
+    expect(await contents()).toEqual(first);
+    expect(await runCli(['demo', '--records', 'x'], { cwd: other.path })).toMatchObject({ code: 2 });
+    expect(await runCli(['demo', '--until', 'x'], { cwd: other.path })).toMatchObject({ code: 2 });
+  });
+});

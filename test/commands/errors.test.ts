@@ -1,0 +1,92 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { commandTable } from '../../src/commands/table/table.ts';
+import { explainCode } from '../../src/commands/troubleshooting.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const errors = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'errors.ts'), 'utf8');
+const [, union = ''] = /export type ErrorCode =(.*?);/s.exec(errors) ?? [];
+const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
+
+const withJson = commandTable.filter(({ flags }) => flags.some(({ flag }) => flag === '--json'));
+const words: Readonly<Record<string, string[]>> = {
+  show: ['webhooks', '1'],
+  erase: ['webhooks', '1'],
+  share: [join(folder.path, 'share.sqlite')],
+};
+
+describe.concurrent('an error', () => {
+  test.each(withJson.map(({ name }) => name).filter(name => name !== 'doctor'))(
+    'of %s --json is one JSON object on standard output, also before it begins',
+    async name => {
+      const args = [...name.split(' '), ...(words[name] ?? []), '--json'];
+      const { code, stdout, stderr } = await runCli(args, { cwd: folder.path });
+      expect(code).toBeGreaterThan(0);
+      const { error } = JSON.parse(stdout);
+      expect(Object.keys(error)).toEqual(['code', 'message']);
+      expect(codes).toContain(error.code);
+      expect(stderr).toBe(`docmirror: ${error.message} [${error.code}]\n`);
+    },
+  );
+
+  test('of the command line is one, too', async () => {
+    const { code, stdout, stderr } = await runCli(['status', '--json', '--no-such-flag=secret']);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      2,
+      { error: { code: 'settings', message: expect.stringContaining("unknown option '--no-such-flag=…'") } },
+    ]);
+    expect(stderr).toMatch(/^docmirror: unknown option .* \[settings\]\n$/);
+  });
+
+  test('prints nothing on standard output without --json', async () => {
+    const { stdout, stderr } = await runCli(['status', '--', '--json'], { cwd: folder.path });
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/ \[settings\]\n$/);
+  });
+
+  test('of a list ends with its code, too', async () => {
+    await using scene = await setScene({ status: { webhooks: 403 } }, { exports: 1, collections: 1 });
+    expect((await scene.run('sync')).stdout.replaceAll(/\n +/g, ' ')).toMatch(
+      /^webhooks: GET .* \[forbidden\]$/m,
+    );
+  });
+
+  test('of a file of settings holds no secret', async () => {
+    const file = join(folder.path, 'settings.env');
+    mkdirSync(folder.path, { recursive: true });
+    writeFileSync(file, 'DOCMIRROR_TOKEN=hunter2\nDOCMIRROR_BASE_URL=https://x:hunter2@example.com\n', {
+      mode: 0o600,
+    });
+    const { stdout, stderr } = await runCli(['sync', '--json', '--env-file', file], { cwd: folder.path });
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'settings' } });
+    expect(stdout + stderr).not.toContain('hunter2');
+  });
+});
+
+describe.concurrent('help', () => {
+  test('explains each code', () => {
+    expect(codes.length).toBeGreaterThan(20);
+    expect(codes.filter(code => explainCode(code)?.startsWith(`### \`${code}\`\n\nSays: `) !== true)).toEqual(
+      [],
+    );
+  });
+
+  test('prints what the page on troubles says of a code, and no more', async () => {
+    const { code, stdout, stderr } = await runCli(['help', 'mirror_busy']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^### `mirror_busy`\n/);
+    expect(stdout).toContain('fuser <mirror>.lock');
+    expect(stdout).not.toContain('mirror_file');
+  });
+
+  test('of a word that is no code says that there is no such command', async () => {
+    const { code, stderr } = await runCli(['help', 'mirror_bsy']);
+    expect(code).toBe(2);
+    expect(stderr).toContain("unknown command 'mirror_bsy'");
+  });
+});

@@ -1,0 +1,280 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { programPath } from '../support/program.ts';
+import { type RunningCli, spawnCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { shareOf } from '../support/share.ts';
+
+const refused = 2;
+
+/** What takes SQLite minutes without a row. */
+const endless =
+  'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) SELECT count(*) FROM n';
+/** What takes it minutes with many rows. */
+const rowsWithoutEnd = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await setScene();
+  await scene.sync();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+describe.concurrent('query prints the rows of a statement', () => {
+  test('as a table, which is a block a row if it is wider than the terminal', async () => {
+    const { code, stdout, stderr } = await scene.run('query', 'SELECT id, name FROM collections LIMIT 2');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^id {2}name\n 1 {2}.+\n 2 {2}.+\n$/);
+  });
+
+  test('as a table with its heading alone if there are no rows', async () => {
+    const { stdout } = await scene.run('query', 'SELECT id, name FROM collections WHERE false');
+    expect(stdout).toBe('id  name\n');
+  });
+
+  test('as CSV, JSON and lines of JSON, with whole numbers exact and BLOBs in hexadecimal', async () => {
+    const sql = `SELECT 9223372036854775807 AS big, 0.5 AS half, 'a "b"' AS text, x'AB0F' AS bytes, NULL AS none
+      UNION ALL SELECT -9007199254740993, 9e999, '', x'', NULL`;
+    const [csv, json, ndjson] = await Promise.all(
+      ['csv', 'json', 'ndjson'].map(format => scene.run('query', sql, '--format', format)),
+    );
+    expect(csv?.stdout).toBe(
+      'big,half,text,bytes,none\n9223372036854775807,0.5,"a ""b""",ab0f,\n-9007199254740993,Infinity,"","",\n',
+    );
+    const lines = [
+      '{"big":9223372036854775807,"half":0.5,"text":"a \\"b\\"","bytes":"ab0f","none":null}',
+      '{"big":-9007199254740993,"half":9e999,"text":"","bytes":"","none":null}',
+    ];
+    expect(json?.stdout).toBe(`[\n${lines.join(',\n')}\n]\n`);
+    expect(ndjson?.stdout).toBe(`${lines.join('\n')}\n`);
+    const none = await scene.run('query', 'SELECT 1 AS a WHERE false', '--format', 'json');
+    expect(none.stdout).toBe('[]\n');
+  });
+
+  test('as Parquet, in which a column has the type that all its values fit', async () => {
+    const out = join(scene.folder, 'result.parquet');
+    const sql = `SELECT 9223372036854775807 AS big, 1 AS number, 'x' AS text, x'AB' AS bytes, NULL AS none, 9007199254740993 AS mixed
+      UNION ALL SELECT 2, 0.5, 3, NULL, NULL, 0.5`;
+    const { code, stdout } = await scene.run('query', sql, '--format', 'parquet', '--out', out);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/result\.parquet: 2 rows, /);
+    const duck = await (await DuckDBInstance.create()).connect();
+    const types = await duck.runAndReadAll(`DESCRIBE SELECT * FROM '${out}'`);
+    expect(types.getRowsJson().map(([name, type]) => `${name} ${type}`)).toEqual([
+      'big BIGINT',
+      'number DOUBLE',
+      'text VARCHAR',
+      'bytes VARCHAR',
+      'none VARCHAR',
+      'mixed VARCHAR',
+    ]);
+    expect((await duck.runAndReadAll(`SELECT * FROM '${out}'`)).getRowsJson()).toEqual([
+      ['9223372036854775807', 1, 'x', 'ab', null, '9007199254740993'],
+      ['2', 0.5, '3', null, null, '0.5'],
+    ]);
+  });
+
+  test('however many they are; a long table begins again with its heading', async () => {
+    const sql = `${rowsWithoutEnd} LIMIT 300000`;
+    const { code, stdout } = await scene.run('query', sql, '--format', 'csv');
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(300_002);
+    const table = await scene.run('query', `${rowsWithoutEnd} LIMIT 2500`);
+    expect(table.stdout.split('\n').filter(line => line.trim() === 'i')).toHaveLength(3);
+    expect(table.stdout).toMatch(/\n2500\n$/);
+  });
+
+  test('to a reader that takes its time', async () => {
+    const sql = `${rowsWithoutEnd} LIMIT 1000000`;
+    const line = `'${process.execPath}' -- '${programPath}' query '${sql}' --format csv | (sleep 1; wc -l)`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', line], { env: { ...process.env, ...scene.env } });
+    expect([stdout.toString().trim(), stderr.toString()]).toEqual(['1000001', '']);
+  });
+
+  test('of a statement in a file, with parameters', async () => {
+    const file = join(scene.folder, 'statement.sql');
+    writeFileSync(file, '\ufeff-- Some.\nSELECT id FROM collections\nWHERE id > :after AND name <> $not;\n');
+    const args = ['query', '--file', file, '--format', 'csv'];
+    const { code, stdout } = await scene.run(...args, '--param', 'after=5', '--param', 'not=a=b');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'id\n6\n7\n' });
+    const ofView = await scene.run(
+      'query',
+      'SELECT count(*) AS n FROM changes WHERE run_id > :run AND resource = :resource',
+      '--param',
+      'run=0',
+      '--param',
+      'resource=webhooks',
+      '--format',
+      'csv',
+    );
+    expect(ofView.stdout).toBe('n\n3\n');
+  });
+
+  test('of a share', async () => {
+    const share = await shareOf(scene);
+    const { code, stdout } = await scene.run(
+      'query',
+      'SELECT count(*) AS n FROM webhooks',
+      '--database',
+      share,
+      '--format',
+      'csv',
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'n\n3\n' });
+  });
+
+  test('into a file only if it is whole', async () => {
+    const out = join(scene.folder, 'whole.csv');
+    writeFileSync(out, 'as before');
+    const broken = await scene.run(
+      'query',
+      `SELECT json(CASE WHEN i > 200000 THEN '{' ELSE '1' END) AS j FROM (${rowsWithoutEnd})`,
+      '--format',
+      'csv',
+      '--out',
+      out,
+    );
+    expect(broken).toMatchObject({ code: refused, stderr: 'docmirror: malformed JSON [settings]\n' });
+    expect(readFileSync(out, 'utf8')).toBe('as before');
+    const { code } = await scene.run('query', 'SELECT 1 AS one', '--format', 'csv', '--out', out);
+    expect([code, readFileSync(out, 'utf8')]).toEqual([0, 'one\n1\n']);
+    const mirror = await scene.run('query', 'SELECT 1', '--out', scene.database);
+    expect(mirror).toMatchObject({ code: refused, stderr: expect.stringContaining('is a mirror') });
+    expect(readdirSync(scene.folder).filter(name => name.startsWith('whole.csv'))).toEqual(['whole.csv']);
+  });
+});
+
+describe.concurrent('query refuses what does not only read and return rows', () => {
+  test.each([
+    ["UPDATE collections SET name = 'x'", 'would write'],
+    ['DELETE FROM collections RETURNING id', 'would write'],
+    ['CREATE TABLE mine (a)', 'would write'],
+    ['CREATE TEMP TABLE mine (a)', 'would write'],
+    ['VACUUM', 'would write'],
+    ['PRAGMA journal_mode = DELETE', 'would write'],
+    ['PRAGMA wal_checkpoint(TRUNCATE)', 'would write'],
+    ['PRAGMA user_version = 9', 'would write'],
+    ['PRAGMA query_only = OFF', 'returns no rows'],
+    ["ATTACH 'other.sqlite' AS other", 'returns no rows'],
+    ['BEGIN', 'returns no rows'],
+    ['SELECT 1; DELETE FROM collections', 'more than one statement'],
+    ['-- nothing', 'There is no statement'],
+  ])('%s', async (sql, why) => {
+    const before = readFileSync(scene.database);
+    const { code, stdout, stderr } = await scene.run('query', '--', sql);
+    expect({ code, stdout }).toEqual({ code: refused, stdout: '' });
+    expect(stderr).toContain(why);
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
+    expect(readdirSync(scene.folder).filter(name => name.startsWith('other'))).toEqual([]);
+  });
+
+  test('also what SQLite finds out only when it runs', async () => {
+    const before = readFileSync(scene.database);
+    await scene.run('query', 'PRAGMA optimize(0x10002)');
+    expect(readFileSync(scene.database).equals(before)).toBe(true);
+  });
+
+  test.each([
+    [['SELECT :a, ?2']],
+    [['SELECT :a']],
+    [['SELECT ?']],
+    [['SELECT 1', '--param', 'a']],
+    [['SELECT 1', '--file', 'x.sql']],
+    [[]],
+    [['SELECT 1 AS a, 2 AS a', '--format', 'json']],
+    [['SELECT 1', '--file', 'no-such-file.sql']],
+    [['SELECT 1', '--out', '']],
+  ])('and what it is not told enough of: %j', async args => {
+    const { code, stdout, stderr } = await scene.run('query', ...args);
+    expect({ code, stdout }).toEqual({ code: refused, stdout: '' });
+    expect(stderr).toMatch(/^docmirror: .+\n$/);
+  });
+});
+
+describe.concurrent('query shows the place of an error', () => {
+  test.each([
+    ['SELECT id\nFORM collections x', 'near "collections": syntax error', 'FORM collections x', 6],
+    [
+      'SELECT id FROM collections WHERE FROM',
+      'near "FROM": syntax error',
+      'SELECT id FROM collections WHERE FROM',
+      34,
+    ],
+    ['SELECT nmae FROM collections', 'no such column: nmae', 'SELECT nmae FROM collections', 8],
+    ['SELECT c.nmae FROM collections c', 'no such column: c.nmae', 'SELECT c.nmae FROM collections c', 8],
+    ['SELECT 1 FROM colections', 'no such table: colections', 'SELECT 1 FROM colections', 15],
+    ["SELECT 'abc", 'unrecognized token: "\'abc"', "SELECT 'abc", 8],
+    ['SELECT (1', 'incomplete input', 'SELECT (1', 10],
+  ])('%j', async (sql, message, line, column) => {
+    const { code, stderr } = await scene.run('query', sql);
+    expect(code).toBe(refused);
+    expect(stderr).toBe(`  ${line}\n  ${' '.repeat(column - 1)}^\ndocmirror: ${message} [settings]\n`);
+  });
+
+  test('and shows nothing that steers a terminal', async () => {
+    const { stderr } = await scene.run('query', 'SELECT 1 \u001b]0;x\u0007 FROM');
+    expect(stderr).not.toContain('\u001b');
+    const name = await scene.run('query', `SELECT '\u001b[31m' AS "\u001b[1m"`);
+    expect(name.stdout).not.toContain('\u001b');
+  });
+});
+
+describe.concurrent('query stops at once', () => {
+  async function stopped(running: RunningCli, signal: NodeJS.Signals) {
+    await wait(1_000);
+    const sentAt = performance.now();
+    running.child.kill(signal);
+    const { code, stderr } = await running.done;
+    return { code, stderr, tookMs: performance.now() - sentAt };
+  }
+
+  test.each([
+    ['SIGINT', 130, endless],
+    ['SIGTERM', 143, endless],
+    ['SIGINT', 130, rowsWithoutEnd],
+  ] as const)('at %s: exit code %i, and nothing runs on: %s', async (signal, code, sql) => {
+    const name = `${signal}-${sql.length}.csv`;
+    const out = join(scene.folder, name);
+    await using running = spawnCli(['query', sql, '--format', 'csv', '--out', out], {
+      env: scene.env,
+      cwd: scene.folder,
+    });
+    const { tookMs, ...end } = await stopped(running, signal);
+    expect(end).toEqual({ code, stderr: `docmirror: Stopped by ${signal}. [cancelled]\n` });
+    expect(tookMs).toBeLessThan(3_000);
+    expect(readdirSync(scene.folder).filter(each => each.startsWith(name))).toEqual([]);
+    expect(processesWith(String(running.child.pid))).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('if the process that waits for its rows is killed', async () => {
+    await using running = spawnCli(['query', endless], { env: scene.env });
+    const pid = String(running.child.pid);
+    for (let waitedMs = 0; processesWith(pid).length === 0 && waitedMs < 20_000; waitedMs += 50)
+      await wait(50);
+    const [child = ''] = processesWith(pid);
+    await wait(1_000);
+    running.child.kill('SIGKILL');
+    // The output is closed when nobody has it open any more.
+    expect(await running.done).toMatchObject({ signal: 'SIGKILL' });
+    for (let waitedMs = 0; existsSync(`/proc/${child}`) && waitedMs < 5_000; waitedMs += 50) await wait(50);
+    expect([child, existsSync(`/proc/${child}`)]).toEqual([expect.stringMatching(/\d/), false]);
+  });
+});
+
+/** The processes that another one started and that still run; on Linux. */
+function processesWith(parent: string): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        return readFileSync(`/proc/${pid}/status`, 'utf8').includes(`\nPPid:\t${parent}\n`);
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mirrorMetrics } from '../../src/serve/metrics.ts';
+import { ReportReader } from '../../src/store/read/report-reader.ts';
+import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { shareOf } from '../support/share.ts';
+import { documentExport } from '../support/stand-in.ts';
+
+const allFields = `SELECT resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count FROM unknown_fields
+  ORDER BY resource, field, json_type`;
+
+type Item = Record<string, unknown>;
+
+/** Gives records of a list one more field. */
+function give(scene: Scene, resource: 'document-exports' | 'collections', count: number, fields: Item): void {
+  for (const item of scene.service.lists[resource].slice(0, count)) Object.assign(item, fields);
+}
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await setScene();
+  await scene.sync();
+  give(scene, 'collections', 2, { owner: 'Zoe', tags: ['a'], isActive: true });
+  give(scene, 'collections', 1, { owner: null });
+  await scene.sync();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+describe.concurrent('fields that no column exists for', () => {
+  test('are in a table, with types, runs and counts', () => {
+    expect(sqlite(scene.database, allFields).map(row => Object.values(row))).toEqual([
+      ['collections', 'isActive', 'boolean', 2, 2, 2],
+      ['collections', 'owner', 'null', 2, 2, 1],
+      ['collections', 'owner', 'string', 2, 2, 1],
+      ['collections', 'tags', 'array', 2, 2, 2],
+    ]);
+  });
+
+  test('are in the share', async () => {
+    const share = await shareOf(scene);
+    expect(sqlite(share, allFields)).toEqual(sqlite(scene.database, allFields));
+  });
+
+  test('are told by status, in the report and as a metric', async () => {
+    const { stdout } = await scene.run('status');
+    expect(stdout).toContain(
+      'collections: the service sends fields that have no column: isActive (boolean), owner (null, string), tags (array).',
+    );
+    const { stdout: json } = await scene.run('status', '--json');
+    expect(JSON.parse(json).resources[1].unknownFields[0]).toEqual({
+      field: 'isActive',
+      jsonType: 'boolean',
+      firstSeenRunId: 2,
+      lastSeenRunId: 2,
+      recordCount: 2,
+    });
+    const page = join(scene.folder, 'report.html');
+    await scene.run('report', '--out', page);
+    expect(readFileSync(page, 'utf8')).toMatch(/isActive \(boolean\)/);
+    const numbers = () => {
+      using reader = new ReportReader(scene.database);
+      return reader.figures();
+    };
+    const metrics = await mirrorMetrics('0', numbers).text();
+    expect(metrics).toContain('docmirror_unknown_fields{resource="collections"} 3');
+  });
+
+  test('are named by the run that sees them first, once', async () => {
+    await using other = await setScene({}, { exports: 3 });
+    give(other, 'document-exports', 3, { language: 'de' });
+    const first = await other.run('sync');
+    expect(first.stdout).toContain(
+      'document-exports: new at the service: language (string). docmirror has no column for it; its values are in _extra.',
+    );
+    expect((await other.run('sync')).stdout).not.toContain('language');
+    give(other, 'document-exports', 1, { language: 1 });
+    const second = await other.sync('--allow-mass-removal');
+    expect(second.of('document-exports').newFields).toEqual([{ field: 'language', jsonType: 'number' }]);
+  });
+
+  test('have the counts of the last full sync, of pages that were known, too, and of none once they are gone', async () => {
+    await using other = await setScene({}, { exports: 600, collections: 1, webhooks: 1 });
+    const counts = () =>
+      sqlite(other.database, allFields).map(row => [row.json_type, row.last_seen_run_id, row.record_count]);
+    give(other, 'document-exports', 600, { language: 'de' });
+    await other.sync('--page-size', '40');
+    await other.sync('--page-size', '40', '--full');
+    expect(counts()).toEqual([['string', 2, 600]]);
+    other.service.lists['document-exports'].push(documentExport(601, { language: 7 }));
+    const incremental = await other.sync('--page-size', '40');
+    expect(incremental.of('document-exports')).toMatchObject({ mode: 'incremental', inserted: 1 });
+    expect(counts()).toEqual([
+      ['number', 3, null],
+      ['string', 2, 600],
+    ]);
+    await other.sync('--page-size', '40', '--full');
+    expect(counts()).toEqual([
+      ['number', 4, 1],
+      ['string', 4, 600],
+    ]);
+    for (const item of other.service.lists['document-exports']) delete (item as Item).language;
+    await other.sync('--page-size', '40', '--full', '--allow-mass-removal');
+    await other.sync('--page-size', '40', '--full', '--allow-mass-removal');
+    expect(counts().map(([, , count]) => count)).toEqual([0, 0]);
+    expect((await other.run('status')).stdout).not.toContain('language');
+  });
+});
+
+describe.concurrent('fields that are not yet, or not, without a column', () => {
+  test('are those whose value its column could not have', async () => {
+    await using other = await setScene({}, { exports: 1 });
+    Object.assign(other.service.lists.webhooks[0] as object, { events: null, connections: null });
+    await other.sync();
+    const [row] = sqlite(other.database, 'SELECT _extra FROM webhooks WHERE id = 1');
+    expect(row?._extra).toContain('connections');
+    expect(sqlite(other.database, allFields)).toEqual([]);
+  });
+
+  test('are in a share those of a run that goes on', async ({ expect }) => {
+    await using other = await setScene({}, { exports: 1 });
+    give(other, 'collections', 1, { owner: 'Zoe' });
+    await other.sync();
+    give(other, 'collections', 2, { owner: 'Zoe', tags: [] });
+    other.service.options.faults = ({ resource }) =>
+      resource === 'document-exports' ? { kind: 'stall', ms: 30_000 } : undefined;
+    await using running = spawnCli(['sync'], { env: other.env, cwd: other.folder });
+    await expect.poll(() => sqlite(other.database, allFields).length, { timeout: 20_000 }).toBe(2);
+    const share = await shareOf(other);
+    running.child.kill('SIGKILL');
+    expect(sqlite(share, allFields)).toEqual([
+      expect.objectContaining({ field: 'owner', first_seen_run_id: 1, last_seen_run_id: 1 }),
+    ]);
+  });
+});
+
+describe.concurrent('a column that has become empty', () => {
+  test('is named once, by the run that saw it first', async () => {
+    await using other = await setScene({}, { exports: 3, collections: 4 });
+    await other.sync();
+    for (const item of other.service.lists.collections as Item[]) item.name = null;
+    const { stdout } = await other.run('sync', '--allow-mass-removal');
+    expect(stdout).toContain(
+      'collections: name has become empty: no record has a value in it any more, and each had one before.',
+    );
+    (other.service.lists.collections[0] as Item).destinationConnection = { id: 999, name: 'Other' };
+    expect((await other.sync()).of('collections').emptiedColumns).toEqual([]);
+  });
+
+  test('is not one that had been null before, or that a record still has', async () => {
+    await using other = await setScene({}, { exports: 3, collections: 4, webhooks: 3 });
+    const { collections, webhooks } = other.service.lists as unknown as Record<string, Item[]>;
+    (collections?.[0] as Item).name = null;
+    await other.sync();
+    for (const item of collections ?? []) item.name = null;
+    for (const item of webhooks?.slice(1) ?? []) item.description = null;
+    const synced = await other.sync();
+    expect(synced.of('collections').emptiedColumns).toEqual([]);
+    expect(synced.of('webhooks').emptiedColumns).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAfter } from '../../src/store/read/change-cursor.ts';
+import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import { makeBigMirror } from '../support/big-mirror.ts';
+import { sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { type Served, serveScene } from '../support/served.ts';
+import { collection, documentExport, type SampleItem } from '../support/stand-in.ts';
+
+interface Page {
+  readonly items: readonly {
+    runId: number;
+    resource: string;
+    recordId: number;
+    operation: 'insert' | 'update' | 'removal';
+  }[];
+  readonly cursor: string;
+  readonly isComplete: boolean;
+}
+
+async function pageOf(served: Served, query: string): Promise<Page> {
+  const answer = await served.get(`/v2/changes?${query}`);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Page;
+}
+
+/** Reads to the end, and does something between the pages. */
+async function readAll(
+  served: Served,
+  start: string,
+  limit: number,
+  between: (pages: number) => Promise<void> = async () => undefined,
+) {
+  const items: Page['items'][number][] = [];
+  for (let page = await pageOf(served, `${start}&limit=${limit}`), pages = 1; ; pages++) {
+    items.push(...page.items);
+    if (page.isComplete) return { items, cursor: page.cursor };
+    await between(pages);
+    page = await pageOf(served, `cursor=${page.cursor}&limit=${limit}`);
+  }
+}
+
+const sizes = { exports: 7, collections: 4, webhooks: 2 };
+
+function removeAndChange({ service }: Scene, n: number): void {
+  const { lists } = service;
+  lists['document-exports'].unshift(documentExport(100 + n));
+  lists.collections.push(collection(100 + n));
+  (lists.collections[0] as SampleItem).name = `name ${n}`;
+  lists.webhooks.splice(0, n === 1 ? 1 : 0);
+}
+
+describe.concurrent('GET /v2/changes', () => {
+  test.each([1, 3, 1000])('delivers each change once, in pages of %i, though runs go on', async limit => {
+    await using scene = await setScene({}, sizes);
+    await scene.sync();
+    await using served = await serveScene(scene);
+    const { items, cursor } = await readAll(served, 'sinceRun=0', limit, async pages => {
+      if (pages > 3) return;
+      removeAndChange(scene, pages);
+      expect((await scene.sync()).code).toBe(0);
+    });
+    removeAndChange(scene, 9);
+    await scene.sync();
+    items.push(...(await readAll(served, `cursor=${cursor}`, limit)).items);
+    const told = items.map(({ runId, resource, recordId, operation }) =>
+      [runId, resource, recordId, operation].join(' '),
+    );
+    const all = sqlite(scene.database, 'SELECT run_id, resource, record_id, operation FROM changes');
+    expect(new Set(told).size).toBe(told.length);
+    expect(told.toSorted()).toEqual(all.map(row => Object.values(row).join(' ')).sort());
+    for (const [at, item] of items.entries()) {
+      const before = items[at - 1];
+      if (before !== undefined) expect(isAfter(item, before)).toBe(true);
+    }
+  });
+
+  test('begins where it is told, and says what it can not serve', async () => {
+    await using scene = await setScene({}, sizes);
+    await scene.sync();
+    removeAndChange(scene, 1);
+    await scene.sync();
+    await using served = await serveScene(scene);
+    const { items } = await pageOf(served, 'sinceRun=1');
+    expect(new Set(items.map(({ runId }) => runId))).toEqual(new Set([2]));
+    const cli = await scene.run('changes', '--since-run', '1', '--format', 'ndjson');
+    expect(items.map(item => JSON.stringify(item)).sort()).toEqual(cli.stdout.trimEnd().split('\n').sort());
+    for (const query of [
+      'limit=0',
+      'limit=1001',
+      'limit=1&limit=2',
+      'cursor=x',
+      'cursor=',
+      'sinceRun=7',
+      'resource=x',
+      'sinceRun=1&cursor=x',
+    ])
+      expect([query, (await served.get(`/v2/changes?${query}`)).status]).toEqual([query, 400]);
+    expect((await fetch(`${served.url}/v2/changes`)).status).toBe(401);
+    const tagged = await served.get('/v2/changes');
+    const again = await served.get('/v2/changes', { 'if-none-match': tagged.headers.get('etag') ?? '' });
+    expect(again.status).toBe(304);
+  });
+
+  test('says 410 and where to go on if the mirror was restored from a backup', async () => {
+    await using scene = await setScene({}, sizes);
+    await scene.sync();
+    const backup = join(scene.folder, 'backup.sqlite');
+    await scene.run('backup', backup);
+    removeAndChange(scene, 1);
+    await scene.sync();
+    await using served = await serveScene(scene);
+    const { cursor } = await pageOf(served, 'sinceRun=0&limit=1000');
+    expect((await scene.run('backup', '--restore', backup)).code).toBe(0);
+    const lost = await served.get(`/v2/changes?cursor=${cursor}`);
+    expect(lost.status).toBe(410);
+    expect(await lost.json()).toEqual({
+      error: { code: 'cursor_lost', message: expect.stringContaining('sinceRun=1') },
+    });
+  });
+});
+
+test('pages of a large run and of small ones are in one order, and each change is there once', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'big.sqlite');
+  makeBigMirror(path, 20_000);
+  using reader = new MirrorReader(path);
+  const keys = new Set<string>();
+  let last: Page['items'][number] | null = null;
+  let from: Parameters<MirrorReader['changePage']>[0] = { runId: 0, after: null };
+  for (;;) {
+    // The mirror was made without receipts, so the cursor's place is taken as it is.
+    const page = reader.changePage({ runId: from.runId, after: from.after }, 300);
+    if ('why' in page) throw new Error(page.why);
+    for (const change of page.changes) {
+      if (last !== null) expect(isAfter(change, last)).toBe(true);
+      last = change;
+      keys.add(`${change.runId} ${change.resource} ${change.recordId} ${change.operation}`);
+    }
+    if (page.isComplete) break;
+    from = page.next;
+  }
+  expect(keys.size).toBe(sqlite(path, 'SELECT count(*) AS n FROM changes')[0]?.n);
+});
