@@ -20,6 +20,7 @@ import {
 import type { CommandContext } from './context.ts';
 import { OneBar } from './one-bar.ts';
 import { terminalWidth } from './terminal-width.ts';
+import { whenFree } from './when-free.ts';
 
 interface BackupFlags {
   readonly keep?: string;
@@ -84,12 +85,12 @@ function stateText(newestRunId: number): string {
 
 async function restoreMirror(
   copy: string,
-  { database, signingKeyFile }: Config,
+  { database, signingKeyFile, waitMs }: Config,
   context: CommandContext,
 ): Promise<void> {
   const verify = (path: string, options: VerifyOptions) => audit(path, copy, signingKeyFile, options);
   const restored = await withBar('restoring', context, options =>
-    restore(copy, database, { ...options, verify }),
+    whenFree(waitMs, context.signal, () => restore(copy, database, { ...options, verify })),
   );
   const { path, bytes, newestRunId, verification } = restored;
   if (verification !== null && verification.differenceCount > 0) {

@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly stdout: NodeJS.WriteStream;
   /** Where logs and progress go. */
   readonly stderr: NodeJS.WriteStream;
-  /** Aborted with a `CancelledError` on SIGINT and SIGTERM. */
+  /** Aborted with a `CancelledError` on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   /** Sets what the process exits with when the command is done. */
   setExitCode(code: number): void;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { printableJson } from '../printable.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
 import { readSigningKey } from './checkpoint-file.ts';
@@ -94,8 +94,11 @@ async function* checkService(
   config: Config,
   context: CommandContext,
 ): AsyncGenerator<Verdict> {
-  const token = await attempt(() => readToken(service.token, context.signal));
-  if (token instanceof UsageError) {
+  const token = await readToken(service.token, context.signal).catch((error: unknown) => {
+    if (error instanceof TokenUnavailableError) return error;
+    throw error;
+  });
+  if (token instanceof TokenUnavailableError) {
     yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode);
     yield* networkChecks.map(check => skipped(check, 'there is no token'));
     return;

@@ -8,15 +8,21 @@ import { wrap } from '../render/wrap.ts';
 import { type Erased, erase as eraseRecord } from '../store/write/erase.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
+import { whenFree } from './when-free.ts';
 
 /** `docmirror erase`; its flags are in the table of commands. */
-export function erase(command: Command, { environment, stdout }: CommandContext): void {
+export async function erase(
+  command: Command,
+  { environment, stdout, signal }: CommandContext,
+): Promise<void> {
   const [resource = '', id = ''] = command.args;
-  const { database, actor } = resolveConfig(command.opts(), environment);
+  const { database, actor, waitMs } = resolveConfig(command.opts(), environment);
   if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
     throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
   const order = { resource: resource as EraseReceipt['resource'], recordId: Number(id), actor };
-  const erased = eraseRecord(database, { ...order, at: new Date().toISOString() });
+  const erased = await whenFree(waitMs, signal, () =>
+    eraseRecord(database, { ...order, at: new Date().toISOString() }),
+  );
   const { json } = command.opts<{ json?: boolean }>();
   const { recordId } = order;
   if (json) stdout.write(printableJson(`${JSON.stringify({ resource, recordId, ...erased })}\n`));

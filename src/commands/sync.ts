@@ -44,7 +44,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     config,
     service,
     lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
-    trigger: 'manual',
+    trigger: config.trigger ?? 'manual',
     flags,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,

@@ -135,7 +135,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
       config,
       service,
       lists,
-      trigger: 'schedule',
+      trigger: config.trigger ?? 'schedule',
       logger,
       secrets,
       observer: new LogObserver(logger),

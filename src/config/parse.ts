@@ -79,6 +79,31 @@ export function parseTime(text: string): number {
   return ms;
 }
 
+/** A length of time that a timer can count, in milliseconds. */
+export function parseTimer(text: string): number {
+  const ms = parseTime(text);
+  if (ms > timerMsMax) throw new Error(`expected a time of no more than 24d, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+/** How long a run may take, in milliseconds. Nothing could be done in 0, so it is refused. */
+export function parseDeadline(text: string): number {
+  const ms = parseTimer(text);
+  if (ms === 0) throw new Error('expected a time such as 50m; without it a run may take any time');
+  return ms;
+}
+
+/** A decimal number between two bounds, both included. */
+export function parseDecimal(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max)
+    throw new Error(`expected a number from ${min} to ${max}, such as 2.5, got ${JSON.stringify(text)}`);
+  return value;
+}
+
+/** Node's timers count up to 2^31 milliseconds, some days more than this. */
+const timerMsMax = 24 * 24 * 3_600_000;
+
 /** Some thousand years, in milliseconds: no date can be told that lies farther back or ahead. */
 const timeMsMax = 365_000 * 24 * 3_600_000;
 
@@ -138,8 +163,8 @@ export function parseLogLevel(text: string): string {
   return text;
 }
 
-/** A tenant's name, which stands in a shared table and in file names. */
-export function parseTenant(text: string): string {
+/** A name that can be part of a table, a label and a file's name. */
+export function parseName(text: string): string {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(text))
     throw new Error(`expected 1 to 64 letters, digits, ".", "_" or "-", got ${JSON.stringify(text)}`);
   return text;

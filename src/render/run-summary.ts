@@ -119,7 +119,7 @@ function proofOf(resources: readonly ListOutcome[]): string {
 function notesOn(outcome: ListOutcome): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
-  if (error !== null && error.code !== 'cancelled') notes.push(`${resource}: ${error.message}`);
+  if (error !== null && !isStop(error.code)) notes.push(`${resource}: ${error.message}`);
   if (completeness === 'unproven') {
     notes.push(`${resource}: unproven: ${reason}.`);
   }
@@ -130,6 +130,11 @@ function notesOn(outcome: ListOutcome): string[] {
   }
   if (removalsWithheld > 0) notes.push(withheldNote(outcome));
   return notes;
+}
+
+/** True of a run that was told to stop, which the headline says. */
+function isStop(code: string): boolean {
+  return code === 'cancelled' || code === 'deadline';
 }
 
 function withheldNote({ resource, removalsWithheld, rejected }: ListOutcome): string {
@@ -174,7 +179,7 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
 }
 
 function adviceOnError(code: string): string[] {
-  if (code === 'cancelled') return [];
+  if (isStop(code)) return [];
   if (code === 'forbidden') {
     return [
       'Have the token allowed to read the list, or leave the list out: --resource names those to sync. What the mirror holds is untouched.',
@@ -182,6 +187,9 @@ function adviceOnError(code: string): string[] {
   }
   if (code === 'unauthorized') {
     return ['Give a valid token, see docmirror sync --help. What the mirror holds is untouched.'];
+  }
+  if (code === 'token_unavailable') {
+    return ['Look at what gives the token. What the mirror holds is untouched:\n    docmirror doctor'];
   }
   if (onTheWay.test(code)) {
     return ['To find out what is in the way (what the mirror holds is untouched):\n    docmirror doctor'];

@@ -161,8 +161,8 @@ export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancel
 /** How sure a run is of a list. */
 export type Completeness = 'proven' | 'incremental' | 'unproven';
 
-/** What started a run: a person or script (`sync`), or `watch`. */
-export type Trigger = 'manual' | 'schedule';
+/** What started a run: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
+export type Trigger = string;
 
 /** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
 export interface RunError {

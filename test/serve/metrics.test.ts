@@ -38,7 +38,7 @@ describe('the metrics of a mirror', () => {
     lists.collections.push({ id: 999, name: 'one more' });
     await scene.sync();
     scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
-    await scene.sync('--retries', '1');
+    await scene.sync('--give-up-after', '300ms');
     reader = new ReportReader(scene.database);
   });
 
@@ -75,7 +75,7 @@ describe('the metrics of a mirror', () => {
     });
     expect(valuesOf(families, 'docmirror_list_updated_total')['document-exports']).toBe(1);
     expect(valuesOf(families, 'docmirror_list_removed_total')['document-exports']).toBe(1);
-    expect(valuesOf(families, 'docmirror_list_retries_total').webhooks).toBe(1);
+    expect(valuesOf(families, 'docmirror_list_retries_total').collections).toBeGreaterThan(0);
     expect(valuesOf(families, 'docmirror_list_requests_total').webhooks).toBeGreaterThanOrEqual(4);
     expect(valuesOf(families, 'docmirror_list_received_bytes_total')['document-exports']).toBeGreaterThan(
       10_000,

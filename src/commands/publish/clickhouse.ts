@@ -29,7 +29,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const config = resolveConfig(command.opts(), environment);
   const { password, ...where } = resolvePublish(command.opts(), environment);
   const { tenant, ...addressee } = where;
-  const { timeoutMs, retries } = config;
+  const { timeoutMs, giveUpAfterMs } = config;
   if (where.proxy !== null) assertProxyCanBeUsed(where.proxy, context.secrets);
   const secret = await textOf(password);
   hide(where.user, secret, context.secrets);
@@ -37,7 +37,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     ...addressee,
     password: secret,
     timeoutMs,
-    retries,
+    giveUpAfterMs,
     signal,
   });
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');

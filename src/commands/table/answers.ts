@@ -145,6 +145,6 @@ export const answerCommands = [
     notes: [
       'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
     ],
-    exitCodes: '130 and 143 ended by SIGINT and SIGTERM.',
+    exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },
 ] as const satisfies readonly CommandEntry[];

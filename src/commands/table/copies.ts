@@ -88,7 +88,7 @@ export const copyCommands = [
       once(fileFlag('--check', 'make no backup, but verify an old one')),
       once(fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror')),
     ],
-    settings: ['signingKeyFile', ...mirrorFlags],
+    settings: ['signingKeyFile', 'waitMs', ...mirrorFlags],
     examples: [
       { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
       { line: 'docmirror backup backups --keep 14', meaning: 'a file named by the time, the newest 14' },
@@ -118,7 +118,7 @@ export const copyCommands = [
       },
     ],
     flags: [{ flag: '--json', help: 'print what was erased as one JSON object' }],
-    settings: ['actor', ...mirrorFlags],
+    settings: ['actor', 'waitMs', ...mirrorFlags],
     examples: [
       {
         line: 'docmirror erase document-exports 1',
@@ -225,7 +225,7 @@ export const copyCommands = [
       'tenant',
       'allowHttp',
       'timeoutMs',
-      'retries',
+      'giveUpAfterMs',
       ...mirrorFlags,
     ],
     examples: [

@@ -62,7 +62,8 @@ export const serviceFlags: readonly SettingName[] = [
   'pageSize',
   'concurrency',
   'timeoutMs',
-  'retries',
+  'giveUpAfterMs',
+  'maxRequestsPerSecond',
   'maxPages',
 ];
 
@@ -73,6 +74,9 @@ export const runFlags: readonly SettingName[] = [
   'maxRemovals',
   'keepHistoryMs',
   'actor',
+  'deadlineMs',
+  'waitMs',
+  'trigger',
   'share',
   'shareSql',
 ];
