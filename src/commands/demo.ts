@@ -92,7 +92,7 @@ async function syncDemo(command: Command, context: CommandContext, url: string):
     { ...command.opts(), database: demoFile, actor: demoActor, share: demoShare },
     { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'warn' },
   );
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
   return runOnce({
     config,
     service: { baseUrl: url, token: { text: demoToken, from: 'the demo' }, proxy: null, extraCaFile: null },

@@ -30,6 +30,8 @@ interface RunRequest extends Opening {
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly observer: ProgressObserver;
+  /** Told when the run is recorded. */
+  readonly onBegun?: () => void;
 }
 
 interface RunFlags {
@@ -75,6 +77,11 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
         trigger: request.trigger,
         docmirrorVersion: version,
         actor: config.actor,
+        labels: config.labels,
+        onBegun: runId => {
+          request.logger.current.runId = runId;
+          request.onBegun?.();
+        },
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
         pagesMax: config.maxPages,

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { exitCodes } from '../errors.ts';
 import { isFresh } from '../freshness.ts';
-import { printableJson } from '../printable.ts';
 import { statusJson, statusText } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { terminalWidth } from './terminal-width.ts';
 import { readWatchNote } from './watch-note.ts';
 
@@ -21,7 +21,7 @@ export function status(command: Command, { environment, stdout, setExitCode }: C
   const watch = readWatchNote(config.database);
   stdout.write(
     flags.json
-      ? printableJson(statusJson(lists, nowMs, watch))
+      ? jsonOutput(statusJson(lists, nowMs, watch), config.labels)
       : statusText(lists, nowMs, { watch, maxAge, width: terminalWidth(stdout) }),
   );
   const isTooOld =

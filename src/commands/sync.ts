@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { printableJson } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryJson, summaryText } from '../render/run-summary.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
@@ -37,7 +37,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment, context.inEnvFile);
   if (!flags.dryRun) await assertShareFits(config);
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);
   const summary = await runOnce({
@@ -54,7 +54,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   });
   const text = () =>
     `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout), placeFlags(command.opts()))}`;
-  context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
+  context.stdout.write(flags.json ? jsonOutput(summaryJson(summary), config.labels) : text());
   context.setExitCode(exitCodeAfter(summary, context.signal));
 }
 

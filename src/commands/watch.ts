@@ -47,7 +47,7 @@ const dayMs = 86_400_000;
 export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
   await assertCanBegin(plan, context.signal);
-  const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(plan.config, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
   if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
   try {
@@ -130,12 +130,12 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
   try {
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
-    logger.info('run started');
     const { runId, status, durationMs, error, receipt, share } = await runOnce({
       config,
       service,
       lists,
       trigger: config.trigger ?? 'schedule',
+      onBegun: () => logger.info('run started'),
       logger,
       secrets,
       observer: new LogObserver(logger),
@@ -150,6 +150,8 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorl
     const isForeseen = error instanceof DocmirrorError;
     const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
     logger.error(loggedError(error), `run failed${words}`);
+  } finally {
+    logger.current.runId = null;
   }
 }
 

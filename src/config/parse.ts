@@ -154,6 +154,46 @@ export function parseSchedule(text: string): string {
   );
 }
 
+const labelsMax = 20;
+const labelLengthMax = 200;
+
+/** Names that log lines and metrics have themselves. */
+const labelsTaken = new Set(
+  'time level msg runId resource status trigger completeness version mirror state error err le quantile'.split(
+    ' ',
+  ),
+);
+
+/** What an operator knows a mirror by, such as its tenant. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Labels such as `tenant=acme,env=prod`; an empty text has none. */
+export function parseLabels(text: string): Labels {
+  const pairs = text.trim() === '' ? [] : text.split(',').map(pairIn);
+  if (pairs.length > labelsMax) throw new Error(`expected no more than ${labelsMax} labels`);
+  const labels = Object.fromEntries(pairs);
+  if (Object.keys(labels).length < pairs.length) throw new Error('a name is given twice');
+  return labels;
+}
+
+function pairIn(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  const [name, value] = [text.slice(0, Math.max(0, at)).trim(), text.slice(at + 1).trim()];
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name) || value === '')
+    throw new Error(
+      `expected NAME=VALUE pairs such as tenant=acme,env=prod, with letters, digits and "_" in each name, got ${JSON.stringify(text)}`,
+    );
+  if (labelsTaken.has(name))
+    throw new Error(`${name} can't be a label, because log lines and metrics have it themselves`);
+  if (
+    value.length > labelLengthMax ||
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(value) ||
+    !value.isWellFormed()
+  )
+    throw new Error(`${name}: expected a value of 1 to ${labelLengthMax} characters that can be printed`);
+  return [name, value];
+}
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** One of pino's levels. */

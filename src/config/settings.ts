@@ -6,6 +6,7 @@ import {
   parseDecimal,
   parseInteger,
   parseKeepHistory,
+  parseLabels,
   parseLogLevel,
   parseName,
   parseSchedule,
@@ -228,6 +229,14 @@ export const settings = {
     default: 'UTC',
     help: "the time zone of watch's cron expression",
     parse: parseTimezone,
+  }),
+  labels: setting({
+    variable: 'DOCMIRROR_LABELS',
+    flag: '--labels',
+    valueName: 'LABELS',
+    default: '',
+    help: 'such as tenant=acme,env=prod: they are part of every log line, metric and JSON object, and of the record of each run',
+    parse: parseLabels,
   }),
   logLevel: setting({
     variable: 'DOCMIRROR_LOG_LEVEL',

@@ -46,6 +46,19 @@ export interface WatchMetrics extends Metrics {
   nextTick(at: Date): void;
 }
 
+/** Of what the metrics are. */
+interface MetricsOf {
+  readonly version: string;
+  /** Each metric has them. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function registryWith(labels: MetricsOf['labels']): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels(labels);
+  return registry;
+}
+
 const completenesses = ['proven', 'incremental', 'unproven'];
 
 /**
@@ -54,13 +67,13 @@ const completenesses = ['proven', 'incremental', 'unproven'];
  *
  * @param read is asked at each scrape; null where there is no mirror yet, and it throws where it can't be read.
  */
-export function mirrorMetrics(version: string, read: () => MirrorNumbers | null): Metrics {
-  return metricsOf(new Registry(), version, read);
+export function mirrorMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): Metrics {
+  return metricsOf(registryWith(labels), version, read);
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */
-export function watchMetrics(version: string, read: () => MirrorNumbers | null): WatchMetrics {
-  const registry = new Registry();
+export function watchMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): WatchMetrics {
+  const registry = registryWith(labels);
   const registers = [registry];
   const skipped = new Counter({
     name: 'docmirror_watch_ticks_skipped_total',

@@ -199,6 +199,8 @@ export interface RunStart {
   readonly docmirrorVersion: string;
   /** Who runs it, for the receipt; empty where nobody is named. */
   readonly actor: string;
+  /** What an operator knows the mirror by; nothing if it is left out. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Where a run's receipt stands in the log of receipts, and what the log came to with it; hashes in hexadecimal digits. */

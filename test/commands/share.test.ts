@@ -198,7 +198,7 @@ describe.concurrent('a share that follows runs', () => {
     expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
     const error = { code: 'share_failed', message: expect.stringContaining(said) };
     expect(summary.share).toEqual({ path, error });
-    expect(JSON.parse(stderr)).toMatchObject({ level: 50, path, error });
+    expect(JSON.parse(stderr)).toMatchObject({ level: 'error', path, error });
     const text = await scene.run('sync');
     expect(text.code).toBe(3);
     expect(text.stdout).toContain(`The share ${path} could not be made: ${said}`);

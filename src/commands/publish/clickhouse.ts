@@ -4,13 +4,13 @@ import { type PublishConfig, resolvePublish } from '../../config/publish-setting
 import { resolveConfig } from '../../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
 import { UsageError } from '../../errors.ts';
-import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
 import { counted } from '../../render/numbers.ts';
 import type { Secrets } from '../../service/secrets.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
 import type { CommandContext } from '../context.ts';
+import { jsonOutput } from '../json-output.ts';
 import { OneBar } from '../one-bar.ts';
 
 /** The flags of `publish clickhouse` that are no settings. */
@@ -55,7 +55,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     const durationMs = Math.round(performance.now() - startedAtMs);
     stdout.write(
       flags.json
-        ? printableJson(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`)
+        ? jsonOutput(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`, config.labels)
         : described(publication, where.url, durationMs),
     );
   } finally {

@@ -50,7 +50,7 @@ export const spreadsheetFlag: FlagEntry = {
 };
 
 /** The settings that every command has. */
-export const mirrorFlags: readonly SettingName[] = ['database', 'logLevel'];
+export const mirrorFlags: readonly SettingName[] = ['database', 'labels', 'logLevel'];
 
 /** The settings of commands that read the service. */
 export const serviceFlags: readonly SettingName[] = [

@@ -46,7 +46,7 @@ export class RunRecords {
   begin(_transaction: OpenTransaction, start: RunStart): number {
     return this.#orm
       .insert(syncRuns)
-      .values({ status: 'running', ...start })
+      .values({ status: 'running', ...rowOf(start) })
       .returning({ id: syncRuns.id })
       .get().id;
   }
@@ -86,7 +86,7 @@ export class RunRecords {
   beginUnrecorded(_transaction: OpenTransaction, runId: number, start: RunStart): void {
     this.#orm
       .insert(syncRuns)
-      .values({ id: runId, status: 'running', ...start })
+      .values({ id: runId, status: 'running', ...rowOf(start) })
       .run();
   }
 
@@ -194,4 +194,8 @@ export class RunRecords {
       .where(eq(syncRuns.id, runId))
       .get()?.startedAt;
   }
+}
+
+function rowOf({ labels = {}, ...start }: RunStart) {
+  return { ...start, labels: Object.keys(labels).length === 0 ? null : JSON.stringify(labels) };
 }
