@@ -1,6 +1,6 @@
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import { printable } from '../printable.ts';
-import type { ListStatus } from '../store/read/run-reader.ts';
+import type { ListStatus, RunRow } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { resourceOf } from './run-list.ts';
@@ -22,6 +22,8 @@ interface MaxAge {
 interface StatusOptions {
   readonly watch?: NextRun | null;
   readonly maxAge?: MaxAge | null;
+  /** The newest run; null if none is recorded. */
+  readonly run?: RunRow | null;
   /** The terminal's. */
   readonly width?: number;
 }
@@ -30,11 +32,12 @@ interface StatusOptions {
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
-  { watch = null, maxAge = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
+  { watch = null, maxAge = null, run = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
 ): string {
   const notes = [
     ...lists.flatMap(list => skewNote(list, nowMs)),
     ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
+    ...(run?.status === 'died' ? [diedText(run)] : []),
     ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
   ];
   return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
@@ -55,6 +58,10 @@ function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): str
   return [
     `${resource}: its last completed run ended ${duration(aheadMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`,
   ];
+}
+
+function diedText({ id, startedAt }: RunRow): string {
+  return `Run ${id}, begun at ${instant(startedAt)}, died: its process is gone. The next run records it as interrupted.`;
 }
 
 /** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
@@ -107,9 +114,23 @@ function ago(at: string | null, nowMs: number): string {
 export function statusJson(
   lists: readonly ListStatus[],
   nowMs: number,
-  watch: NextRun | null = null,
+  { watch, run, standing }: StatusFacts,
 ): string {
-  const resources = lists.map(list => ({
+  const resources = lists.map(list => listStatusJson(list, nowMs));
+  return `${JSON.stringify({ ...standing, run, resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+}
+
+/** What JSON says besides of the lists. */
+interface StatusFacts {
+  readonly watch: NextRun | null;
+  readonly run: object | null;
+  /** The worst that can be said of the mirror, and why. */
+  readonly standing: { readonly state: string; readonly why: string };
+}
+
+/** How a list is, as JSON tells it. */
+export function listStatusJson(list: ListStatus, nowMs: number) {
+  return {
     resource: list.resource,
     recordCount: list.recordCount,
     verdict: verdictOf(list),
@@ -118,6 +139,5 @@ export function statusJson(
     ageMs: ageMs(list.lastCompletedAt, nowMs),
     endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
-  }));
-  return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+  };
 }

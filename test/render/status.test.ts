@@ -9,6 +9,7 @@ const list: ListStatus = {
   lastCompletedAt: '2026-11-20T10:00:00.000Z',
   lastFullAt: '2026-11-20T10:00:00.000Z',
   lastRun: null,
+  lastEnded: null,
 };
 const never: ListStatus = { ...list, resource: 'webhooks', lastCompletedAt: null, lastFullAt: null };
 

@@ -38,7 +38,7 @@ describe('the metrics of a mirror', () => {
     lists.collections.push({ id: 999, name: 'one more' });
     await scene.sync();
     scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
-    await scene.sync('--give-up-after', '300ms');
+    await scene.sync('--give-up-after', '1500ms');
     reader = new ReportReader(scene.database);
   });
 
