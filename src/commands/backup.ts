@@ -51,6 +51,7 @@ export async function backup(command: Command, context: CommandContext): Promise
   const nextName = () => nameInFolder(destination, new Date());
   const wanted = keep === null ? destination : nextName();
   if (config.signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), config.signingKeyFile);
+  context.teller?.begun();
   const made = await withBar('copying', context, options =>
     backUp(config.database, wanted, { ...options, ...(keep !== null && { nextName }) }),
   );
@@ -62,6 +63,8 @@ export async function backup(command: Command, context: CommandContext): Promise
     writeCheckpoint('DEST', checkpointBeside(path), await signedCheckpointOf(path, config.signingKeyFile));
   } else removeCheckpoint(checkpointBeside(path));
   const removed = keep === null ? [] : rotate(destination, path, keep);
+  context.teller?.backup({ runId: made.newestRunId, bytes: made.bytes });
+  context.teller?.summary(describe(made, removed));
   context.stdout.write(describe(made, removed));
 }
 

@@ -30,6 +30,8 @@ interface RunRequest extends Opening {
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly observer: ProgressObserver;
+  /** Told when the mirror is locked. */
+  readonly onLocked?: () => void;
   /** Told when the run is recorded. */
   readonly onBegun?: () => void;
 }
@@ -67,6 +69,7 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   using bounded = withDeadline(request.signal, config.deadlineMs);
   const { signal } = bounded;
   const mirror = await openMirror(request, signal);
+  request.onLocked?.();
   const source = new LazySource(service.baseUrl, config.concurrency, () =>
     openService(service, config, { ...request, signal }),
   );

@@ -51,7 +51,9 @@ export async function sync(command: Command, context: CommandContext): Promise<v
     secrets: context.secrets,
     observer,
     signal: context.signal,
+    onLocked: () => context.teller?.begun(),
   });
+  context.teller?.summary(summaryText(summary));
   const text = () =>
     `${planned.text(context)}${summaryText(summary, summaryWidth(context.stdout), placeFlags(command.opts()))}`;
   context.stdout.write(flags.json ? jsonOutput(summaryJson(summary), config.labels) : text());

@@ -37,10 +37,12 @@ export async function verify(command: Command, context: CommandContext): Promise
   const { checkpoint: checkpoints, publicKey } = flags;
   const { signingKeyFile } = config;
   const database = fileBehind(config.database);
+  context.teller?.begun();
   const verification =
     checkpoints === undefined
       ? await verifyMirror(database, { limit, signal })
       : await verifyWithCheckpoints(database, { limit, signal, checkpoints, publicKey, signingKeyFile });
+  context.teller?.summary(verificationText(verification));
   if (!flags.json) stdout.write(verificationText(verification, terminalWidth(stdout)));
   let live: (LiveResult & { exitCode: number }) | null = null;
   // A file that is damaged can't be held against anything.

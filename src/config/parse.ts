@@ -17,6 +17,20 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
+/** The address of a check, which may have a query; `%c` in it stays as it is. The message never shows it, because it is secret. */
+export function parsePingUrl(text: string): string {
+  const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.hash !== ''
+  )
+    throw new Error('not an address; expected something like https://hc-ping.com/UUID');
+  return text;
+}
+
 /** True for a host that is this machine itself; of other names, such as `a.localhost`, whoever resolves them decides. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');

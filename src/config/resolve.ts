@@ -124,6 +124,19 @@ export function resolveAll(flags: Flags, environment: Environment): SettingValue
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
 }
 
+/** One setting, if it is set and can be used; null otherwise. */
+export function resolveOne<Name extends SettingName>(
+  name: Name,
+  flags: Flags,
+  environment: Environment,
+): SettingValues[Name] | null {
+  try {
+    return resolve(name, flags, environment);
+  } catch {
+    return null;
+  }
+}
+
 function resolve<Name extends SettingName>(
   name: Name,
   flags: Flags,

@@ -20,6 +20,7 @@ const states = [
   'ok',
 ] as const;
 
+/** One of them. */
 export type MirrorState = (typeof states)[number];
 
 /** What `status --strict` takes for a fault. */

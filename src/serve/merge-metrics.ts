@@ -9,7 +9,10 @@ export function mergeMetrics(texts: readonly string[]): string {
         current = families.get(name) ?? { head: [], samples: [] };
         families.set(name, current);
         if (!current.head.some(known => known.startsWith(`# ${kind} `))) current.head.push(line);
-      } else if (line.trim() !== '') current?.samples.push(line);
+      } else if (line.trim() !== '') {
+        const [own = ''] = /^[\w:]+/.exec(line) ?? [];
+        (families.get(own) ?? current)?.samples.push(line);
+      }
     }
   }
   const written = [...families.values()].map(({ head, samples }) => [...head, ...samples].join('\n'));

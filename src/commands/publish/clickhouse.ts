@@ -42,6 +42,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   });
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
   const startedAtMs = performance.now();
+  context.teller?.begun();
   try {
     const publication = await publish(() => PublishRows.open(config.database), target, {
       tenant,
@@ -53,6 +54,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     });
     bar.stop();
     const durationMs = Math.round(performance.now() - startedAtMs);
+    context.teller?.summary(described(publication, where.url, durationMs));
     stdout.write(
       flags.json
         ? jsonOutput(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`, config.labels)

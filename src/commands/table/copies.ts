@@ -1,6 +1,14 @@
 import { keptResources, lists } from '../../contract/lists.ts';
 import type { CommandEntry } from './entry.ts';
-import { fileFlag, mirrorFlags, once, resourceFlag, serviceFlags, spreadsheetFlag } from './shared-flags.ts';
+import {
+  fileFlag,
+  mirrorFlags,
+  once,
+  resourceFlag,
+  serviceFlags,
+  spreadsheetFlag,
+  toldFlags,
+} from './shared-flags.ts';
 
 /** The fields that a share can leave out: by their names, and by those of their lists, too. */
 const fields = lists.flatMap(list =>
@@ -30,7 +38,7 @@ export const copyCommands = [
       once(fileFlag('--public-key', 'the key that must have signed each checkpoint')),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
-    settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],
+    settings: [...serviceFlags, 'signingKeyFile', ...toldFlags, ...mirrorFlags],
     examples: [
       { line: 'docmirror verify', meaning: 'is the file what docmirror wrote?' },
       { line: 'docmirror verify --live', meaning: 'is it also what the service lists now?' },
@@ -88,7 +96,7 @@ export const copyCommands = [
       once(fileFlag('--check', 'make no backup, but verify an old one')),
       once(fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror')),
     ],
-    settings: ['signingKeyFile', 'waitMs', ...mirrorFlags],
+    settings: ['signingKeyFile', 'waitMs', ...toldFlags, ...mirrorFlags],
     examples: [
       { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
       { line: 'docmirror backup backups --keep 14', meaning: 'a file named by the time, the newest 14' },
@@ -226,6 +234,7 @@ export const copyCommands = [
       'allowHttp',
       'timeoutMs',
       'giveUpAfterMs',
+      'pingUrl',
       ...mirrorFlags,
     ],
     examples: [

@@ -67,6 +67,9 @@ export const serviceFlags: readonly SettingName[] = [
   'maxPages',
 ];
 
+/** The settings of commands whose end others are told of. */
+export const toldFlags: readonly SettingName[] = ['pingUrl', 'metricsFile'];
+
 /** The settings of commands that bring the mirror up to date. */
 export const runFlags: readonly SettingName[] = [
   ...serviceFlags,
@@ -79,4 +82,5 @@ export const runFlags: readonly SettingName[] = [
   'trigger',
   'share',
   'shareSql',
+  ...toldFlags,
 ];
