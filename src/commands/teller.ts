@@ -10,6 +10,9 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { type BackupFigures, writeMetricsFiles } from './metrics-file.ts';
 
+/** How long the ping of the start may go on once the command has ended, in milliseconds. */
+const startMsAfterEnd = 1_000;
+
 /** The longest body of a ping, in bytes. */
 const bodyBytesMax = 10_000;
 
@@ -19,6 +22,7 @@ export class Teller {
   readonly #settings: TellingSettings;
   readonly #context: CommandContext;
   #start: Promise<void> | undefined;
+  #starting = new AbortController();
   #summary = '';
   #backup: BackupFigures | null = null;
 
@@ -31,7 +35,7 @@ export class Teller {
 
   /** The work has begun, and its lock is held if it has one. */
   begun(): void {
-    this.#start ??= this.#ping('/start', '');
+    this.#start ??= this.#ping('/start', '', this.#starting.signal);
   }
 
   /** What a person would read of the result. */
@@ -46,8 +50,7 @@ export class Teller {
 
   /** The command, or its run, has ended. */
   async ended(exitCode: number): Promise<void> {
-    await this.#start;
-    this.#start = undefined;
+    await this.#endStart();
     await this.#writeMetrics(exitCode);
     if (exitCode === exitCodes.done) await this.#ping('', this.#summary);
     else if (exitCode !== exitCodes.busy) await this.#ping('/fail', this.#summary);
@@ -65,7 +68,20 @@ export class Teller {
     await this.ended(isForeseen ? explained.exitCode : exitCodes.failed);
   }
 
-  async #ping(ending: string, summary: string): Promise<void> {
+  /** Who did not hear of the start by now hears of the end. */
+  async #endStart(): Promise<void> {
+    if (this.#start === undefined) return;
+    const timer = setTimeout(() => this.#starting.abort(), startMsAfterEnd);
+    await this.#start.finally(() => clearTimeout(timer));
+    this.#start = undefined;
+    this.#starting = new AbortController();
+  }
+
+  async #ping(
+    ending: string,
+    summary: string,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<void> {
     const { pingUrl, labels } = this.#settings;
     if (pingUrl === null) return;
     const url = new URL(pingUrl.replaceAll('%c', encodeURIComponent(this.#name.split(' ')[0] ?? '')));
@@ -73,7 +89,7 @@ export class Teller {
     const { secrets } = this.#context;
     const body = secrets.redact(bodyOf(summary, labels, await this.#checkpoint()));
     const proxy = proxyFor(url, this.#context.environment);
-    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
+    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` }, signal);
     if (why !== null) await this.#warn({ to: url.origin, why }, 'the ping could not be sent');
   }
 

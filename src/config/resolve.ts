@@ -64,11 +64,16 @@ export function resolveService(
   const carried = 'the token for DOCMIRROR_BASE_URL';
   const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
-    baseUrl: `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`,
+    baseUrl: addressOf(baseUrl),
     token: tokenSetting(flags, environment, inEnvFile),
     proxy,
     extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
   });
+}
+
+/** A base address as mirrors know it: without a slash at its end. */
+export function addressOf(baseUrl: URL): string {
+  return `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`;
 }
 
 /** A flag goes before every variable; of several alike, the one that gives the freshest token counts. */

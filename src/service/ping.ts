@@ -18,22 +18,23 @@ export interface Ping {
 }
 
 /**
- * Sends a ping, at most twice and within 10 s in all, whatever a run was told meanwhile.
+ * Sends a ping, at most twice and within 10 s in all.
  *
- * @returns null if it was accepted, otherwise why not, in words without its address, which is secret.
+ * @param signal ends it early: it was given up, and nobody asks why.
+ * @returns null if it was accepted or given up, otherwise why not, in words without its address, which is secret.
  */
-export async function sendPing(ping: Ping): Promise<string | null> {
+export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string | null> {
   let why: string | null = null;
   for (let tryNumber = 1; tryNumber <= triesMax; tryNumber++) {
-    why = await tryOnce(ping);
-    if (why === null) return null;
+    why = await tryOnce(ping, signal);
+    if (why === null || signal.aborted) return null;
   }
   return why;
 }
 
-async function tryOnce({ url, body, userAgent, proxy }: Ping): Promise<string | null> {
+async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal): Promise<string | null> {
   const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, connections: 1, proxy });
-  const signal = AbortSignal.timeout(tryMsMax);
+  const signal = AbortSignal.any([given, AbortSignal.timeout(tryMsMax)]);
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
