@@ -113,7 +113,7 @@ async function syncOnce(
     baseUrl: url,
     token: 'bench',
     timeoutMs: 10_000,
-    retries: 2,
+    giveUpAfterMs: 5_000,
     concurrency: Number(values.concurrency),
     userAgent: 'bench',
   });

@@ -21,7 +21,7 @@ export const exitStatus: readonly (readonly [string, string])[] = [
   ['4', 'A difference or an unhealthy state was found.'],
   ['11', 'Another run holds the mirror.'],
   ['12', 'The service refused the token.'],
-  ['130, 143', 'Ended by SIGINT, by SIGTERM.'],
+  ['129, 130, 143', 'Ended by SIGHUP, by SIGINT, by SIGTERM.'],
 ];
 
 /** The manual page in the macros of man(7), made from the table of commands and that of settings. */

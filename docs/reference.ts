@@ -26,6 +26,7 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   difference: 'a difference or an unhealthy state was found',
   busy: 'another run holds this mirror',
   unauthorized: 'the service refused the token (401 or 403 on every list)',
+  sighup: 'ended by SIGHUP; what was applied stands',
   sigint: 'ended by SIGINT; what was applied stands',
   sigterm: 'ended by SIGTERM; what was applied stands',
 };

@@ -119,7 +119,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '`running`, `completed`, `partial`, `failed`, `cancelled`, or `interrupted` where its process died',
         'completed',
       ],
-      trigger: ['`manual`, or `schedule` for the runs of `watch`', 'schedule'],
+      trigger: ['`manual`, `schedule` for the runs of `watch`, or what `DOCMIRROR_TRIGGER` said', 'schedule'],
       started_at: ['when it began, in UTC', '2026-11-20T23:15:04.120Z'],
       completed_at: [
         'when it ended; null while it goes on, and where its process died',
@@ -130,6 +130,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       docmirror_version: ['the docmirror that made it', '0.3.0'],
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
+      labels: ['JSON: what `DOCMIRROR_LABELS` said; null if nothing', '`{"tenant":"acme"}`'],
     },
   },
   sync_run_resources: {

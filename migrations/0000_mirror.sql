@@ -163,7 +163,8 @@ CREATE TABLE `sync_runs` (
 	`error_message` text,
 	`docmirror_version` text NOT NULL,
 	`base_url` text NOT NULL,
-	`_actor` text
+	`_actor` text,
+	`labels` text
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `unknown_fields` (

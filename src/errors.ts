@@ -29,6 +29,8 @@ export type ErrorCode =
   | 'share_failed'
   | 'output_failed'
   | 'cancelled'
+  | 'deadline'
+  | 'token_unavailable'
   | 'internal';
 
 /** What the process ends with. Scripts rely on these numbers; what ends by a signal has 128 and its number instead. */
@@ -40,6 +42,7 @@ export const exitCodes = {
   difference: 4,
   busy: 11,
   unauthorized: 12,
+  sighup: 129,
   sigint: 130,
   sigterm: 143,
 } as const;
@@ -79,6 +82,13 @@ const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
 export class UsageError extends DocmirrorError {
   constructor(message: string, options?: ErrorOptions) {
     super('settings', message, options);
+  }
+}
+
+/** The token can't be had where the settings say that it comes from: its file is gone, its command fails. */
+export class TokenUnavailableError extends DocmirrorError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('token_unavailable', message, options);
   }
 }
 
@@ -151,17 +161,28 @@ export class ServiceError extends DocmirrorError {
   }
 }
 
-/** The run was told to stop by a signal. */
+/** A signal that ends docmirror. */
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** The run was told to stop: by a signal, or because it took longer than `DOCMIRROR_DEADLINE` allows. */
 export class CancelledError extends DocmirrorError {
-  readonly signal: 'SIGINT' | 'SIGTERM';
+  readonly by: StopSignal | 'deadline';
 
   /** @param more what there is to say besides. */
-  constructor(signal: 'SIGINT' | 'SIGTERM', more = '') {
-    super('cancelled', `Stopped by ${signal}. ${more}`.trimEnd());
-    this.signal = signal;
+  constructor(by: StopSignal | 'deadline', more = '') {
+    const isLate = by === 'deadline';
+    const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;
+    super(isLate ? 'deadline' : 'cancelled', `${what} ${more}`.trimEnd());
+    this.by = by;
   }
 
   override get exitCode(): number {
-    return this.signal === 'SIGINT' ? exitCodes.sigint : exitCodes.sigterm;
+    return this.by === 'deadline' ? exitCodes.failed : exitCodesOfSignals[this.by];
   }
 }
+
+const exitCodesOfSignals: Readonly<Record<StopSignal, number>> = {
+  SIGINT: exitCodes.sigint,
+  SIGTERM: exitCodes.sigterm,
+  SIGHUP: exitCodes.sighup,
+};

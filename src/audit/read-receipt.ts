@@ -127,7 +127,7 @@ const isRunReceipt = objectOf<RunReceipt>({
   mirrorId: isMirrorId,
   runId: isRunId,
   status: isStatus,
-  trigger: oneOf('manual', 'schedule'),
+  trigger: isText,
   startedAt: isInstant,
   completedAt: orNull(isInstant),
   actor: isText,

@@ -43,7 +43,7 @@ export interface RunReceipt {
   readonly mirrorId: string;
   readonly runId: number;
   readonly status: EndStatus;
-  readonly trigger: 'manual' | 'schedule';
+  readonly trigger: string;
   readonly startedAt: string;
   /** Null if the run died, because nobody knows when. */
   readonly completedAt: string | null;

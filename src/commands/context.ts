@@ -1,6 +1,21 @@
 import type { Command } from 'commander';
 import type { Environment } from '../config/resolve.ts';
 import type { Secrets } from '../service/secrets.ts';
+import type { BackupFigures } from './metrics-file.ts';
+
+/** Told how a command goes on, for those who are not there. */
+export interface Telling {
+  /** The work has begun, and its lock is held if it has one. */
+  begun(): void;
+  /** What a person would read of the result. */
+  summary(text: string): void;
+  /** A backup was made. */
+  backup(figures: BackupFigures): void;
+  /** The command, or a run of it, has ended. */
+  ended(exitCode: number): Promise<void>;
+  /** It ended with an error. */
+  failed(error: unknown): Promise<void>;
+}
 
 /** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
 export interface CommandContext {
@@ -14,8 +29,10 @@ export interface CommandContext {
   readonly stdout: NodeJS.WriteStream;
   /** Where logs and progress go. */
   readonly stderr: NodeJS.WriteStream;
-  /** Aborted with a `CancelledError` on SIGINT and SIGTERM. */
+  /** Aborted with a `CancelledError` on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
+  /** Told how the command goes on; left out if nobody is to be told. */
+  readonly teller?: Telling;
   /** Sets what the process exits with when the command is done. */
   setExitCode(code: number): void;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import type { Labels } from '../config/parse.ts';
 import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { printableJson } from '../printable.ts';
+import { exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
 import { readSigningKey } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
@@ -9,6 +9,7 @@ import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
 import { checkShare, shareCheck } from './doctor/share-check.ts';
 import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
+import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
 import { terminalWidth } from './terminal-width.ts';
@@ -26,7 +27,9 @@ export async function doctor(command: Command, context: CommandContext): Promise
   const exitCode = exitCodeOf(verdicts);
   const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
   context.stdout.write(
-    json ? printableJson(diagnosisJson({ findings, exitCode })) : diagnosisText({ findings, exitCode }),
+    json
+      ? jsonOutput(diagnosisJson({ findings, exitCode }), labelsOf(command, context))
+      : diagnosisText({ findings, exitCode }),
   );
   context.setExitCode(exitCode);
 }
@@ -38,6 +41,15 @@ function exitCodeOf(verdicts: readonly Verdict[]): number {
   const isLater = ({ check }: Verdict) => networkChecks.includes(check);
   const ordered = [...verdicts.filter(each => !isLater(each)), ...verdicts.filter(isLater)];
   return ordered.find(({ status }) => status === 'failed')?.exitCode ?? 0;
+}
+
+/** None if the settings can't be read, which the first check says. */
+function labelsOf(command: Command, { environment }: CommandContext): Labels {
+  try {
+    return resolveConfig(command.opts(), environment).labels;
+  } catch {
+    return {};
+  }
 }
 
 async function* examine(command: Command, context: CommandContext): AsyncGenerator<Verdict> {
@@ -94,8 +106,11 @@ async function* checkService(
   config: Config,
   context: CommandContext,
 ): AsyncGenerator<Verdict> {
-  const token = await attempt(() => readToken(service.token, context.signal));
-  if (token instanceof UsageError) {
+  const token = await readToken(service.token, context.signal).catch((error: unknown) => {
+    if (error instanceof TokenUnavailableError) return error;
+    throw error;
+  });
+  if (token instanceof TokenUnavailableError) {
     yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode);
     yield* networkChecks.map(check => skipped(check, 'there is no token'));
     return;
@@ -103,7 +118,7 @@ async function* checkService(
   context.secrets.add(token);
   const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
   yield ok('token', `there is one, from ${service.token.from}${file}`);
-  const logger = await createLogger('silent', false, context.secrets);
+  const logger = await createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
   yield* checkNetwork({ ...service, token: { text: token, from: service.token.from } }, config, {
     ...context,
     logger,

@@ -2,24 +2,31 @@ import type { Command } from 'commander';
 import type { EraseReceipt } from '../audit/receipt.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
-import { printable, printableJson } from '../printable.ts';
+import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import { wrap } from '../render/wrap.ts';
 import { type Erased, erase as eraseRecord } from '../store/write/erase.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { terminalWidth } from './terminal-width.ts';
+import { whenFree } from './when-free.ts';
 
 /** `docmirror erase`; its flags are in the table of commands. */
-export function erase(command: Command, { environment, stdout }: CommandContext): void {
+export async function erase(
+  command: Command,
+  { environment, stdout, signal }: CommandContext,
+): Promise<void> {
   const [resource = '', id = ''] = command.args;
-  const { database, actor } = resolveConfig(command.opts(), environment);
+  const { database, actor, waitMs, labels } = resolveConfig(command.opts(), environment);
   if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
     throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
   const order = { resource: resource as EraseReceipt['resource'], recordId: Number(id), actor };
-  const erased = eraseRecord(database, { ...order, at: new Date().toISOString() });
+  const erased = await whenFree(waitMs, signal, () =>
+    eraseRecord(database, { ...order, at: new Date().toISOString() }),
+  );
   const { json } = command.opts<{ json?: boolean }>();
   const { recordId } = order;
-  if (json) stdout.write(printableJson(`${JSON.stringify({ resource, recordId, ...erased })}\n`));
+  if (json) stdout.write(jsonOutput(`${JSON.stringify({ resource, recordId, ...erased })}\n`, labels));
   else stdout.write(wrapped(`${resource} ${recordId}`, erased, terminalWidth(stdout)));
 }
 

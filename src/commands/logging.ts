@@ -1,10 +1,15 @@
-import { type Logger, pino } from 'pino';
+import { type Logger as PinoLogger, pino } from 'pino';
+import type { Labels } from '../config/parse.ts';
 import { DocmirrorError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
-export type { Logger };
+/** A logger whose lines tell of which run they are. */
+export type Logger = PinoLogger & {
+  /** `runId` is null while there is no run. */
+  readonly current: { runId: number | null };
+};
 
 /** Fields that must never be shown, wherever they stand in what is logged. */
 const secretFields = ['token', 'authorization', 'endpoint'];
@@ -16,7 +21,12 @@ const unwrittenMax = 1024 * 1024;
  * Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. No line shows a secret, and what a
  * person sees can't steer the terminal.
  */
-export async function createLogger(level: string, isTerminal: boolean, secrets: Secrets): Promise<Logger> {
+export async function createLogger(
+  { logLevel: level, labels }: { readonly logLevel: string; readonly labels: Labels },
+  isTerminal: boolean,
+  secrets: Secrets,
+): Promise<Logger> {
+  const current: Logger['current'] = { runId: null };
   const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
   const streamWrite = (line: string) => {
     const redacted = secrets.redact(line);
@@ -25,7 +35,9 @@ export async function createLogger(level: string, isTerminal: boolean, secrets: 
   const options = {
     level,
     redact,
-    base: null,
+    base: labels,
+    formatters: { level: (label: string) => ({ level: label }) },
+    mixin: () => (current.runId === null ? {} : { runId: current.runId }),
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
@@ -33,10 +45,11 @@ export async function createLogger(level: string, isTerminal: boolean, secrets: 
     const destination = pino.destination({ dest: standardError, sync: true, maxLength: unwrittenMax });
     // A run goes on where its log can't be written, as on a disk that is full; the lines follow when there is room.
     destination.on('error', () => undefined);
-    return pino(options, destination);
+    return Object.assign(pino(options, destination), { current });
   }
   const { default: pretty } = await import('pino-pretty');
-  return pino(options, pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' }));
+  const lines = pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' });
+  return Object.assign(pino(options, lines), { current });
 }
 
 /** What a log line says of an error: of one in words its code and these, of a fault of docmirror itself where it came from, too. */

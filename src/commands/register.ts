@@ -8,6 +8,7 @@ import { helpAfterFlags, settingHelp } from './table/help.ts';
 import { aloneFlags, envFileFlag } from './table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from './table/table.ts';
 import { terminalWidth } from './terminal-width.ts';
+import { told } from './told.ts';
 
 /**
  * Adds all commands of the table to the program; what one does is loaded when it is run.
@@ -61,7 +62,7 @@ function complete(command: Command, entry: NamedCommand, context: CommandContext
   command
     .addOption(optionOf(envFileFlag))
     .addHelpText('after', () => helpAfterFlags(entry, terminalWidth(context.stdout)))
-    .action(async () => (await bodies[entry.name]())(command, context));
+    .action(async () => told(entry.name, await bodies[entry.name]())(command, context));
 }
 
 function argumentOf({ name, help, isRequired, isRepeatable, choices }: ArgumentEntry): Argument {

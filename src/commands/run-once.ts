@@ -11,10 +11,13 @@ import { SqliteMirror } from '../store/write/mirror.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
+import { withDeadline } from './deadline.ts';
+import { LazySource } from './lazy-source.ts';
 import type { Logger } from './logging.ts';
 import type { ProgressObserver } from './progress-observer.ts';
 import { shareAfterRun } from './share-after-run.ts';
 import { readToken } from './token.ts';
+import { whenFree } from './when-free.ts';
 
 /** What one run is to do, for `sync` and for each tick of `watch`. */
 interface RunRequest extends Opening {
@@ -29,6 +32,10 @@ interface RunRequest extends Opening {
   readonly observer: ProgressObserver;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
+  /** Told when the mirror is locked. */
+  readonly onLocked?: () => void;
+  /** Told when the run is recorded. */
+  readonly onBegun?: () => void;
 }
 
 interface RunFlags {
@@ -58,14 +65,16 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
 }
 
 async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
-  const { config, service, observer, signal, flags = {} } = request;
+  const { config, service, observer, flags = {} } = request;
   if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
-  const source = await openService(service, config, request);
-  const { fullEveryMs } = config;
-  const mirror =
-    request.onPlannedChange === undefined
-      ? SqliteMirror.open(config.database, { signal, fullEveryMs, mayRebuild: flags.rebuild ?? false })
-      : SqliteMirror.openDry(config.database, request.onPlannedChange, { signal, fullEveryMs });
+  await readExtraCa(service);
+  using bounded = withDeadline(request.signal, config.deadlineMs);
+  const { signal } = bounded;
+  const mirror = await openMirror(request, signal);
+  request.onLocked?.();
+  const source = new LazySource(service.baseUrl, config.concurrency, () =>
+    openService(service, config, { ...request, signal }),
+  );
   try {
     const summary = await runSync(
       {
@@ -73,6 +82,11 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
         trigger: request.trigger,
         docmirrorVersion: version,
         actor: config.actor,
+        labels: config.labels,
+        onBegun: runId => {
+          request.logger.current.runId = runId;
+          request.onBegun?.();
+        },
         pageSize: config.pageSize,
         removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
         pagesMax: config.maxPages,
@@ -81,11 +95,22 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
       },
       { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
     );
-    const share = request.onPlannedChange === undefined ? await shareAfterRun(request) : null;
+    const share = request.onPlannedChange === undefined ? await shareAfterRun({ ...request, signal }) : null;
     return { ...summary, share };
   } finally {
     await source.close().finally(() => closeMirror(mirror, request));
   }
+}
+
+/** Takes the mirror, and waits for it as long as the settings say. */
+function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal: AbortSignal) {
+  const { database, waitMs, fullEveryMs } = config;
+  const mayRebuild = flags.rebuild ?? false;
+  return whenFree(waitMs, signal, () =>
+    onPlannedChange === undefined
+      ? SqliteMirror.open(database, { signal, fullEveryMs, mayRebuild })
+      : SqliteMirror.openDry(database, onPlannedChange, { signal, fullEveryMs }),
+  );
 }
 
 function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
@@ -121,7 +146,7 @@ interface Opening {
 /**
  * The service as a source of pages.
  *
- * @throws UsageError where the token, or the file of certificate authorities, can't be had.
+ * @throws TokenUnavailableError if the token can't be had, UsageError if the file of certificate authorities can't.
  */
 export async function openService(
   service: ServiceConfig,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { isLoopback } from '../config/parse.ts';
-import { checkToken, durationMs, resolveConfig, wholeNumber } from '../config/resolve.ts';
+import { type Config, checkToken, durationMs, resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
@@ -40,10 +40,10 @@ export async function serve(command: Command, context: CommandContext): Promise<
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
   const chosen = await chosenToken(flags);
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
   const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
-  using served = await whatIsServed(config.database, records, maxAgeMs);
+  using served = await whatIsServed(config, records, maxAgeMs);
   const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
   context.stdout.write(`docmirror serves ${server.url}\n`);
   context.stderr.write(welcome(server.url, chosen === null ? token : null));
@@ -56,7 +56,7 @@ type Served = Pick<ServerOptions, 'source' | 'changes' | 'health' | 'metrics' | 
 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
-  database: string,
+  { database, labels }: Pick<Config, 'database' | 'labels'>,
   records: Reopening<MirrorReader>,
   maxAgeMs: number | null,
 ): Promise<Served> {
@@ -69,7 +69,7 @@ async function whatIsServed(
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
     changes: servedChanges(() => records.current()),
     health: { maxAgeMs, ages: () => figures().lists },
-    metrics: mirrorMetrics(version, figures),
+    metrics: mirrorMetrics({ version, labels }, figures),
     pages: await servedPages(database, {
       report: servedReport(database, { revision, figures, maxAgeMs }),
       revision,

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
-import { printable, printableJson } from '../printable.ts';
+import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import { makeShare, type Share } from '../store/share/share.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { readShareSql } from './share-after-run.ts';
 
 interface ShareFlags {
@@ -37,7 +38,7 @@ export async function share(
     sql,
     signal,
   });
-  stdout.write(flags.json ? printableJson(`${JSON.stringify(made)}\n`) : textOf(made));
+  stdout.write(flags.json ? jsonOutput(`${JSON.stringify(made)}\n`, config.labels) : textOf(made));
 }
 
 function textOf({ path, runId, bytes, leftOut }: Share): string {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { resolveConfig } from '../config/resolve.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
-import { printable, printableJson } from '../printable.ts';
+import { printable } from '../printable.ts';
 import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { terminalWidth } from './terminal-width.ts';
 
 /** Most versions of a record that are shown. */
@@ -21,7 +22,9 @@ export function show(command: Command, context: CommandContext): void {
   using reader = new MirrorReader(config.database);
   reader.holdStill();
   const found = find(reader, resource, wanted);
-  stdout.write(flags.json ? printableJson(storiesJson(found)) : textOf(found, terminalWidth(stdout)));
+  stdout.write(
+    flags.json ? jsonOutput(storiesJson(found), config.labels) : textOf(found, terminalWidth(stdout)),
+  );
 }
 
 /**

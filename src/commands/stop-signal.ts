@@ -1,19 +1,19 @@
-import { CancelledError } from '../errors.ts';
+import { CancelledError, type StopSignal } from '../errors.ts';
 
 /** What of a process hears signals, and ends it. */
 interface Stoppable {
-  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  on(signal: StopSignal, listener: () => void): unknown;
   exit(code: number): void;
 }
 
 /** Signals that come so soon after the first one say the same, in milliseconds: `timeout`, or a terminal with npm, sends two. */
 const sameWishMs = 1_000;
 
-/** Aborted with a `CancelledError` by the first SIGINT or SIGTERM; another one, later, ends the process at once. */
+/** Aborted with a `CancelledError` by the first SIGINT, SIGTERM or SIGHUP; another one, later, ends the process at once. */
 export function stopSignal(process: Stoppable): AbortSignal {
   const stopping = new AbortController();
   let firstAtMs = Number.POSITIVE_INFINITY;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const error = new CancelledError(signal);
       if (performance.now() - firstAtMs > sameWishMs) process.exit(error.exitCode);

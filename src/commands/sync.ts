@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { printableJson } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type RejectionReason, summaryJson, summaryText } from '../render/run-summary.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
@@ -39,27 +39,29 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment, context.inEnvFile);
   if (!flags.dryRun) await assertShareFits(config);
-  const logger = await createLogger(config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);
   const summary = await runOnce({
     config,
     service,
     lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
-    trigger: 'manual',
+    trigger: config.trigger ?? 'manual',
     flags,
     ...(flags.dryRun && { onPlannedChange: planned.add }),
     logger,
     secrets: context.secrets,
     observer,
     signal: context.signal,
+    onLocked: () => context.teller?.begun(),
   });
+  const rejections = flags.dryRun ? [] : rejectionsIn(config.database, summary.resources);
+  context.teller?.summary(summaryText(summary, undefined, '', rejections));
   const text = () => {
     const [width, place] = [summaryWidth(context.stdout), placeFlags(command.opts())];
-    const rejections = flags.dryRun ? [] : rejectionsIn(config.database, summary.resources);
     return `${planned.text(context)}${summaryText(summary, width, place, rejections)}`;
   };
-  context.stdout.write(flags.json ? printableJson(summaryJson(summary)) : text());
+  context.stdout.write(flags.json ? jsonOutput(summaryJson(summary), config.labels) : text());
   context.setExitCode(exitCodeAfter(summary, context.signal));
 }
 

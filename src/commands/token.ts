@@ -1,5 +1,6 @@
 import { checkToken, type ServiceConfig } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
+import { TokenUnavailableError, UsageError } from '../errors.ts';
 import { runTokenCommand } from './token-command.ts';
 
 /** The longest token, with what may stand around it, in bytes. */
@@ -8,12 +9,18 @@ const tokenBytesMax = 16 * 1024;
 /**
  * Asks for the service's token where the settings say that it comes from: a file or a command is asked anew each time.
  *
- * @throws UsageError that names the setting; the token is never shown.
+ * @throws TokenUnavailableError that names the setting; the token is never shown.
  */
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
   if ('text' in token) return token.text;
-  if ('file' in token) return readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
-  return runTokenCommand(token, signal);
+  try {
+    if ('file' in token) return await readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
+    return await runTokenCommand(token, signal);
+  } catch (error) {
+    // The settings are right: what they name may be there again at the next run.
+    if (error instanceof UsageError) throw new TokenUnavailableError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /**

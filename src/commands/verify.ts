@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { resolveConfig, resolveService, wholeNumber } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { printableJson } from '../printable.ts';
 import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoints } from './checkpoint-file.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
 import { terminalWidth } from './terminal-width.ts';
 import { verifyLive } from './verify-live.ts';
@@ -37,19 +37,21 @@ export async function verify(command: Command, context: CommandContext): Promise
   const { checkpoint: checkpoints, publicKey } = flags;
   const { signingKeyFile } = config;
   const database = fileBehind(config.database);
+  context.teller?.begun();
   const verification =
     checkpoints === undefined
       ? await verifyMirror(database, { limit, signal })
       : await verifyWithCheckpoints(database, { limit, signal, checkpoints, publicKey, signingKeyFile });
+  context.teller?.summary(verificationText(verification));
   if (!flags.json) stdout.write(verificationText(verification, terminalWidth(stdout)));
   let live: (LiveResult & { exitCode: number }) | null = null;
   // A file that is damaged can't be held against anything.
   const isReadable = verification.lists.length > 0;
   if (service !== null && isReadable) {
-    const logger = await createLogger(config.logLevel, stderr.isTTY, context.secrets);
+    const logger = await createLogger(config, stderr.isTTY, context.secrets);
     live = await verifyLive({ config, service, limit, logger }, context);
     if (!flags.json) stdout.write(`\n${liveText(live)}`);
   }
-  if (flags.json) stdout.write(printableJson(verificationJson(verification, live)));
+  if (flags.json) stdout.write(jsonOutput(verificationJson(verification, live), config.labels));
   setExitCode(verification.differenceCount > 0 ? exitCodes.difference : (live?.exitCode ?? exitCodes.done));
 }

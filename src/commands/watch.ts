@@ -10,13 +10,14 @@ import {
 } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, UsageError } from '../errors.ts';
+import { summaryText } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import type { CommandContext } from './context.ts';
+import type { CommandContext, Telling } from './context.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { LogObserver } from './progress.ts';
-import { assertIsMirrorOf, readExtraCa, runOnce } from './run-once.ts';
+import { assertIsMirrorOf, exitCodeAfter, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
 import { assertShareFits } from './share-after-run.ts';
 import { readToken } from './token.ts';
@@ -47,7 +48,7 @@ const dayMs = 86_400_000;
 export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
   await assertCanBegin(plan, context.signal);
-  const logger = await createLogger(plan.config.logLevel, context.stderr.isTTY, context.secrets);
+  const logger = await createLogger(plan.config, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
   if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
   try {
@@ -97,6 +98,7 @@ interface WatchWorld {
   readonly monitor: Monitor | null;
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
+  readonly teller?: Telling;
 }
 
 async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
@@ -126,30 +128,37 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
 }
 
 /** One run of the watch. Whatever becomes of it is logged and never thrown: the next tick tries again. */
-async function runAndLog(plan: WatchPlan, { logger, secrets, signal }: WatchWorld): Promise<void> {
+async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: WatchWorld): Promise<void> {
   try {
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
-    logger.info('run started');
-    const { runId, status, durationMs, error, receipt, share } = await runOnce({
+    const summary = await runOnce({
       config,
       service,
       lists,
-      trigger: 'schedule',
+      trigger: config.trigger ?? 'schedule',
+      onBegun: () => logger.info('run started'),
+      onLocked: () => teller?.begun(),
       logger,
       secrets,
       observer: new LogObserver(logger),
       signal,
     });
+    const { runId, status, durationMs, error, receipt, share } = summary;
     logger[status === 'completed' ? 'info' : 'warn'](
       { runId, status, durationMs, error, receipt, share },
       `run ${status}`,
     );
+    teller?.summary(summaryText(summary));
+    await teller?.ended(exitCodeAfter(summary, signal));
   } catch (error) {
     if (signal.aborted) return;
+    await teller?.failed(error);
     const isForeseen = error instanceof DocmirrorError;
     const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
     logger.error(loggedError(error), `run failed${words}`);
+  } finally {
+    logger.current.runId = null;
   }
 }
 

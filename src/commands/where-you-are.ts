@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { resolveConfig, resolveService } from '../config/resolve.ts';
-import { UsageError } from '../errors.ts';
+import { TokenUnavailableError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
@@ -35,7 +35,7 @@ async function whatIsMissing({ environment, signal }: CommandContext): Promise<s
     if (!('command' in token)) await readToken(token, signal);
     return null;
   } catch (error) {
-    if (error instanceof UsageError) return error.message;
+    if (error instanceof UsageError || error instanceof TokenUnavailableError) return error.message;
     throw error;
   }
 }

@@ -17,6 +17,20 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
+/** The address of a check, which may have a query; `%c` in it stays as it is. The message never shows it, because it is secret. */
+export function parsePingUrl(text: string): string {
+  const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.hash !== ''
+  )
+    throw new Error('not an address; expected something like https://hc-ping.com/UUID');
+  return text;
+}
+
 /** True for a host that is this machine itself; of other names, such as `a.localhost`, whoever resolves them decides. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
@@ -79,6 +93,31 @@ export function parseTime(text: string): number {
   return ms;
 }
 
+/** A length of time that a timer can count, in milliseconds. */
+export function parseTimer(text: string): number {
+  const ms = parseTime(text);
+  if (ms > timerMsMax) throw new Error(`expected a time of no more than 24d, got ${JSON.stringify(text)}`);
+  return ms;
+}
+
+/** How long a run may take, in milliseconds. Nothing could be done in 0, so it is refused. */
+export function parseDeadline(text: string): number {
+  const ms = parseTimer(text);
+  if (ms === 0) throw new Error('expected a time such as 50m; without it a run may take any time');
+  return ms;
+}
+
+/** A decimal number between two bounds, both included. */
+export function parseDecimal(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value < min || value > max)
+    throw new Error(`expected a number from ${min} to ${max}, such as 2.5, got ${JSON.stringify(text)}`);
+  return value;
+}
+
+/** Node's timers count up to 2^31 milliseconds, some days more than this. */
+const timerMsMax = 24 * 24 * 3_600_000;
+
 /** Some thousand years, in milliseconds: no date can be told that lies farther back or ahead. */
 const timeMsMax = 365_000 * 24 * 3_600_000;
 
@@ -129,6 +168,46 @@ export function parseSchedule(text: string): string {
   );
 }
 
+const labelsMax = 20;
+const labelLengthMax = 200;
+
+/** Names that log lines and metrics have themselves. */
+const labelsTaken = new Set(
+  'time level msg runId resource status trigger completeness version mirror state error err le quantile'.split(
+    ' ',
+  ),
+);
+
+/** What an operator knows a mirror by, such as its tenant. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** Labels such as `tenant=acme,env=prod`; an empty text has none. */
+export function parseLabels(text: string): Labels {
+  const pairs = text.trim() === '' ? [] : text.split(',').map(pairIn);
+  if (pairs.length > labelsMax) throw new Error(`expected no more than ${labelsMax} labels`);
+  const labels = Object.fromEntries(pairs);
+  if (Object.keys(labels).length < pairs.length) throw new Error('a name is given twice');
+  return labels;
+}
+
+function pairIn(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  const [name, value] = [text.slice(0, Math.max(0, at)).trim(), text.slice(at + 1).trim()];
+  if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name) || value === '')
+    throw new Error(
+      `expected NAME=VALUE pairs such as tenant=acme,env=prod, with letters, digits and "_" in each name, got ${JSON.stringify(text)}`,
+    );
+  if (labelsTaken.has(name))
+    throw new Error(`${name} can't be a label, because log lines and metrics have it themselves`);
+  if (
+    value.length > labelLengthMax ||
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(value) ||
+    !value.isWellFormed()
+  )
+    throw new Error(`${name}: expected a value of 1 to ${labelLengthMax} characters that can be printed`);
+  return [name, value];
+}
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** One of pino's levels. */
@@ -138,8 +217,8 @@ export function parseLogLevel(text: string): string {
   return text;
 }
 
-/** A tenant's name, which stands in a shared table and in file names. */
-export function parseTenant(text: string): string {
+/** A name that can be part of a table, a label and a file's name. */
+export function parseName(text: string): string {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(text))
     throw new Error(`expected 1 to 64 letters, digits, ".", "_" or "-", got ${JSON.stringify(text)}`);
   return text;

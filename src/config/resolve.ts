@@ -64,11 +64,16 @@ export function resolveService(
   const carried = 'the token for DOCMIRROR_BASE_URL';
   const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
-    baseUrl: `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`,
+    baseUrl: addressOf(baseUrl),
     token: tokenSetting(flags, environment, inEnvFile),
     proxy,
     extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
   });
+}
+
+/** A base address as mirrors know it: without a slash at its end. */
+export function addressOf(baseUrl: URL): string {
+  return `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`;
 }
 
 /** A flag goes before every variable; of several alike, the one that gives the freshest token counts. */
@@ -122,6 +127,19 @@ export function wholeNumber(flag: string, text: string, min: number, max: number
 export function resolveAll(flags: Flags, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
+}
+
+/** One setting, if it is set and can be used; null otherwise. */
+export function resolveOne<Name extends SettingName>(
+  name: Name,
+  flags: Flags,
+  environment: Environment,
+): SettingValues[Name] | null {
+  try {
+    return resolve(name, flags, environment);
+  } catch {
+    return null;
+  }
 }
 
 function resolve<Name extends SettingName>(

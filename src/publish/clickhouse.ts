@@ -14,8 +14,8 @@ export interface ClickHouseOptions extends Addressee {
   readonly proxy: { readonly url: string; readonly shown: string } | null;
   /** One request, from start to last byte. */
   readonly timeoutMs: number;
-  /** Tries after the first, per request: each of them can be sent twice. */
-  readonly retries: number;
+  /** How long a request is tried again, in milliseconds: each of them can be sent twice. */
+  readonly giveUpAfterMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -118,7 +118,7 @@ export class ClickHouse {
   }
 
   async #persistently<T>(ask: (signal: AbortSignal) => Promise<T>, sentRows = false): Promise<T> {
-    const { signal, retries } = this.#options;
+    const { signal, giveUpAfterMs } = this.#options;
     const attempt = async (): Promise<T> => {
       try {
         return await ask(signal);
@@ -129,7 +129,8 @@ export class ClickHouse {
       }
     };
     return pRetry(attempt, {
-      retries,
+      retries: giveUpAfterMs === 0 ? 0 : Number.POSITIVE_INFINITY,
+      ...(giveUpAfterMs > 0 && { maxRetryTime: giveUpAfterMs }),
       minTimeout: retryAfterMsMin,
       maxTimeout: retryAfterMsMax,
       randomize: true,

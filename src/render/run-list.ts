@@ -33,9 +33,10 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
 
 /** The run history as one JSON array on one line. */
 export function runsJson(runs: readonly RecordedRun[]): string {
-  const shown = runs.map(({ id, errorCode, errorMessage, resources, actor: _actor, ...run }) => ({
+  const shown = runs.map(({ id, errorCode, errorMessage, resources, labels, actor: _actor, ...run }) => ({
     runId: id,
     ...run,
+    labels: labels === null ? {} : JSON.parse(labels),
     error: errorOf(errorCode, errorMessage),
     resources: resources.map(resourceOf),
   }));

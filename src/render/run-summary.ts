@@ -132,8 +132,7 @@ function proofOf(resources: readonly ListOutcome[]): string {
 function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
-  if (error !== null && error.code !== 'cancelled')
-    notes.push(`${resource}: ${error.message} [${error.code}]`);
+  if (error !== null && !isStop(error.code)) notes.push(`${resource}: ${error.message} [${error.code}]`);
   if (completeness === 'unproven') {
     notes.push(`${resource}: unproven: ${reason}.`);
   }
@@ -171,6 +170,11 @@ function reasonsText(reasons: readonly RejectionReason[]): string {
   const named = reasons.slice(0, reasonsMax).map(({ reason, count: times }) => `${reason} (${count(times)})`);
   const more = reasons.length > reasonsMax ? `; ${counted(reasons.length - reasonsMax, 'more reason')}` : '';
   return named.length === 0 ? '' : `: ${named.join('; ')}${more}`;
+}
+
+/** True of a run that was told to stop, which the headline says. */
+function isStop(code: string): boolean {
+  return code === 'cancelled' || code === 'deadline';
 }
 
 function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }: ListOutcome): string {
@@ -219,7 +223,7 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
 }
 
 function adviceOnError(code: string): string[] {
-  if (code === 'cancelled') return [];
+  if (isStop(code)) return [];
   if (code === 'forbidden') {
     return [
       'Have the token allowed to read the list, or leave the list out: --resource names those to sync. What the mirror holds is untouched.',
@@ -227,6 +231,9 @@ function adviceOnError(code: string): string[] {
   }
   if (code === 'unauthorized') {
     return ['Give a valid token, see docmirror sync --help. What the mirror holds is untouched.'];
+  }
+  if (code === 'token_unavailable') {
+    return ['Look at what gives the token. What the mirror holds is untouched:\n    docmirror doctor'];
   }
   if (onTheWay.test(code)) {
     return ['To find out what is in the way (what the mirror holds is untouched):\n    docmirror doctor'];

@@ -1,6 +1,6 @@
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import { printable } from '../printable.ts';
-import type { ListStatus } from '../store/read/run-reader.ts';
+import type { ListStatus, RunRow } from '../store/read/run-reader.ts';
 import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { resourceOf } from './run-list.ts';
@@ -23,6 +23,8 @@ interface MaxAge {
 interface StatusOptions {
   readonly watch?: NextRun | null;
   readonly maxAge?: MaxAge | null;
+  /** The newest run; null if none is recorded. */
+  readonly run?: RunRow | null;
   /** The terminal's. */
   readonly width?: number;
 }
@@ -31,12 +33,13 @@ interface StatusOptions {
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
-  { watch = null, maxAge = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
+  { watch = null, maxAge = null, run = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
 ): string {
   const notes = [
     ...lists.flatMap(list => skewNote(list, nowMs)),
     ...lists.flatMap(fieldsNote),
     ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
+    ...(run?.status === 'died' ? [diedText(run)] : []),
     ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
   ];
   return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
@@ -62,6 +65,10 @@ function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): str
 function fieldsNote({ resource, unknownFields }: ListStatus): string[] {
   if (unknownFields.length === 0) return [];
   return [`${resource}: the service sends fields that have no column: ${fieldsText(unknownFields)}.`];
+}
+
+function diedText({ id, startedAt }: RunRow): string {
+  return `Run ${id}, begun at ${instant(startedAt)}, died: its process is gone. The next run records it as interrupted.`;
 }
 
 /** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
@@ -114,9 +121,23 @@ function ago(at: string | null, nowMs: number): string {
 export function statusJson(
   lists: readonly ListStatus[],
   nowMs: number,
-  watch: NextRun | null = null,
+  { watch, run, standing }: StatusFacts,
 ): string {
-  const resources = lists.map(list => ({
+  const resources = lists.map(list => listStatusJson(list, nowMs));
+  return `${JSON.stringify({ ...standing, run, resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+}
+
+/** What JSON says besides of the lists. */
+interface StatusFacts {
+  readonly watch: NextRun | null;
+  readonly run: object | null;
+  /** The worst that can be said of the mirror, and why. */
+  readonly standing: { readonly state: string; readonly why: string };
+}
+
+/** How a list is, as JSON tells it. */
+export function listStatusJson(list: ListStatus, nowMs: number) {
+  return {
     resource: list.resource,
     recordCount: list.recordCount,
     verdict: verdictOf(list),
@@ -126,6 +147,5 @@ export function statusJson(
     endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     unknownFields: list.unknownFields,
     lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
-  }));
-  return `${JSON.stringify({ resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+  };
 }

@@ -48,6 +48,21 @@ export interface WatchMetrics extends Metrics {
   nextTick(at: Date): void;
 }
 
+/** Of what the metrics are. */
+interface MetricsOf {
+  readonly version: string;
+  /** Each metric has them. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** False leaves out what is of this process: its memory, its time. */
+  readonly ofProcess?: boolean;
+}
+
+function registryWith(labels: MetricsOf['labels']): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels(labels);
+  return registry;
+}
+
 const completenesses = ['proven', 'incremental', 'unproven'];
 
 /**
@@ -56,13 +71,19 @@ const completenesses = ['proven', 'incremental', 'unproven'];
  *
  * @param read is asked at each scrape; null where there is no mirror yet, and it throws where it can't be read.
  */
-export function mirrorMetrics(version: string, read: () => MirrorNumbers | null): Metrics {
-  return metricsOf(new Registry(), version, read);
+export function mirrorMetrics(
+  { version, labels, ofProcess = true }: MetricsOf,
+  read: () => MirrorNumbers | null,
+): Metrics {
+  const registry = registryWith(labels);
+  if (ofProcess) collectDefaultMetrics({ register: registry });
+  return metricsOf(registry, version, read);
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */
-export function watchMetrics(version: string, read: () => MirrorNumbers | null): WatchMetrics {
-  const registry = new Registry();
+export function watchMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): WatchMetrics {
+  const registry = registryWith(labels);
+  collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const skipped = new Counter({
     name: 'docmirror_watch_ticks_skipped_total',
@@ -82,7 +103,6 @@ export function watchMetrics(version: string, read: () => MirrorNumbers | null):
 }
 
 function metricsOf(registry: Registry, version: string, read: () => MirrorNumbers | null): Metrics {
-  collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const build = 'Always 1; the label is the version of docmirror.';
   new Gauge({ name: 'docmirror_build_info', help: build, labelNames: ['version'], registers }).set(
@@ -130,14 +150,22 @@ function runMetrics(registry: Registry): Update {
   });
   const running = new Gauge({
     name: 'docmirror_runs_in_progress',
-    help: 'Runs that are recorded as going on.',
+    help: 'Runs that are going on.',
+    registers: [registry],
+  });
+  const died = new Gauge({
+    name: 'docmirror_runs_died',
+    help: 'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
     registers: [registry],
   });
   return numbers => {
     runs.reset();
-    const ended = numbers.runs.filter(({ status }) => status !== 'running');
+    const ended = numbers.runs.filter(({ status }) => status !== 'running' && status !== 'died');
     for (const { status, trigger, count } of ended) runs.inc({ status, trigger }, count);
-    running.set(numbers.runs.find(({ status }) => status === 'running')?.count ?? 0);
+    const countOf = (wanted: string) =>
+      numbers.runs.filter(({ status }) => status === wanted).reduce((sum, { count }) => sum + count, 0);
+    running.set(countOf('running'));
+    died.set(countOf('died'));
   };
 }
 

@@ -61,9 +61,14 @@ export class HttpClient {
    *
    * @throws ServiceError for anything but a whole answer with status 200; its message shows no secret.
    */
-  async get(path: string, token: string, signal: AbortSignal): Promise<Buffer> {
+  async get(
+    path: string,
+    token: string,
+    signal: AbortSignal,
+    timeoutMs = this.#options.timeoutMs,
+  ): Promise<Buffer> {
     const address = `${this.#basePath}${path}`;
-    const deadline = new Deadline(this.#options.timeoutMs, signal);
+    const deadline = new Deadline(timeoutMs, signal);
     this.#requests++;
     try {
       // While it is being connected, undici does not listen to the signal.
@@ -147,7 +152,7 @@ export class HttpClient {
     if (error instanceof ServiceError) return error;
     const code = codeOf(error) ?? '';
     if (deadline.isOver || code === 'UND_ERR_CONNECT_TIMEOUT') {
-      const words = `did not answer whole within ${this.#options.timeoutMs} ms`;
+      const words = `did not answer whole within ${deadline.timeoutMs} ms`;
       return this.#error('timeout', words, address, true, error);
     }
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);
@@ -179,9 +184,11 @@ class Deadline {
   readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal;
   readonly #onAbort = () => this.#controller.abort();
+  readonly timeoutMs: number;
   isOver = false;
 
   constructor(timeoutMs: number, outer: AbortSignal) {
+    this.timeoutMs = timeoutMs;
     this.#outer = outer;
     outer.throwIfAborted();
     outer.addEventListener('abort', this.#onAbort, { once: true });

@@ -9,13 +9,19 @@ const answersPerRise = 8;
  */
 export class Pacer {
   readonly #concurrencyMax: number;
+  /** Between the starts of two requests, in milliseconds. */
+  readonly #spacingMs: number;
+  /** When the next request may start, by `performance.now()`. */
+  #nextAtMs = 0;
   #concurrency: number;
   #goodAnswers = 0;
   /** By `performance.now()`, for the wall clock may be set meanwhile. */
   #heldUntilMs = 0;
   #waitedMs = 0;
 
-  constructor(concurrencyMax: number) {
+  /** @param requestsPerSecondMax spaces requests out evenly; null does not. */
+  constructor(concurrencyMax: number, requestsPerSecondMax: number | null = null) {
+    this.#spacingMs = requestsPerSecondMax === null ? 0 : 1_000 / requestsPerSecondMax;
     this.#concurrencyMax = concurrencyMax;
     this.#concurrency = concurrencyMax;
   }
@@ -29,8 +35,29 @@ export class Pacer {
     return this.#waitedMs;
   }
 
-  /** Waits until requests may start. */
+  /** True while the service wants no request at all. */
+  get isHeld(): boolean {
+    return performance.now() < this.#heldUntilMs;
+  }
+
+  /** Waits until a request may start. */
   async ready(signal: AbortSignal): Promise<void> {
+    do {
+      await this.#released(signal);
+      await this.#turn(signal);
+    } while (this.isHeld);
+  }
+
+  /** Waits until the next request may start by the pace. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#spacingMs === 0) return;
+    const now = performance.now();
+    const atMs = Math.max(now, this.#nextAtMs);
+    this.#nextAtMs = atMs + this.#spacingMs;
+    if (atMs > now) await wait(atMs - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+
+  async #released(signal: AbortSignal): Promise<void> {
     for (let now = performance.now(); now < this.#heldUntilMs; now = performance.now()) {
       await wait(this.#heldUntilMs - now, undefined, { signal }).catch(() => signal.throwIfAborted());
       this.#waitedMs += Math.round(performance.now() - now);

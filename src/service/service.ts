@@ -6,6 +6,7 @@ import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
 import { AccessToken } from './access-token.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { HttpClient } from './http-client.ts';
+import { Outage } from './outage.ts';
 import { Pacer } from './pacer.ts';
 import { Secrets } from './secrets.ts';
 
@@ -18,8 +19,10 @@ export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
   readonly renewToken?: () => Promise<string>;
   /** What must never be stored or shown; the token is added to it. */
   readonly secrets?: Secrets;
-  /** Tries after the first, per page. */
-  readonly retries: number;
+  /** How long tries go on while the service answers nothing useful, over all lists, in milliseconds. */
+  readonly giveUpAfterMs: number;
+  /** Requests are spaced out evenly by this; left out or null: they are not. */
+  readonly maxRequestsPerSecond?: number | null;
   readonly concurrency: number;
   readonly userAgent: string;
   /** The first wait after a failed try, in milliseconds; `retryDelayMs` where it is left out. */
@@ -34,6 +37,9 @@ export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
+/** How long a list has for its one try once the others were given up, in milliseconds. */
+const lastTryMsMax = 5_000;
+
 /** The service as a source of pages: one request a page, tried again where that may help, at a pace that it bears. */
 export class Service implements PageSource {
   readonly baseUrl: string;
@@ -41,6 +47,7 @@ export class Service implements PageSource {
   readonly #secrets: Secrets;
   readonly #token: AccessToken;
   readonly #pacer: Pacer;
+  readonly #outage: Outage;
   readonly #options: ServiceOptions;
   #retries = 0;
   #backoffMs = 0;
@@ -48,7 +55,8 @@ export class Service implements PageSource {
   constructor(options: ServiceOptions) {
     this.baseUrl = options.baseUrl;
     this.#options = options;
-    this.#pacer = new Pacer(options.concurrency);
+    this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
+    this.#outage = new Outage(options.giveUpAfterMs);
     this.#secrets = options.secrets ?? new Secrets();
     this.#secrets.add(options.token);
     this.#token = new AccessToken(options.token, options.renewToken);
@@ -75,15 +83,17 @@ export class Service implements PageSource {
     isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page> {
     const read = (bytes: Buffer) => this.#read(bytes, list, isKnown);
-    return pRetry(() => this.#try(list, request, signal, read), {
-      retries: this.#options.retries,
+    const outage = this.#outage;
+    const patient = AbortSignal.any([signal, outage.signal]);
+    return pRetry(() => this.#try(list, request, patient, read), {
+      retries: Number.POSITIVE_INFINITY,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
       maxTimeout: retryDelayMsMax,
       randomize: true,
-      signal,
-      shouldRetry: ({ error, attemptNumber }) => mayPass(error, request, attemptNumber),
-      onFailedAttempt: ({ error, attemptNumber, retriesLeft, retryDelay }) => {
-        if (!mayPass(error, request, attemptNumber) || retriesLeft === 0) return;
+      signal: patient,
+      shouldRetry: ({ error, attemptNumber }) => !outage.isOver && mayPass(error, request, attemptNumber),
+      onFailedAttempt: ({ error, attemptNumber, retryDelay }) => {
+        if (!mayPass(error, request, attemptNumber) || outage.isOver) return;
         this.#retries++;
         this.#backoffMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
@@ -92,6 +102,7 @@ export class Service implements PageSource {
   }
 
   async close(): Promise<void> {
+    this.#outage.close();
     await this.#client.close();
   }
 
@@ -101,10 +112,13 @@ export class Service implements PageSource {
     signal: AbortSignal,
     read: (bytes: Buffer) => Page,
   ): Promise<Page> {
+    if (this.#outage.isOver && this.#outage.error !== null && this.#pacer.isHeld) throw this.#outage.error;
     await this.#pacer.ready(signal);
+    const begunAtMs = performance.now();
     try {
       const page = read(await this.#get(list, request, signal));
       this.#pacer.noteAnswer();
+      this.#outage.noteAnswer();
       return page;
     } catch (error) {
       const isOverload =
@@ -112,6 +126,7 @@ export class Service implements PageSource {
       const retryAfter = error instanceof ServiceError && error.retryable ? error.retryAfterMs : null;
       if (isOverload || retryAfter !== null) this.#pacer.noteOverload(retryAfter);
       if (retryAfter !== null) this.#options.onWait?.(Date.now() + retryAfter);
+      if (error instanceof ServiceError && error.retryable) this.#outage.noteTrouble(error, begunAtMs);
       throw error;
     }
   }
@@ -119,7 +134,7 @@ export class Service implements PageSource {
   /** Gets a page's bytes; where the token has expired meanwhile, with the one that took its place. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
     const get = async (token: string) => {
-      const bytes = await this.#client.get(list.path + toQuery(request), token, signal);
+      const bytes = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
       this.#token.noteAccepted(token);
       return bytes;
     };
@@ -131,7 +146,15 @@ export class Service implements PageSource {
       if (!isRefused || !(await this.#token.changedSince(token))) throw error;
     }
     this.#secrets.add(this.#token.text);
+    await this.#pacer.ready(signal);
     return get(this.#token.text);
+  }
+
+  /** How long a request has: no longer than the service has to answer something useful. */
+  get #timeoutMs(): number {
+    const { timeoutMs, giveUpAfterMs } = this.#options;
+    if (giveUpAfterMs === 0) return timeoutMs;
+    return Math.min(timeoutMs, this.#outage.isOver ? lastTryMsMax : giveUpAfterMs);
   }
 
   #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {

@@ -175,8 +175,8 @@ export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancel
 /** How sure a run is of a list. */
 export type Completeness = 'proven' | 'incremental' | 'unproven';
 
-/** What started a run: a person or script (`sync`), or `watch`. */
-export type Trigger = 'manual' | 'schedule';
+/** What started a run: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
+export type Trigger = string;
 
 /** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
 export interface RunError {
@@ -213,6 +213,8 @@ export interface RunStart {
   readonly docmirrorVersion: string;
   /** Who runs it, for the receipt; empty where nobody is named. */
   readonly actor: string;
+  /** What an operator knows the mirror by; nothing if it is left out. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Where a run's receipt stands in the log of receipts, and what the log came to with it; hashes in hexadecimal digits. */

@@ -12,6 +12,10 @@ export interface RunOptions extends ListOptions {
   readonly docmirrorVersion: string;
   /** Who runs it, for the receipt; nobody is named where it is left out. */
   readonly actor?: string;
+  /** What an operator knows the mirror by; nothing if it is left out. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Told of the run's number once it is recorded; null in a dry run. */
+  readonly onBegun?: (runId: number | null) => void;
   /** Versions that ended longer ago than this are deleted, in milliseconds; null or left out keeps all. */
   readonly keepHistoryMs?: number | null;
 }
@@ -45,7 +49,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   const started = clock();
   // The clock may be set while the run goes on.
   const startedAtMs = performance.now();
-  const { trigger, docmirrorVersion, actor = '' } = options;
+  const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun } = options;
   const startedAt = started.toISOString();
   const { runId, rowsDropped } = await mirror.beginRun({
     trigger,
@@ -53,7 +57,9 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     baseUrl: source.baseUrl,
     docmirrorVersion,
     actor,
+    labels,
   });
+  onBegun?.(runId);
 
   // What is left of a rebuilt mirror has to be compared with the whole of each list.
   const lists = rowsDropped === null ? options : { ...options, fullEveryMs: 0 };

@@ -135,13 +135,16 @@ describe('publish clickhouse', () => {
     await using published = await setPublished();
     await published.sync();
     const cli = spawnCli(
-      ['publish', 'clickhouse', '--url', 'http://127.0.0.1:9', '--retries', '50', '--tenant', 'acme'],
+      ['publish', 'clickhouse', '--url', 'http://127.0.0.1:9', '--give-up-after', '10m', '--tenant', 'acme'],
       {
         env: { DOCMIRROR_DATABASE: published.scene.database },
       },
     );
     setTimeout(() => cli.child.kill('SIGTERM'), 1_500);
-    expect(await cli.done).toMatchObject({ code: 143, stderr: 'docmirror: Stopped by SIGTERM. [cancelled]\n' });
+    expect(await cli.done).toMatchObject({
+      code: 143,
+      stderr: 'docmirror: Stopped by SIGTERM. [cancelled]\n',
+    });
     expect(await published.publish()).toMatchObject({ code: 0 });
     await expectAsExported(published);
   });
@@ -222,7 +225,7 @@ describe('publish clickhouse', () => {
 
   test('without a mirror says how to make one', async () => {
     const env = { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_DATABASE: '/no-mirror.sqlite' };
-    const result = await runCli(['publish', 'clickhouse', '--retries', '0'], { env });
+    const result = await runCli(['publish', 'clickhouse', '--give-up-after', '0'], { env });
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(/^docmirror: There is no mirror at [^\n]+\n$/);
   });
@@ -266,7 +269,7 @@ describe('publish clickhouse', () => {
       ['publish', 'clickhouse', '--print-ddl'],
     ])
       expect((await runCli(args, { env })).stderr, args.join(' ')).not.toContain('LOADED');
-    const { stderr } = await runCli(['publish', 'clickhouse', '--retries', '0'], { env });
+    const { stderr } = await runCli(['publish', 'clickhouse', '--give-up-after', '0'], { env });
     expect(stderr).toContain('LOADED');
   });
 });

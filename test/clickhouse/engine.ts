@@ -68,7 +68,7 @@ export class Engine implements AsyncDisposable {
       password: this.#password,
       database,
       timeoutMs: 20_000,
-      retries: 0,
+      giveUpAfterMs: 0,
       proxy: null,
       signal: new AbortController().signal,
       ...options,

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => proxy[Symbol.asyncDispose]());
 
 /** A client of a new database whose requests go by the proxy. */
-async function newTarget(options: { retries?: number; timeoutMs?: number } = {}) {
+async function newTarget(options: { giveUpAfterMs?: number; timeoutMs?: number } = {}) {
   const target = engine.client(await engine.database(), { url: proxy.url, ...options });
   proxy.requestCount = 0;
   return Object.assign(target, {
@@ -88,7 +88,11 @@ describe('a publication that is cut off', () => {
     const mirror = randomMirror(22, 3, 200);
     const stopping = new AbortController();
     const reason = new Error('told to stop');
-    const stopped = engine.client(target.database, { url: proxy.url, signal: stopping.signal, retries: 5 });
+    const stopped = engine.client(target.database, {
+      url: proxy.url,
+      signal: stopping.signal,
+      giveUpAfterMs: 5_000,
+    });
     proxy.faults = n => (n === 4 ? { kind: 'slow', ms: 10_000 } : undefined);
     setTimeout(() => stopping.abort(reason), 300);
     const startedAtMs = Date.now();
@@ -120,7 +124,7 @@ describe('a fault that passes', () => {
   ];
 
   test.each(passing)('%s is tried again', async (_what, fault) => {
-    await using target = await newTarget({ retries: 3 });
+    await using target = await newTarget({ giveUpAfterMs: 5_000 });
     const mirror = randomMirror(23, 2, 40);
     proxy.faults = n => (n % 3 === 1 ? fault : undefined);
     await publishModel(mirror, target);
@@ -193,7 +197,7 @@ describe('a fault that stays', () => {
   test.each(staying)(
     '%s ends it with one line, and with %#',
     async (_what, fault, exitCode, said, requestCount) => {
-      await using target = await newTarget({ retries: 1, timeoutMs: 400 });
+      await using target = await newTarget({ giveUpAfterMs: 600, timeoutMs: 400 });
       proxy.faults = () => fault;
       const failed = publishModel(mirror, target);
       await expect(failed).rejects.toMatchObject({ exitCode, message: expect.stringMatching(said) });

@@ -12,7 +12,7 @@ const target = new ClickHouse({
   user: 'default',
   password: '',
   timeoutMs: 20_000,
-  retries: 0,
+  giveUpAfterMs: 0,
   proxy: null,
   signal,
 });

@@ -179,7 +179,7 @@ describe.concurrent('changes', () => {
       stderr: expect.stringMatching(/^docmirror: There is no mirror.*\n$/),
     });
     scene.service.options.status = { 'document-exports': 500, collections: 500, webhooks: 500 };
-    await scene.sync('--retries', '0');
+    await scene.sync('--give-up-after', '0');
     expect((await scene.run('changes')).stdout).toBe('Run 1 changed nothing.\n');
     for (const [flags, words] of [
       [['--since-run', '7'], 'there is no run 7; the newest that has ended is 1'],

@@ -168,8 +168,8 @@ describe.concurrent('doctor', () => {
     [
       'an unusable setting',
       'settings',
-      /DOCMIRROR_RETRIES/,
-      ({ env }) => Object.assign(env, { DOCMIRROR_RETRIES: 'x' }),
+      /DOCMIRROR_GIVE_UP_AFTER/,
+      ({ env }) => Object.assign(env, { DOCMIRROR_GIVE_UP_AFTER: 'x' }),
     ],
     [
       'http to elsewhere',
@@ -281,7 +281,7 @@ describe.concurrent('doctor', () => {
 
   test.each(cases)('finds %s, and ends as sync does', async (_name, check, said, prepare) => {
     await using scene = await setScene();
-    scene.env.DOCMIRROR_RETRIES = '0';
+    scene.env.DOCMIRROR_GIVE_UP_AFTER = '0';
     prepare(scene);
     const found = await doctor(scene);
     expect(found.ok).toBe(false);

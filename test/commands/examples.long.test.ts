@@ -72,7 +72,7 @@ function environment(folder: string): Record<string, string> {
     DOCMIRROR_TOKEN: scene.service.options.token,
     DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:9',
     DOCMIRROR_TENANT: 'acme',
-    DOCMIRROR_RETRIES: '0',
+    DOCMIRROR_GIVE_UP_AFTER: '0',
     KEY: 'another-token-for-clients',
   };
 }

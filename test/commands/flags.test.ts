@@ -218,7 +218,7 @@ describe.concurrent('publish clickhouse', () => {
     await using server = await recordingServer();
     const asked = async (...args: string[]) => {
       server.requests.length = 0;
-      await scene.run('publish', 'clickhouse', '--url', server.url, '--retries', '0', ...args);
+      await scene.run('publish', 'clickhouse', '--url', server.url, '--give-up-after', '0', ...args);
       const [request] = server.requests;
       return {
         as: request?.as,

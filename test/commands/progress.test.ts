@@ -26,7 +26,7 @@ function loggerInto(lines: Line[], level = 'info'): Logger {
       done();
     },
   });
-  return pino({ level }, stream);
+  return Object.assign(pino({ level }, stream), { current: { runId: null } });
 }
 
 test('is closed by a run, however it ends', async () => {

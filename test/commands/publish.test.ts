@@ -56,9 +56,12 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 function publish(url: string, env: Record<string, string> = {}, ...args: string[]): Promise<CliResult> {
-  return runCli(['publish', 'clickhouse', '--url', url, '--tenant', 'acme', '--retries', '0', ...args], {
-    env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_CLICKHOUSE_PASSWORD: 'secret-password', ...env },
-  });
+  return runCli(
+    ['publish', 'clickhouse', '--url', url, '--tenant', 'acme', '--give-up-after', '0', ...args],
+    {
+      env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_CLICKHOUSE_PASSWORD: 'secret-password', ...env },
+    },
+  );
 }
 
 /** Expects that the server was reached: it has no tables, which is said in one line. */

@@ -146,11 +146,11 @@ describe.concurrent('a share that follows runs', () => {
     await sync('--full');
     expect(isKept()).toBe(false);
     service.options.status = { webhooks: 500 };
-    expect(await sync('--retries', '0')).toMatchObject({ code: 3 });
+    expect(await sync('--give-up-after', '0')).toMatchObject({ code: 3 });
     expect(isKept()).toBe(false);
     const status = "SELECT last_run_status AS status FROM sync_status WHERE resource = 'webhooks'";
     expect(sqlite(path, status)).toEqual([{ status: 'failed' }]);
-    await sync('--retries', '0');
+    await sync('--give-up-after', '0');
     expect(isKept()).toBe(true);
     service.options.status = {};
     await sync();
@@ -198,7 +198,7 @@ describe.concurrent('a share that follows runs', () => {
     expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
     const error = { code: 'share_failed', message: expect.stringContaining(said) };
     expect(summary.share).toEqual({ path, error });
-    expect(JSON.parse(stderr)).toMatchObject({ level: 50, path, error });
+    expect(JSON.parse(stderr)).toMatchObject({ level: 'error', path, error });
     const text = await scene.run('sync');
     expect(text.code).toBe(3);
     expect(text.stdout).toContain(`The share ${path} could not be made: ${said}`);

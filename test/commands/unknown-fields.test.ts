@@ -63,7 +63,7 @@ describe.concurrent('fields that no column exists for', () => {
       using reader = new ReportReader(scene.database);
       return reader.figures();
     };
-    const metrics = await mirrorMetrics('0', numbers).text();
+    const metrics = await mirrorMetrics({ version: '0', labels: {} }, numbers).text();
     expect(metrics).toContain('docmirror_unknown_fields{resource="collections"} 3');
   });
 

@@ -95,7 +95,7 @@ describe('docmirror alone', () => {
 test('what a run advises names the mirror and the service that it was told of, as a shell takes it, but no token', async () => {
   await using folder = temporaryFolder();
   const place = ['--base-url', 'http://127.0.0.1:9', '--database', "it's mine.sqlite"];
-  const { stdout } = await runCli(['sync', '--retries', '0', '--token', 'a-token', ...place], {
+  const { stdout } = await runCli(['sync', '--give-up-after', '0', '--token', 'a-token', ...place], {
     cwd: folder.path,
   });
   expect(stdout).toContain(

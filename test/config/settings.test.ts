@@ -17,19 +17,26 @@ const bad: [named: string, args: string[], env: Record<string, string>][] = [
   ['DOCMIRROR_BASE_URL', ['sync'], { DOCMIRROR_BASE_URL: 'https://user:secret-token@service.example/' }],
   ['DOCMIRROR_TOKEN', ['sync'], { DOCMIRROR_TOKEN: '' }],
   ['DOCMIRROR_TOKEN', ['sync'], { DOCMIRROR_TOKEN: 'secret-token\n2' }],
-  ['DOCMIRROR_TOKEN_FILE', ['sync'], { DOCMIRROR_TOKEN_FILE: '/nowhere/token' }],
   ['DOCMIRROR_PAGE_SIZE', ['sync'], { DOCMIRROR_PAGE_SIZE: '0' }],
   ['DOCMIRROR_PAGE_SIZE', ['sync'], { DOCMIRROR_PAGE_SIZE: 'many' }],
   ['DOCMIRROR_CONCURRENCY', ['sync'], { DOCMIRROR_CONCURRENCY: '-1' }],
   ['DOCMIRROR_TIMEOUT_MS', ['sync'], { DOCMIRROR_TIMEOUT_MS: '1e3' }],
-  ['DOCMIRROR_RETRIES', ['sync'], { DOCMIRROR_RETRIES: '1.5' }],
+  ['DOCMIRROR_GIVE_UP_AFTER', ['sync'], { DOCMIRROR_GIVE_UP_AFTER: '5' }],
+  ['DOCMIRROR_GIVE_UP_AFTER', ['sync'], { DOCMIRROR_GIVE_UP_AFTER: '25d' }],
+  ['DOCMIRROR_RETRIES is no setting', ['sync'], { DOCMIRROR_RETRIES: '5' }],
+  ['DOCMIRROR_MAX_REQUESTS_PER_SECOND', ['sync'], { DOCMIRROR_MAX_REQUESTS_PER_SECOND: '0' }],
+  ['DOCMIRROR_DEADLINE', ['sync'], { DOCMIRROR_DEADLINE: '0' }],
+  ['DOCMIRROR_WAIT', ['sync'], { DOCMIRROR_WAIT: 'long' }],
+  ['DOCMIRROR_LABELS', ['sync'], { DOCMIRROR_LABELS: 'acme' }],
+  ['DOCMIRROR_LABELS', ['status'], { DOCMIRROR_LABELS: 'tenant=acme,tenant=other' }],
+  ['DOCMIRROR_LABELS', ['sync'], { DOCMIRROR_LABELS: 'resource=acme' }],
+  ['DOCMIRROR_TRIGGER', ['sync'], { DOCMIRROR_TRIGGER: 'by hand' }],
   ['DOCMIRROR_FULL_EVERY', ['sync'], { DOCMIRROR_FULL_EVERY: 'daily' }],
   ['DOCMIRROR_MAX_REMOVALS', ['sync'], { DOCMIRROR_MAX_REMOVALS: '150%' }],
   ['DOCMIRROR_LOG_LEVEL', ['sync'], { DOCMIRROR_LOG_LEVEL: 'loud' }],
   ['DOCMIRROR_TIMEZONE', ['sync'], { DOCMIRROR_TIMEZONE: 'Mars/Olympus' }],
   ['DOCMIRROR_SCHEDULE', ['sync'], { DOCMIRROR_SCHEDULE: 'hourly' }],
   ['DOCMIRROR_SCHEDULE', ['status'], { DOCMIRROR_SCHEDULE: '0 * * *' }],
-  ['DOCMIRROR_TOKEN_FILE', ['sync'], { DOCMIRROR_TOKEN: '', DOCMIRROR_TOKEN_FILE: 'secret-token' }],
   ['--max-age goes with --http', ['watch', '--max-age', '1h'], {}],
   ['DOCMIRROR_ALLOW_HTTP', ['sync'], { DOCMIRROR_ALLOW_HTTP: 'perhaps' }],
   ['DOCMIRROR_PAGESIZE', ['sync'], { DOCMIRROR_PAGESIZE: '50' }],
@@ -118,7 +125,7 @@ describe.concurrent('the token', () => {
 
   test('and the secrets of endpoints appear in no output and no table but their own', async () => {
     await using scene = await setScene({ status: { 'document-exports': 500 } });
-    scene.env.DOCMIRROR_RETRIES = '1';
+    scene.env.DOCMIRROR_GIVE_UP_AFTER = '300ms';
     scene.env.DOCMIRROR_LOG_LEVEL = 'trace';
     const outputs = [await scene.run('sync'), await scene.run('status'), await scene.run('runs', '--json')];
     const said = outputs.map(({ stdout, stderr }) => stdout + stderr).join('');

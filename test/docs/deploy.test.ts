@@ -249,7 +249,7 @@ test('the alerts and docs/running.md name only metrics that there are, and the p
       totals: noTotals,
     },
   ];
-  const text = await watchMetrics('0', () => ({ runs: [], lists })).text();
+  const text = await watchMetrics({ version: '0', labels: {} }, () => ({ runs: [], lists })).text();
   const there = [...text.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? '');
   const alerts = read('prometheus-rules.yaml');
   expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}, {}] }] });

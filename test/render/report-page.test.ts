@@ -61,7 +61,7 @@ async function exportsOverTime(times: readonly (string | null)[]): Promise<strin
       'INSERT INTO document_exports (exported_at, _first_seen_run_id, _changed_run_id, _content) VALUES (?, 1, 1, randomblob(16))',
     );
     for (const time of times) insert.run(time);
-    const reading = readReport(sqlite);
+    const reading = readReport(sqlite, null);
     let step = reading.next();
     while (!step.done) step = reading.next();
     const section = /<h2 id="exports">.*?<div class="pair">/s.exec(await htmlOf(step.value))?.[0] ?? '';

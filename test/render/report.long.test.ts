@@ -44,7 +44,7 @@ async function setReportScene(): Promise<Scene> {
   options.status = { collections: 500 };
   lists.webhooks.push('{"id":"not a number"}');
   exports.splice(0, 200);
-  await scene.sync('--retries', '0', '--max-removals', '10%');
+  await scene.sync('--give-up-after', '0', '--max-removals', '10%');
   return scene;
 }
 

@@ -10,6 +10,7 @@ const list: ListStatus = {
   lastFullAt: '2026-11-20T10:00:00.000Z',
   lastRun: null,
   unknownFields: [],
+  lastEnded: null,
 };
 const never: ListStatus = { ...list, resource: 'webhooks', lastCompletedAt: null, lastFullAt: null };
 

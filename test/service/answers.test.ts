@@ -55,10 +55,10 @@ test('Retry-After in the oldest form of a date is read in GMT, whatever the zone
 test('304 is no redirect: it is asked again, and no other address is called for', async () => {
   await using scene = await setScene();
   scene.service.options.faults = () => ({ kind: 'status', status: 304 });
-  const synced = await scene.sync('--resource', 'webhooks', '--retries', '1');
+  const synced = await scene.sync('--resource', 'webhooks', '--give-up-after', '300ms');
   expect(synced.of('webhooks')).toMatchObject({
-    retries: 1,
-    error: { code: 'invalid_response', message: expect.stringMatching(/answered 304: a page was expected$/) },
+    retries: expect.toSatisfy((count: number) => count > 0),
+    error: { code: 'invalid_response', message: expect.stringMatching(/answered 304: a page was expected/) },
   });
 });
 

@@ -66,7 +66,7 @@ describe.concurrent('a service that sends the token back', () => {
     const faults = ({ resource, pageNo }: RecordedRequest) =>
       resource === 'collections' && pageNo === 2 ? ({ kind: 'status', status: 500 } as const) : undefined;
     await using scene = await setScene({ rawBody, faults });
-    scene.env.DOCMIRROR_RETRIES = '0';
+    scene.env.DOCMIRROR_GIVE_UP_AFTER = '0';
     const synced = await scene.sync();
     expect(synced.of('collections')).toMatchObject({ status: 'failed' });
     expect(filesIn(scene.folder) + JSON.stringify(synced)).not.toContain(marker);
@@ -90,7 +90,7 @@ describe.concurrent('a service that sends the token back', () => {
     ['a text', 'Bearer tok-4\u001b]0;ti7le\u0007', 'some other text'],
   ])('in an answer that is %s is not quoted, whole or in part', async (_what, body, words) => {
     await using scene = await setScene({ token: 'tok-42', rawBody: () => body });
-    scene.env.DOCMIRROR_RETRIES = '0';
+    scene.env.DOCMIRROR_GIVE_UP_AFTER = '0';
     const synced = await scene.sync();
     expect(synced).toMatchObject({ code: 1 });
     expect(synced.of('webhooks').error).toMatchObject({ message: expect.stringContaining(words) });

@@ -68,14 +68,14 @@ describe.concurrent('a fault that passes:', () => {
   });
 
   test.each(representative)(
-    '%s without end spends the retries of that list alone, and says so',
+    '%s without end ends that list alone, and says so',
     async (_name, fault, code) => {
       await using scene = await setScene({ maxPageSize: 40 });
       scene.service.options.faults = request => (isPage(request, 3) ? fault : undefined);
-      const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault), retries: 1 });
+      const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault), giveUpAfterMs: 0 });
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
-      expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 1, error: { code } });
-      expect(scene.service.requests.filter(request => isPage(request, 3))).toHaveLength(2);
+      expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 0, error: { code } });
+      expect(scene.service.requests.filter(request => isPage(request, 3))).toHaveLength(1);
       const message = synced.of(resource).error?.message;
       expect(message).toContain(`GET ${scene.service.url}/v2/document-exports`);
       expect(message).not.toContain(scene.service.options.token);
@@ -90,10 +90,10 @@ describe.concurrent('a fault that passes:', () => {
   test('where every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 500 });
-    const synced = await scene.sync('--retries', '1');
+    const synced = await scene.sync('--give-up-after', '300ms');
     expect(synced).toMatchObject({ code: 1, status: 'failed' });
     expect(synced.summary.error).toMatchObject({ code: 'server_error' });
-    const text = await scene.run('sync', '--retries', '0');
+    const text = await scene.run('sync', '--give-up-after', '0');
     expect(text.code).toBe(1);
     for (const name of [resource, 'collections', 'webhooks'])
       expect(text.stdout).toMatch(
@@ -104,7 +104,7 @@ describe.concurrent('a fault that passes:', () => {
   test('no server at all is exit 1 with the reason', async () => {
     await using scene = await setScene();
     await scene.service.close();
-    const text = await scene.run('sync', '--retries', '1');
+    const text = await scene.run('sync', '--give-up-after', '300ms');
     expect(text.code).toBe(1);
     expect(text.stdout).toContain('ECONNREFUSED');
     expect(text.stdout + text.stderr).not.toMatch(/^\s+at /m);
@@ -198,7 +198,7 @@ async function hold(headers: () => Record<string, string>, status: number): Prom
     baseUrl: service.url,
     token: service.options.token,
     timeoutMs: 5_000,
-    retries: 3,
+    giveUpAfterMs: 10_000,
     concurrency: 3,
     userAgent: 'test',
     retryDelayMs: 1,
@@ -284,7 +284,7 @@ describe.concurrent('the pace', () => {
       baseUrl: service.url,
       token: service.options.token,
       timeoutMs: 5_000,
-      retries: 3,
+      giveUpAfterMs: 10_000,
       concurrency: 12,
       userAgent: 'test',
       retryDelayMs: 1,
@@ -311,7 +311,7 @@ describe.concurrent('the pace', () => {
     service.afterResponse = () => {
       setTimeout(() => inFlight--, service.options.latencyMs);
     };
-    const synced = await syncScene(scene, { resources: [resource], concurrency: 12, retries: 8 });
+    const synced = await syncScene(scene, { resources: [resource], concurrency: 12 });
     expect(synced).toMatchObject({ code: 0 });
     expect(synced.of(resource).retries).toBeGreaterThan(5);
     expectExactMirror(scene.database, service, [resource]);
@@ -386,7 +386,15 @@ describe.concurrent('a request that gets no answer', () => {
     await using scene = await setScene();
     Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
     const startedAt = Date.now();
-    const text = await scene.run('sync', '--timeout-ms', '300', '--retries', '1', '--resource', resource);
+    const text = await scene.run(
+      'sync',
+      '--timeout-ms',
+      '300',
+      '--give-up-after',
+      '1s',
+      '--resource',
+      resource,
+    );
     expect(Date.now() - startedAt).toBeLessThan(15_000);
     expect(text.code).toBe(1);
     expect(text.stdout).toContain('did not answer whole within 300 ms');
@@ -400,7 +408,7 @@ describe.concurrent('a request that gets no answer', () => {
     });
     await using scene = await setScene();
     Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
-    const text = await scene.run('sync', '--timeout-ms', '400', '--retries', '0');
+    const text = await scene.run('sync', '--timeout-ms', '400', '--give-up-after', '0');
     expect(text.code).toBe(1);
     expect(text.stdout).toContain('did not answer whole within 400 ms');
   });

@@ -27,7 +27,7 @@ async function tlsScene(options: TlsOptions, host = '127.0.0.1'): Promise<{ scen
   Object.assign(scene.env, {
     DOCMIRROR_BASE_URL: `https://${host}:${front.port}`,
     NODE_EXTRA_CA_CERTS: authority.file,
-    DOCMIRROR_RETRIES: '0',
+    DOCMIRROR_GIVE_UP_AFTER: '0',
   });
   return { scene, front };
 }
@@ -66,7 +66,7 @@ describe.concurrent('a certificate', () => {
     if (extra === null) delete scene.env.NODE_EXTRA_CA_CERTS;
     // What Node itself offers to go on regardless changes nothing.
     scene.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    scene.env.DOCMIRROR_RETRIES = '3';
+    scene.env.DOCMIRROR_GIVE_UP_AFTER = '5s';
     const synced = await scene.sync();
     expect(synced).toMatchObject({ code: 1, status: 'failed' });
     const { error, requests } = synced.of('collections');
@@ -198,7 +198,7 @@ describe.concurrent('a proxy', () => {
       await using _front = front;
       await using proxy = await startProxy({ account: 'me:the-right-one' });
       if (scheme === 'http') scene.env.DOCMIRROR_BASE_URL = scene.service.url;
-      scene.env.DOCMIRROR_RETRIES = '3';
+      scene.env.DOCMIRROR_GIVE_UP_AFTER = '5s';
       scene.env[`${scheme}_proxy`] = `http://me:the-wrong-one@127.0.0.1:${proxy.port}`;
       const synced = await scene.sync();
       expect(synced).toMatchObject({ code: 1 });
@@ -215,18 +215,21 @@ describe.concurrent('a proxy', () => {
   test.each([
     [403, 1],
     [502, 2],
-  ])('that answers %i is asked %i times', async (status, times) => {
+  ])('that answers %i is asked at least %i times', async (status, times) => {
     const { scene, front } = await tlsScene(good);
     await using _scene = scene;
     await using _front = front;
     await using proxy = await startProxy({ status });
-    Object.assign(scene.env, { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, DOCMIRROR_RETRIES: '1' });
+    Object.assign(scene.env, {
+      HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`,
+      DOCMIRROR_GIVE_UP_AFTER: '600ms',
+    });
     const synced = await scene.sync('--resource', 'webhooks');
     expect(synced.of('webhooks').error).toMatchObject({
       code: 'proxy',
       message: expect.stringContaining(`opened no way to the service (${status})`),
     });
-    expect(proxy.asked).toHaveLength(times);
+    expect(proxy.asked.length).toBeGreaterThanOrEqual(times);
   });
 
   test.each(['refuses connections', 'hangs up', 'is silent'])(

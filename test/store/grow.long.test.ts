@@ -160,7 +160,7 @@ beforeAll(async () => {
   };
   // A run upgrades the mirror even if the service does not answer.
   service.options.status = { 'document-exports': 500, collections: 500, webhooks: 500 };
-  expect(await docmirror('sync', '--retries', '0')).toMatchObject({ code: 1 });
+  expect(await docmirror('sync', '--give-up-after', '0')).toMatchObject({ code: 1 });
   service.options.status = {};
 }, 60_000);
 

@@ -116,7 +116,7 @@ export async function syncScene(
     baseUrl: service.url,
     token: service.options.token,
     timeoutMs: 5_000,
-    retries: 5,
+    giveUpAfterMs: 2_000,
     concurrency: 4,
     userAgent: 'docmirror-test',
     retryDelayMs: 2,

@@ -25,7 +25,7 @@ export async function makeOutgrownMirror(path: string): Promise<Outgrown> {
   const { lists } = service;
   const exportAt = (at: number) => lists['document-exports'][at] as SampleItem;
   const sync = (options = {}) =>
-    syncScene({ service, database: path }, { allowMassRemoval: true, retries: 0, ...options });
+    syncScene({ service, database: path }, { allowMassRemoval: true, giveUpAfterMs: 0, ...options });
 
   // Run 1: everything is new.
   lists['document-exports'] = make(130, exportWithNewFields);

@@ -526,7 +526,7 @@ describe('a removal of many records', () => {
     await using scene = await setSyncedScene();
     const before = mirrored(scene.database, resource);
     change(scene.service);
-    const synced = await syncScene(scene, { retries: 1 });
+    const synced = await syncScene(scene, { giveUpAfterMs: 100 });
     expect(synced.code).toBe(3);
     expect(synced.of(resource)).toMatchObject({ removed: 0 });
     expect(synced.of(resource).status).not.toBe('completed');

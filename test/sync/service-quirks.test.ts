@@ -188,7 +188,7 @@ describe.concurrent('the mirror is exact where', () => {
         resource === 'collections'
           ? `{"items":[],"pagination":${JSON.stringify({ pageCount: 1, pageNo: 1, pageSize: 50, totalRecordCount: 0, [name]: 7 }).replace('7', '1e19')}}`
           : undefined;
-      const synced = await scene.sync('--retries', '0');
+      const synced = await scene.sync('--give-up-after', '0');
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
       expect(synced.of('collections')).toMatchObject({
         status: 'failed',
@@ -207,7 +207,7 @@ describe.concurrent('the mirror is exact where', () => {
       resource === 'collections'
         ? JSON.stringify({ items: [], pagination, error: 'index not ready' })
         : undefined;
-    const failed = await scene.sync('--full', '--retries', '0');
+    const failed = await scene.sync('--full', '--give-up-after', '0');
     expect(failed).toMatchObject({ code: 3, status: 'partial' });
     expect(failed.of('collections')).toMatchObject({ status: 'failed', error: { code: 'invalid_response' } });
     expectExactMirror(scene.database, scene.service);

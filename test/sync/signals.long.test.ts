@@ -102,7 +102,7 @@ describe.concurrent('a signal', () => {
   test('ends a run that waits before another try', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 500 });
-    await using cli = startSync(scene, '--retries', '20');
+    await using cli = startSync(scene, '--give-up-after', '10m');
     await asked(scene.service, cli, ({ n }) => n === 4);
     await wait(50);
     const ended = await end(cli, 'SIGINT');

@@ -55,12 +55,12 @@ function change(lists: Lists, round: number, random: () => number): void {
   lists.webhooks[0] = webhook(1, { description: `round ${round}` });
 }
 
-async function syncOnce(service: StandIn, database: string, retries: number) {
+async function syncOnce(service: StandIn, database: string, giveUpAfterMs: number) {
   const source = new Service({
     baseUrl: service.url,
     token: service.options.token,
     timeoutMs: 150,
-    retries,
+    giveUpAfterMs,
     concurrency: 4,
     userAgent: 'soak',
     retryDelayMs: 2,

@@ -54,8 +54,8 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
   }
 }
 
-/** What a run would get over in a moment is no finding; nobody waits for more. */
-const retriesMax = 2;
+/** What a run would get over in a moment is no finding; nobody waits for more, in milliseconds. */
+const momentMs = 2_000;
 
 /** One request a list, and another one where it may have too many pages. */
 async function askOnce(
@@ -63,8 +63,8 @@ async function askOnce(
   config: Config,
   context: CommandContext & { readonly logger: Logger },
 ): Promise<Answer[]> {
-  const retries = Math.min(config.retries, retriesMax);
-  const source = await openService(service, { ...config, retries }, context);
+  const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
+  const source = await openService(service, { ...config, giveUpAfterMs }, context);
   const answers: Answer[] = [];
   try {
     for (const list of lists) {

@@ -4,13 +4,13 @@ import { type PublishConfig, resolvePublish } from '../../config/publish-setting
 import { resolveConfig } from '../../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
 import { UsageError } from '../../errors.ts';
-import { printableJson } from '../../printable.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
 import { counted } from '../../render/numbers.ts';
 import type { Secrets } from '../../service/secrets.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
 import type { CommandContext } from '../context.ts';
+import { jsonOutput } from '../json-output.ts';
 import { OneBar } from '../one-bar.ts';
 
 /** The flags of `publish clickhouse` that are no settings. */
@@ -29,7 +29,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   const config = resolveConfig(command.opts(), environment);
   const { password, ...where } = resolvePublish(command.opts(), environment);
   const { tenant, ...addressee } = where;
-  const { timeoutMs, retries } = config;
+  const { timeoutMs, giveUpAfterMs } = config;
   if (where.proxy !== null) assertProxyCanBeUsed(where.proxy, context.secrets);
   const secret = await textOf(password);
   hide(where.user, secret, context.secrets);
@@ -37,11 +37,12 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     ...addressee,
     password: secret,
     timeoutMs,
-    retries,
+    giveUpAfterMs,
     signal,
   });
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
   const startedAtMs = performance.now();
+  context.teller?.begun();
   try {
     const publication = await publish(() => PublishRows.open(config.database), target, {
       tenant,
@@ -53,9 +54,10 @@ export async function publishToClickHouse(command: Command, context: CommandCont
     });
     bar.stop();
     const durationMs = Math.round(performance.now() - startedAtMs);
+    context.teller?.summary(described(publication, where.url, durationMs));
     stdout.write(
       flags.json
-        ? printableJson(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`)
+        ? jsonOutput(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`, config.labels)
         : described(publication, where.url, durationMs),
     );
   } finally {

@@ -14,8 +14,28 @@ import {
 export const answerCommands = [
   {
     name: 'status',
-    description: 'Show how fresh each list is, its last run, its record count and how complete it is.',
+    description:
+      'Show how fresh each list is, its last run, its record count and how complete it is; of many mirrors a line each.',
+    arguments: [
+      {
+        name: 'FILE',
+        help: 'mirrors: a line each, the worst first (default: the lists of the one that --database names)',
+        isRepeatable: true,
+        offers: 'files',
+      },
+    ],
     flags: [
+      {
+        flag: '--format',
+        valueName: 'FORMAT',
+        help: 'how to print it',
+        choices: ['table', 'prometheus'],
+        default: 'table',
+      },
+      {
+        flag: '--strict',
+        help: 'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror can not be read',
+      },
       { flag: '--json', help: 'print it as one JSON object' },
       maxAgeFlag(
         'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
@@ -24,9 +44,13 @@ export const answerCommands = [
     settings: mirrorFlags,
     examples: [
       { line: 'docmirror status', meaning: 'how the lists stand' },
-      { line: 'docmirror status --max-age 26h', meaning: 'a health check' },
+      { line: 'docmirror status --max-age 26h --strict', meaning: 'a health check' },
+      { line: 'docmirror status --strict mirrors/*.sqlite', meaning: 'all tenants, the worst first' },
     ],
-    exitCodes: '4 a list is older than --max-age.',
+    notes: [
+      'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
+    ],
+    exitCodes: '4 a list is older than --max-age, or what --strict says; 1 a mirror can not be read.',
   },
   {
     name: 'runs',
@@ -226,6 +250,6 @@ export const answerCommands = [
     notes: [
       'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
     ],
-    exitCodes: '130 and 143 ended by SIGINT and SIGTERM.',
+    exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },
 ] as const satisfies readonly CommandEntry[];

@@ -8,6 +8,7 @@ import {
   resourceFlag,
   serviceFlags,
   spreadsheetFlag,
+  toldFlags,
 } from './shared-flags.ts';
 
 /** The fields that a share can leave out: by their names, and by those of their lists, too. */
@@ -38,7 +39,7 @@ export const copyCommands = [
       once(fileFlag('--public-key', 'the key that must have signed each checkpoint')),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
-    settings: [...serviceFlags, 'signingKeyFile', ...mirrorFlags],
+    settings: [...serviceFlags, 'signingKeyFile', ...toldFlags, ...mirrorFlags],
     examples: [
       { line: 'docmirror verify', meaning: 'is the file what docmirror wrote?' },
       { line: 'docmirror verify --live', meaning: 'is it also what the service lists now?' },
@@ -91,23 +92,40 @@ export const copyCommands = [
       {
         flag: '--keep',
         valueName: 'N',
-        help: 'write into the folder DEST under the time of now, and keep the newest N',
+        help: "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
       },
       once(fileFlag('--check', 'make no backup, but verify an old one')),
       once(fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror')),
+      {
+        flag: '--list',
+        valueName: 'FOLDER',
+        help: 'make no backup, but list those in a folder, mirror by mirror, and check the SHA-256 of the newest',
+        offers: 'folders',
+        isOnce: true,
+      },
+      {
+        flag: '--max-age',
+        valueName: 'TIME',
+        help: 'with --list: exit 4 if the newest of a mirror is older, such as 26h, or there is none',
+      },
+      { flag: '--json', help: 'print it as one JSON object' },
     ],
-    settings: ['signingKeyFile', ...mirrorFlags],
+    settings: ['baseUrl', 'signingKeyFile', 'waitMs', ...toldFlags, ...mirrorFlags],
     examples: [
       { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
-      { line: 'docmirror backup backups --keep 14', meaning: 'a file named by the time, the newest 14' },
+      {
+        line: 'docmirror backup backups --keep 14',
+        meaning: 'files named by mirror and time, the newest 14',
+      },
+      { line: 'docmirror backup --list backups --max-age 26h', meaning: 'is there a new one, unaltered?' },
       { line: 'docmirror backup --check copy.sqlite', meaning: 'is that backup sound?' },
       { line: 'docmirror backup --restore copy.sqlite', meaning: 'put it in the place of the mirror' },
     ],
     notes: [
-      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
+      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Beside it is its manifest, COPY.json: which mirror, run, root hash, counts, size and SHA-256. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
     ],
     exitCodes:
-      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, 4 the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
+      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
   },
   {
     name: 'erase',
@@ -126,7 +144,7 @@ export const copyCommands = [
       },
     ],
     flags: [{ flag: '--json', help: 'print what was erased as one JSON object' }],
-    settings: ['actor', ...mirrorFlags],
+    settings: ['actor', 'waitMs', ...mirrorFlags],
     examples: [
       {
         line: 'docmirror erase document-exports 1',
@@ -247,7 +265,8 @@ export const copyCommands = [
       'tenant',
       'allowHttp',
       'timeoutMs',
-      'retries',
+      'giveUpAfterMs',
+      'pingUrl',
       ...mirrorFlags,
     ],
     examples: [

@@ -33,11 +33,11 @@ export const runCommands = [
       { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
     ],
     exitCodes:
-      '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run holds the mirror, 12 the service refused the token, 130 and 143 ended by a signal.',
+      '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run holds the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
   },
   {
     name: 'watch',
-    description: 'Sync on a cron schedule, never two runs at once, until SIGTERM or SIGINT.',
+    description: 'Sync on a cron schedule, never two runs at once, until SIGTERM, SIGINT or SIGHUP.',
     flags: [
       { flag: '--run-now', help: 'also sync once at the start' },
       {
@@ -62,9 +62,9 @@ export const runCommands = [
       },
     ],
     notes: [
-      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch. SIGTERM and SIGINT end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well.',
+      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch. SIGTERM, SIGINT and SIGHUP end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well, unless --trigger names another one.',
     ],
-    exitCodes: '130 and 143 ended by SIGINT and SIGTERM.',
+    exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },
   {
     name: 'doctor',

@@ -65,7 +65,7 @@ export const spreadsheetFlag: FlagEntry = {
 };
 
 /** The settings that every command has. */
-export const mirrorFlags: readonly SettingName[] = ['database', 'logLevel'];
+export const mirrorFlags: readonly SettingName[] = ['database', 'labels', 'logLevel'];
 
 /** The settings of commands that read the service. */
 export const serviceFlags: readonly SettingName[] = [
@@ -77,9 +77,13 @@ export const serviceFlags: readonly SettingName[] = [
   'pageSize',
   'concurrency',
   'timeoutMs',
-  'retries',
+  'giveUpAfterMs',
+  'maxRequestsPerSecond',
   'maxPages',
 ];
+
+/** The settings of commands whose end others are told of. */
+export const toldFlags: readonly SettingName[] = ['pingUrl', 'metricsFile'];
 
 /** The settings of commands that bring the mirror up to date. */
 export const runFlags: readonly SettingName[] = [
@@ -88,6 +92,10 @@ export const runFlags: readonly SettingName[] = [
   'maxRemovals',
   'keepHistoryMs',
   'actor',
+  'deadlineMs',
+  'waitMs',
+  'trigger',
   'share',
   'shareSql',
+  ...toldFlags,
 ];

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { makeFolders } from '../file/folders.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
+import { manifestBeside } from './manifest.ts';
 
-const backupName = /^docmirror-\d{8}T\d{6}Z\.sqlite$/;
+const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
 
 /** Where the checkpoint of a backup lies. */
 export function checkpointBeside(path: string): string {
@@ -12,21 +13,31 @@ export function checkpointBeside(path: string): string {
 }
 
 /**
- * Where a backup made now goes in a folder of backups: the first name from now on that is free, for another mirror may be backed up
- * there in the same second. The folder is made where there is none.
+ * Where a backup made now goes in a folder of backups: the mirror's name and the first time from now on that is free, because another
+ * mirror of that name may be backed up there in the same second. The folder is made if there is none.
  *
- * @throws UsageError where there is something else than a folder.
+ * @param database the mirror, as it was named.
+ * @throws UsageError if there is something else than a folder.
  */
-export function nameInFolder(folder: string, now: Date): string {
+export function nameInFolder(folder: string, database: string, now: Date): string {
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
     throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
   }
   makeFolders('DEST', folder);
+  const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');
   for (let atMs = now.getTime(); ; atMs += 1_000) {
     const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
-    const path = join(folder, `docmirror-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
+    const path = join(folder, `${name}-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
     if (!existsSync(path)) return path;
   }
+}
+
+/** The backups in a folder by their names, the newest first: what is named as `--keep` names them. */
+export function backupsIn(folder: string): string[] {
+  const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
+  return readdirSync(folder)
+    .filter(name => backupName.test(name))
+    .sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || a.localeCompare(b));
 }
 
 /**
@@ -37,15 +48,13 @@ export function nameInFolder(folder: string, now: Date): string {
  */
 export function rotate(folder: string, newest: string, keep: number): string[] {
   const mirrorId = mirrorIdOf(newest);
-  const others = readdirSync(folder)
-    .filter(name => backupName.test(name) && join(folder, name) !== newest)
-    .filter(name => mirrorIdOf(join(folder, name)) === mirrorId)
-    .sort()
-    .reverse();
+  const others = backupsIn(folder)
+    .filter(name => join(folder, name) !== newest)
+    .filter(name => mirrorIdOf(join(folder, name)) === mirrorId);
   const old = others.slice(keep - 1);
   for (const name of old) {
-    rmSync(join(folder, name), { force: true });
-    rmSync(checkpointBeside(join(folder, name)), { force: true });
+    const path = join(folder, name);
+    for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
   }
   return old;
 }

@@ -1,4 +1,4 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { RefusedFileError, UsageError } from '../../errors.ts';
 import { isSameFile } from '../file/file-identity.ts';
@@ -18,6 +18,7 @@ import {
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, verifyMirror } from '../verify/verify.ts';
 import { type CopyOptions, copyMirror } from './copy.ts';
+import { assertManifestFits, manifestBeside } from './manifest.ts';
 
 /** How a backup is made and checked. */
 export interface BackupOptions extends CopyOptions {
@@ -45,6 +46,7 @@ export interface Backup {
  */
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
   const wanted = destinationFile(source, destination);
+  assertManifestFits(wanted);
   removeLeftovers(dirname(resolve(wanted)));
   const unfinished = unfinishedPath(resolve(wanted));
   try {
@@ -58,6 +60,8 @@ export async function backUp(source: string, destination: string, options: Backu
         newestRunId,
         verification: { ...verification, path: `The copy of ${source}` },
       };
+    // An older manifest is not that of the new copy.
+    if (options.nextName === undefined) rmSync(manifestBeside(wanted), { force: true });
     const path = place(unfinished, wanted, options.nextName);
     openMirrorForReading(path).close();
     return { path, bytes, newestRunId, verification: { ...verification, path } };

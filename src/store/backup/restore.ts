@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { isSameFile } from '../file/file-identity.ts';
 import { holdLock } from '../file/lock-file.ts';
-import { differentMirrors } from '../file/mirror-identity.ts';
-import { mirrorToWrite } from '../file/mirror-path.ts';
+import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
+import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
 import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
@@ -21,10 +21,21 @@ import { copyMirror } from './copy.ts';
 interface Restored {
   readonly path: string;
   readonly bytes: number;
+  /** Whose backup it is; null if the copy does not say. */
+  readonly baseUrl: string | null;
+  readonly mirrorId: string | null;
   /** The newest run that the copy knows; 0 where it knows none. */
   readonly newestRunId: number;
   /** The audit of the copy; null where it is of an older shape, so that SQLite alone has checked it. */
   readonly verification: Verification | null;
+}
+
+/** How a backup is put back. */
+interface RestoreOptions extends BackupOptions {
+  /** Audits the copy. */
+  readonly verify: typeof verifyMirror;
+  /** The service that the settings name: no mirror of another one is made. Null if they name none. */
+  readonly baseUrl: string | null;
 }
 
 /** How long a reader may hold on to the mirror that is replaced, in milliseconds. */
@@ -35,7 +46,6 @@ const readerWaitMs = 10_000;
  * what SQLite left beside the old mirror goes before the new one gets its name, so that nothing of the one is taken for a part
  * of the other.
  *
- * @param options `verify` audits the copy.
  * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
  * @throws MirrorBusyError where a run holds the mirror.
  * @throws DamagedCopyError where the copy is damaged.
@@ -44,11 +54,12 @@ const readerWaitMs = 10_000;
 export async function restore(
   copy: string,
   target: string,
-  { verify, ...options }: BackupOptions & { readonly verify: typeof verifyMirror },
+  { verify, baseUrl, ...options }: RestoreOptions,
 ): Promise<Restored> {
   const path = mirrorToWrite(target);
   if (isSameFile(copy, path)) throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
   assertSameMirror(copy, path);
+  if (isYetToMake(path)) assertSameService(copy, baseUrl);
   const giveBack = holdLock(path);
   const unfinished = unfinishedPath(path);
   try {
@@ -58,7 +69,7 @@ export async function restore(
     const { size: bytes } = statSync(unfinished);
     const verification = shape === 'older' ? null : await verify(unfinished, options);
     const named = verification && namedBy(verification, unfinished, copy);
-    const restored = { path, bytes, newestRunId, verification: named };
+    const restored = { path, bytes, newestRunId, verification: named, ...identityOf(copy) };
     if (verification !== null && verification.differenceCount > 0) return restored;
     replaceMirror(unfinished, path);
     openOfAnyShape(path, sqlite => sqlite.prepare('SELECT count(*) FROM sync_runs').get()).close();
@@ -86,6 +97,15 @@ function assertSameMirror(copy: string, path: string): void {
   if (different === null) return;
   throw new RefusedFileError(
     `${copy} is a copy of another mirror (${different[0]}) than ${path} (${different[1]}). Both were left as they are; move the mirror away first, if that is what you want.`,
+  );
+}
+
+/** Where there is no mirror yet, only the service tells that the backup is another tenant's. */
+function assertSameService(copy: string, wanted: string | null): void {
+  const { baseUrl } = identityOf(copy);
+  if (wanted === null || baseUrl === null || baseUrl === wanted) return;
+  throw new RefusedFileError(
+    `${copy} is a backup of the mirror of ${baseUrl}, and the settings name ${wanted}. Nothing was restored; name another backup or, if the service has moved, set DOCMIRROR_BASE_URL to the old address for this command.`,
   );
 }
 

@@ -59,15 +59,16 @@ export class AtomicFile {
   /**
    * Begins the file, in a folder that exists.
    *
+   * @param newMode its rights if there is none yet.
    * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
    * @throws UsageError if it is a symbolic link that leads to no file.
    */
-  constructor(path: string) {
+  constructor(path: string, newMode = privateFileMode) {
     const isLink = tried(path, () => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
     this.path = isLink ? realPath(path, 'the file to write') : path;
     const mode = tried(this.path, () => {
       assertReplaceable(this.path);
-      return statSync(this.path, { throwIfNoEntry: false })?.mode ?? privateFileMode;
+      return statSync(this.path, { throwIfNoEntry: false })?.mode ?? newMode;
     });
     this.#unfinishedPath = unfinishedPath(this.path);
     this.#file = tried(this.path, () => {
@@ -136,11 +137,12 @@ function tried<T>(path: string, work: () => T): T {
 /**
  * Writes a file in one step: whoever opens it finds the old text or the new one, never a part of either.
  *
+ * @param newMode its rights if there is none yet: only its owner can read it if that is left out.
  * @throws FileWriteError if it can't be written; the old text is still there.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
-export function writeWhole(path: string, content: string | Uint8Array): void {
-  const file = new AtomicFile(path);
+export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
+  const file = new AtomicFile(path, newMode);
   try {
     file.write(content);
     file.finish();

@@ -24,7 +24,8 @@ export function differentMirrors(one: string, other: string): [string, string] |
   return nameOfA === null || nameOfB === null || nameOfA === nameOfB ? null : [nameOfA, nameOfB];
 }
 
-function identityOf(path: string): MirrorIdentity {
+/** What a file says about which mirror it is, or a copy of; nothing if it can't be read. */
+export function identityOf(path: string): MirrorIdentity {
   try {
     using file = openOfAnyShape(path, () => undefined);
     const newest = 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1';

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { firstValue } from '../tables/query.ts';
 import type { Change } from './change.ts';
+import { statusAsSaid } from './died-run.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { readLatestChanges } from './latest-changes.ts';
@@ -94,14 +95,24 @@ const newestRuns = `
   LEFT JOIN sync_run_resources l ON l.run_id = r.id
   GROUP BY r.id ORDER BY r.id DESC`;
 
-/** Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile. */
-export function* readReport(sqlite: Database.Database): Generator<void, ReportData> {
+/**
+ * Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile.
+ *
+ * @param diedRunId the run whose process is gone; null if there is none.
+ */
+export function* readReport(
+  sqlite: Database.Database,
+  diedRunId: number | null,
+): Generator<void, ReportData> {
   const exports = yield* tallyExports(sqlite);
   return {
     baseUrl: firstValue<string>(sqlite, 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') ?? null,
     lists: lists.map(list => readList(sqlite, list)),
     runCount: firstValue(sqlite, 'SELECT count(*) FROM sync_runs') as number,
-    runs: sqlite.prepare<[], ReportRun>(newestRuns).all(),
+    runs: sqlite
+      .prepare<[], ReportRun>(newestRuns)
+      .all()
+      .map(run => ({ ...run, status: statusAsSaid(run.status, run.id, diedRunId) })),
     exports,
     connectionNames: new Map(
       sqlite.prepare<[], [number, string | null]>('SELECT id, name FROM connections').raw().all(),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { resourceNames } from '../../contract/lists.ts';
 import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { diedRun } from './died-run.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
 import { readUnknownFields } from './unknown-fields.ts';
@@ -28,6 +29,7 @@ export class ReportReader implements Disposable {
   /** The numbers, all of one state of the file and from its record of runs: they stay right when a process starts anew. */
   figures(): MirrorNumbers {
     const { sqlite } = this.#file;
+    const died = diedRun(sqlite) !== null;
     const numbersOf = (resource: string): ListNumbers => ({
       resource,
       recordCount: sqlite.prepare<[string], number>(recordCountOfList).pluck().get(resource) ?? null,
@@ -37,7 +39,10 @@ export class ReportReader implements Disposable {
       totals: sqlite.prepare(totalsOfList).get(resource) as ListNumbers['totals'],
     });
     return sqlite.transaction(() => ({
-      runs: sqlite.prepare<[], MirrorNumbers['runs'][number]>(countsOfRuns).all(),
+      runs: sqlite
+        .prepare<[], MirrorNumbers['runs'][number]>(countsOfRuns)
+        .all()
+        .map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
       lists: resourceNames.map(numbersOf),
     }))();
   }
@@ -45,10 +50,11 @@ export class ReportReader implements Disposable {
   /** What the report tells, read in slices; until it is done, nothing else can be asked of this reader. */
   *report(): Generator<void, ReportData> {
     const { sqlite } = this.#file;
+    const died = diedRun(sqlite);
     // One state of the file, whatever a run writes meanwhile.
     sqlite.exec('BEGIN');
     try {
-      return yield* readReport(sqlite);
+      return yield* readReport(sqlite, died);
     } finally {
       sqlite.exec('ROLLBACK');
     }

@@ -1,7 +1,8 @@
-import { desc, eq, gte } from 'drizzle-orm';
+import { and, desc, eq, gte, ne } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { diedRun, statusAsSaid } from './died-run.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
@@ -27,6 +28,8 @@ export interface ListStatus {
   readonly lastFullAt: string | null;
   /** Fields that the service sends and no column exists for. */
   readonly unknownFields: readonly SeenField[];
+  /** The newest run of the list that has ended; null if none has. */
+  readonly lastEnded: RunResourceRow | null;
 }
 
 /** Reads how the lists of a mirror stand, and its runs; it needs little of the program, so it is there at once. */
@@ -44,21 +47,38 @@ export class RunReader implements Disposable {
 
   /** The newest runs, the newest first. */
   runs(limit: number): RecordedRun[] {
-    const { orm } = this.#file;
+    const { orm, sqlite } = this.#file;
+    const died = diedRun(sqlite);
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
     // No list of their ids: SQLite takes only so many parameters.
     const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
     const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
     const byRun = Map.groupBy(resources, ({ runId }) => runId);
-    return runs.map(run => ({ ...run, resources: inOrder(byRun.get(run.id) ?? []) }));
+    return runs.map(run => ({
+      ...run,
+      status: statusAsSaid(run.status, run.id, died),
+      resources: inOrder(byRun.get(run.id) ?? []).map(list => ({
+        ...list,
+        status: statusAsSaid(list.status, run.id, died),
+      })),
+    }));
+  }
+
+  /** The newest run, with `died` as its status if its process is gone; null if none is recorded. */
+  newestRun(): RunRow | null {
+    const { orm, sqlite } = this.#file;
+    const died = diedRun(sqlite);
+    const run = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(1).get();
+    return run === undefined ? null : { ...run, status: statusAsSaid(run.status, run.id, died) };
   }
 
   /** How each list stands, in the order of their definition. */
   status(): ListStatus[] {
-    return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list)))();
+    const died = diedRun(this.#file.sqlite);
+    return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list, died)))();
   }
 
-  #statusOf(list: ListDefinition): ListStatus {
+  #statusOf(list: ListDefinition, died: number | null): ListStatus {
     const { orm, sqlite } = this.#file;
     const last = orm
       .select({ resource: syncRunResources, baseUrl: syncRuns.baseUrl })
@@ -71,11 +91,25 @@ export class RunReader implements Disposable {
     return {
       resource: list.resource,
       recordCount: Number(sqlite.prepare(`SELECT count(*) FROM ${list.table}`).pluck().get()),
-      lastRun: last === undefined ? null : { ...last.resource, baseUrl: last.baseUrl },
+      lastRun:
+        last === undefined
+          ? null
+          : {
+              ...last.resource,
+              status: statusAsSaid(last.resource.status, last.resource.runId, died),
+              baseUrl: last.baseUrl,
+            },
+      lastEnded: this.#lastEndedOf(list.resource),
       lastCompletedAt: lastCompletedAt(sqlite, list.resource),
       lastFullAt: lastCompletedAt(sqlite, list.resource, "mode = 'full'"),
       unknownFields: readUnknownFields(sqlite, list.resource),
     };
+  }
+
+  #lastEndedOf(resource: string): RunResourceRow | null {
+    const isEnded = and(eq(syncRunResources.resource, resource), ne(syncRunResources.status, 'running'));
+    const rows = this.#file.orm.select().from(syncRunResources).where(isEnded);
+    return rows.orderBy(desc(syncRunResources.runId)).limit(1).get() ?? null;
   }
 }
 

@@ -154,6 +154,8 @@ export const syncRuns = sqliteTable('sync_runs', {
   baseUrl: text('base_url').notNull(),
   /** Who ran it, as its receipt says. */
   actor: text('_actor'),
+  /** JSON: the labels that the settings gave it; null if they gave none. */
+  labels: text('labels'),
 });
 
 const runId = () =>

@@ -287,7 +287,7 @@ const readerWaitMs = 300;
 function unrecorded(reason: unknown, path: string): unknown {
   if (!(reason instanceof CancelledError)) return reason;
   const more = `Another program holds a lock on ${path}: the next run records this one, as interrupted.`;
-  return new CancelledError(reason.signal, more);
+  return new CancelledError(reason.by, more);
 }
 
 /** How long a run that was told to stop waits for another program's lock to record that, in milliseconds. */

@@ -46,7 +46,7 @@ export class RunRecords {
   begin(_transaction: OpenTransaction, start: RunStart): number {
     return this.#orm
       .insert(syncRuns)
-      .values({ status: 'running', ...start })
+      .values({ status: 'running', ...rowOf(start) })
       .returning({ id: syncRuns.id })
       .get().id;
   }
@@ -194,3 +194,6 @@ export class RunRecords {
 }
 
 const isSure = ne(syncRunResources.completeness, 'unproven');
+function rowOf({ labels = {}, ...start }: RunStart) {
+  return { ...start, labels: Object.keys(labels).length === 0 ? null : JSON.stringify(labels) };
+}

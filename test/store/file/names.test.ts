@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type CliResult, runCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
-const publish = 'publish clickhouse --url http://127.0.0.1:9 --tenant acme --retries 0';
+const publish = 'publish clickhouse --url http://127.0.0.1:9 --tenant acme --give-up-after 0';
 const commands = [
   'sync',
   'sync --dry-run',

@@ -89,7 +89,7 @@ describe.concurrent('export as of a run', () => {
     await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
     await scene.sync();
     scene.service.options.status = { collections: 500 };
-    await scene.sync('--retries', '0', '--resource', 'collections', '--resource', 'document-exports');
+    await scene.sync('--give-up-after', '0', '--resource', 'collections', '--resource', 'document-exports');
     scene.service.options.status = {};
     scene.service.lists.webhooks.push('{"id":"no number"}');
     await scene.sync('--resource', 'webhooks');

@@ -222,7 +222,7 @@ async function syncAndShare(scene: Scene, path: string) {
     lists,
     trigger: 'manual',
     flags: { full: true },
-    logger: await createLogger('silent', false, secrets),
+    logger: await createLogger({ logLevel: 'silent', labels: {} }, false, secrets),
     secrets,
     observer: {
       listStarted() {},

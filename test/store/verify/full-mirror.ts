@@ -15,7 +15,7 @@ const fullEveryMs = 3_600_000;
 export async function fullMirror(): Promise<Scene> {
   const scene = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });
   const { lists: at } = scene.service;
-  const sync = (options = {}) => syncScene(scene, { pageSize: 20, retries: 0, ...options });
+  const sync = (options = {}) => syncScene(scene, { pageSize: 20, giveUpAfterMs: 0, ...options });
   at['document-exports'].push(documentExport(500), documentExport(500), documentExport(501, { pages: 12 }));
   at.webhooks.push('{"endpoint":"https://no.example/id","events":[]}');
   (at.collections[3] as SampleItem).colour = { name: 'red' };

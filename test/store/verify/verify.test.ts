@@ -569,7 +569,7 @@ describe.concurrent('verify --live', () => {
   test('what could not be compared is said, and is no success', async () => {
     await using own = await oneRun();
     own.service.options.status = { webhooks: 404 };
-    const failed = await own.run('verify', '--live', '--retries', '0');
+    const failed = await own.run('verify', '--live', '--give-up-after', '0');
     expect(failed).toMatchObject({
       code: 3,
       stdout: expect.stringContaining('webhooks could not be compared: '),

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import type { Labels } from '../config/parse.ts';
+import { mergeMetrics } from '../serve/merge-metrics.ts';
+import { mirrorMetrics } from '../serve/metrics.ts';
+import { ReportReader } from '../store/read/report-reader.ts';
+import { version } from '../version.ts';
+
+/** A mirror whose metrics are told, and the labels that each of them has. */
+interface LabelledMirror {
+  readonly database: string;
+  readonly labels: Labels;
+}
+
+/** The metrics of mirrors in the text form of Prometheus, without those of the process. One that can't be read says so. */
+export async function metricsText(mirrors: readonly LabelledMirror[]): Promise<string> {
+  const texts: string[] = [];
+  for (const { database, labels } of mirrors) {
+    const read = () => {
+      if (!existsSync(database)) return null;
+      using reader = new ReportReader(database);
+      return reader.figures();
+    };
+    texts.push(await mirrorMetrics({ version, labels, ofProcess: false }, read).text());
+  }
+  return mergeMetrics(texts);
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { exitCodes } from '../errors.ts';
+import type { CommandBody } from './context.ts';
+import type { CommandName } from './table/table.ts';
+
+/** The commands whose end others are told of. */
+const toldOf: ReadonlySet<CommandName> = new Set(['sync', 'watch', 'backup', 'verify', 'publish clickhouse']);
+
+/** A command that tells of its end, if the settings ask for that. What only looks, or plans, tells of nothing. */
+export function told(name: CommandName, body: CommandBody): CommandBody {
+  if (!toldOf.has(name)) return body;
+  return async (command, outer) => {
+    const { environment } = outer;
+    const isAsked =
+      isSet(command, environment, 'pingUrl', 'DOCMIRROR_PING_URL') ||
+      isSet(command, environment, 'metricsFile', 'DOCMIRROR_METRICS_FILE');
+    if (!isAsked || onlyLooks(command)) return body(command, outer);
+    const { Teller } = await import('./teller.ts');
+    const teller = new Teller(name, command, outer);
+    let exitCode: number = exitCodes.done;
+    const setExitCode = (code: number) => {
+      exitCode = code;
+      outer.setExitCode(code);
+    };
+    const { inEnvFile, secrets, stdout, stderr, signal } = outer;
+    const context = { environment, inEnvFile, secrets, stdout, stderr, signal, setExitCode, teller };
+    try {
+      await body(command, context);
+    } catch (error) {
+      await teller.failed(error);
+      throw error;
+    }
+    // A watch tells of each of its runs.
+    if (name !== 'watch') await teller.ended(exitCode);
+  };
+}
+
+function isSet(
+  command: Command,
+  environment: Readonly<Record<string, string | undefined>>,
+  key: string,
+  variable: string,
+): boolean {
+  return command.opts()[key] !== undefined || (environment[variable] ?? '').trim() !== '';
+}
+
+function onlyLooks(command: Command): boolean {
+  const { dryRun, check, restore, list, printDdl } = command.opts();
+  return [dryRun, check, restore, list, printDdl].some(flag => flag !== undefined && flag !== false);
+}

@@ -1,0 +1,146 @@
+import { ageMs, isFresh } from '../freshness.ts';
+import { printable } from '../printable.ts';
+import type { ListStatus, RunResourceRow, RunRow } from '../store/read/run-reader.ts';
+import { duration } from './numbers.ts';
+import { listStatusJson } from './status.ts';
+import { renderTable } from './table.ts';
+
+/** How a mirror is, the worst first; `died` is a run whose process is gone. */
+const states = [
+  'unreadable',
+  'died',
+  'failed',
+  'unproven',
+  'withheld',
+  'rejected',
+  'too old',
+  'cancelled',
+  'never synced',
+  'running',
+  'ok',
+] as const;
+
+/** One of them. */
+export type MirrorState = (typeof states)[number];
+
+/** What `status --strict` takes for a fault. */
+const faults: ReadonlySet<MirrorState> = new Set(states.slice(0, states.indexOf('too old') + 1));
+
+/** What was read of a mirror. */
+export interface MirrorFacts {
+  readonly lists: readonly ListStatus[];
+  /** The newest run, with `died` as its status if its process is gone; null if none is recorded. */
+  readonly run: RunRow | null;
+}
+
+/** How a mirror is, and why, in few words. */
+export interface Standing {
+  readonly state: MirrorState;
+  readonly why: string;
+}
+
+/** A mirror in an overview; `facts` is null if it can't be read. */
+export interface OverviewRow extends Standing {
+  readonly database: string;
+  readonly facts: MirrorFacts | null;
+}
+
+/** True if somebody should look at it. */
+export function isFault({ state }: Standing): boolean {
+  return faults.has(state);
+}
+
+/** The worst that can be said of a mirror. A list that is being read is judged by its last run that ended. */
+export function standingOf({ lists, run }: MirrorFacts, nowMs: number, maxAgeMs: number | null): Standing {
+  const found: [MirrorState, string][] = lists.flatMap(list =>
+    faultsOf(list, nowMs, maxAgeMs).map(([state, why]): [MirrorState, string] => [
+      state,
+      why === '' ? list.resource : `${list.resource}: ${why}`,
+    ]),
+  );
+  if (run?.status === 'died') found.push(['died', `run ${run.id} ended without a word`]);
+  if (run?.status === 'failed' && !found.some(([state]) => state === 'failed'))
+    found.push(['failed', run.errorCode ?? `run ${run.id}`]);
+  if (run?.status === 'running') found.push(['running', `run ${run.id}`]);
+  if (run === null) found.push(['never synced', '']);
+  const state = states.find(each => found.some(([its]) => its === each)) ?? 'ok';
+  const reasons = found.filter(([its]) => its === state).map(([, why]) => why);
+  return { state, why: reasons.filter(why => why !== '').join(', ') };
+}
+
+function faultsOf(list: ListStatus, nowMs: number, maxAgeMs: number | null): [MirrorState, string][] {
+  const isOld = maxAgeMs !== null && !isFresh(list.lastCompletedAt, nowMs, maxAgeMs);
+  const old: [MirrorState, string][] = isOld ? [['too old', ageText(list.lastCompletedAt, nowMs)]] : [];
+  return [...(list.lastEnded === null ? [] : endOf(list.lastEnded)), ...old];
+}
+
+function endOf(last: RunResourceRow): [MirrorState, string][] {
+  const { status, errorCode, completeness, rejected, removalsWithheld } = last;
+  if (status === 'interrupted') return [['died', `run ${last.runId}`]];
+  if (status === 'failed' || errorCode === 'deadline') return [['failed', errorCode ?? '']];
+  if (status === 'cancelled') return [['cancelled', `run ${last.runId}`]];
+  return [
+    ...(completeness === 'unproven' ? [['unproven', ''] as [MirrorState, string]] : []),
+    ...(removalsWithheld > 0 ? [['withheld', String(removalsWithheld)] as [MirrorState, string]] : []),
+    ...(rejected > 0 ? [['rejected', String(rejected)] as [MirrorState, string]] : []),
+  ];
+}
+
+/** One line a mirror, the worst first. */
+export function overviewText(rows: readonly OverviewRow[], nowMs: number, width: number): string {
+  return renderTable(
+    ['State', 'Why', { right: 'Age' }, 'Version', 'Mirror'],
+    worstFirst(rows).map(({ state, why, facts, database }) => [
+      state,
+      printable(why),
+      facts === null ? '–' : ageText(oldest(facts), nowMs),
+      facts?.run?.docmirrorVersion ?? '–',
+      printable(database),
+    ]),
+    width,
+  );
+}
+
+/** The overview as one JSON object on one line, the worst first. */
+export function overviewJson(rows: readonly OverviewRow[], nowMs: number): string {
+  const mirrors = worstFirst(rows).map(({ database, state, why, facts }) => ({
+    database,
+    state,
+    why,
+    labels: labelsOf(facts),
+    baseUrl: facts?.run?.baseUrl ?? null,
+    ageMs: facts === null ? null : ageMs(oldest(facts), nowMs),
+    docmirrorVersion: facts?.run?.docmirrorVersion ?? null,
+    run: facts === null ? null : runJson(facts.run),
+    resources: facts === null ? [] : facts.lists.map(list => listStatusJson(list, nowMs)),
+  }));
+  return `${JSON.stringify({ mirrors })}\n`;
+}
+
+/** The newest run, as JSON says it. */
+export function runJson(run: RunRow | null) {
+  if (run === null) return null;
+  const { id, status, startedAt, completedAt, errorCode: code, errorMessage: message } = run;
+  return { runId: id, status, startedAt, completedAt, error: code === null ? null : { code, message } };
+}
+
+/** The labels of the newest run. */
+export function labelsOf(facts: MirrorFacts | null): Readonly<Record<string, string>> {
+  return facts?.run?.labels ? JSON.parse(facts.run.labels) : {};
+}
+
+function worstFirst(rows: readonly OverviewRow[]): OverviewRow[] {
+  return rows.toSorted((a, b) => states.indexOf(a.state) - states.indexOf(b.state));
+}
+
+/** When the list that has waited longest was completed; null if one never was. */
+function oldest({ lists }: MirrorFacts): string | null {
+  const known = lists.filter(({ lastEnded }) => lastEnded !== null).map(list => list.lastCompletedAt);
+  return known.includes(null) || known.length === 0 ? null : (known.toSorted()[0] ?? null);
+}
+
+function ageText(at: string | null, nowMs: number): string {
+  const age = ageMs(at, nowMs);
+  if (age !== null) return duration(age);
+  return at === null ? 'never' : 'in the future';
+}

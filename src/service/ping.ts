@@ -1,0 +1,59 @@
+import request from 'undici/lib/api/api-request.js';
+import { codeOf } from '../errors.ts';
+import { connectTo, type ProxySetting } from './connection.ts';
+
+/** How long a try may take, in milliseconds: both together 10 s. */
+const tryMsMax = 4_900;
+const triesMax = 2;
+
+/** How much of an answer is read, so that its connection ends well, in bytes. */
+const answerBytesMax = 10_000;
+
+/** A message to somebody who watches over runs, such as healthchecks.io. */
+export interface Ping {
+  readonly url: URL;
+  readonly body: string;
+  readonly userAgent: string;
+  readonly proxy: ProxySetting | null;
+}
+
+/**
+ * Sends a ping, at most twice and within 10 s in all.
+ *
+ * @param signal ends it early: it was given up, and nobody asks why.
+ * @returns null if it was accepted or given up, otherwise why not, in words without its address, which is secret.
+ */
+export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string | null> {
+  let why: string | null = null;
+  for (let tryNumber = 1; tryNumber <= triesMax; tryNumber++) {
+    why = await tryOnce(ping, signal);
+    if (why === null || signal.aborted) return null;
+  }
+  return why;
+}
+
+async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal): Promise<string | null> {
+  const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, connections: 1, proxy });
+  const signal = AbortSignal.any([given, AbortSignal.timeout(tryMsMax)]);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  try {
+    const asked = request.call(connection, {
+      origin: url.origin,
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'user-agent': userAgent },
+      body,
+      signal,
+    });
+    // While it is being connected, undici does not listen to the signal.
+    const { statusCode, body: answer } = await Promise.race([asked, late]);
+    await answer.dump({ limit: answerBytesMax, signal }).catch(() => undefined);
+    return statusCode >= 200 && statusCode < 300 ? null : `it was answered ${statusCode}`;
+  } catch (error) {
+    return signal.aborted ? 'it was not answered in time' : (codeOf(error) ?? 'it could not be sent');
+  } finally {
+    await connection.destroy().catch(() => undefined);
+  }
+}

@@ -1,0 +1,117 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { holdRun } from '../support/held-run.ts';
+import { runCli, spawnCli, sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+const runsOf = ({ database }: Scene) =>
+  sqlite(database, 'SELECT id, status, "trigger", error_code, completed_at FROM sync_runs ORDER BY id');
+
+/** Starts a sync whose service never answers, and waits until it was asked. */
+async function startHanging(scene: Scene, ...args: string[]) {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  scene.service.onRequest = async () => {
+    resolve();
+    await wait(20_000, undefined, { ref: false });
+  };
+  const cli = spawnCli(['sync', ...args], { env: scene.env });
+  await Promise.race([asked, cli.done]);
+  return cli;
+}
+
+describe.concurrent('a run', () => {
+  test('that takes longer than --deadline ends as a signal would end it, with exit code 1', async () => {
+    await using scene = await setScene({ latencyMs: 5_000 });
+    const startedAt = performance.now();
+    const synced = await scene.sync('--deadline', '700ms');
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
+    expect(synced).toMatchObject({ code: 1, status: 'cancelled' });
+    expect(synced.summary.error).toMatchObject({ code: 'deadline' });
+    expect(runsOf(scene)).toMatchObject([{ status: 'cancelled', error_code: 'deadline' }]);
+    const text = await scene.run('sync', '--deadline', '700ms');
+    expect(text.stdout).toContain('it took longer than DOCMIRROR_DEADLINE allows');
+    scene.service.options.latencyMs = 0;
+    expect(await scene.sync('--deadline', '50m')).toMatchObject({ code: 0 });
+  });
+
+  test('waits for the run before it as long as --wait says, and then exits with 11', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    await using held = await holdRun(scene, 'webhooks');
+    expect(await scene.run('sync')).toMatchObject({ code: 11 });
+    const startedAt = performance.now();
+    expect(await scene.run('sync', '--wait', '1s')).toMatchObject({ code: 11 });
+    expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+    const waiting = scene.sync('--wait', '40s');
+    await wait(500);
+    await held.release();
+    expect(await waiting).toMatchObject({ code: 0, status: 'completed' });
+  });
+
+  test('records as its trigger what --trigger says, and its receipt, too', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    await scene.sync('--trigger', 'cron');
+    expect(runsOf(scene)).toMatchObject([{ trigger: 'manual' }, { trigger: 'cron' }]);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expect((await scene.run('audit', 'receipts', '--json')).stdout).toContain('"trigger":"cron"');
+  });
+
+  test('is ended by SIGHUP as by SIGTERM, with exit code 129', async () => {
+    await using scene = await setScene();
+    await using cli = await startHanging(scene);
+    cli.child.kill('SIGHUP');
+    expect(await cli.done).toMatchObject({ code: 129, signal: null });
+    expect(runsOf(scene)).toMatchObject([{ status: 'cancelled', error_code: 'cancelled' }]);
+  });
+
+  test.each([
+    ['a file that is gone', 'DOCMIRROR_TOKEN_FILE', '/nowhere/token'],
+    ['a command that fails', 'DOCMIRROR_TOKEN_COMMAND', 'exit 3'],
+  ])('whose token is in %s is recorded with its code', async (_name, variable, value) => {
+    await using scene = await setScene();
+    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
+    const result = await runCli(['sync', '--json'], { env: { ...env, [variable]: value } });
+    expect(result.code).toBe(1);
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      status: 'failed',
+      error: { code: 'token_unavailable', message: expect.stringContaining(variable) },
+    });
+    expect(runsOf(scene)).toMatchObject([{ status: 'failed', error_code: 'token_unavailable' }]);
+    expect((await scene.run('runs')).stdout).toContain('token_unavailable');
+    expect(scene.service.requests).toEqual([]);
+  });
+
+  test('for which no service can be found is recorded with its code', async () => {
+    await using scene = await setScene();
+    const args = ['--give-up-after', '0', '--base-url', 'https://docmirror.invalid'];
+    expect(await scene.sync(...args)).toMatchObject({ code: 1, status: 'failed' });
+    expect(runsOf(scene)).toMatchObject([{ status: 'failed', error_code: 'network' }]);
+  });
+
+  test('of a watch whose token file goes is recorded, too, and the watch goes on', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'token');
+    writeFileSync(file, scene.service.options.token);
+    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
+    const args = ['watch', '--run-now', '--schedule', '* * * * * *', '--token-file', file];
+    await using cli = spawnCli(args, { env: { ...env, DOCMIRROR_TRIGGER: 'timer' } });
+    const last = async (status: string) => {
+      for (;;) {
+        const { code, stdout } = await scene.run('runs', '--json', '--limit', '1');
+        const [run] = code === 0 ? JSON.parse(stdout) : [];
+        if (run?.status === status) return run;
+        await wait(50);
+      }
+    };
+    expect(await last('completed')).toMatchObject({ trigger: 'timer' });
+    rmSync(file);
+    expect(await last('failed')).toMatchObject({ error: { code: 'token_unavailable' } });
+    writeFileSync(file, scene.service.options.token);
+    await last('completed');
+    cli.child.kill('SIGHUP');
+    expect(await cli.done).toMatchObject({ code: 129 });
+  });
+});

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+/** Kills a run with SIGKILL that waits for its service. */
+async function killRun(scene: Scene): Promise<void> {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  scene.service.onRequest = async () => {
+    resolve();
+    await wait(20_000, undefined, { ref: false });
+  };
+  await using cli = spawnCli(['sync', '--full'], { env: scene.env });
+  await asked;
+  cli.child.kill('SIGKILL');
+  await cli.done;
+  scene.service.onRequest = undefined;
+}
+
+describe.concurrent('a run whose process is gone', () => {
+  test('is said to have died by status, runs, metrics and report, until the next run records it', async () => {
+    await using scene = await setScene();
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    await killRun(scene);
+    const status = await scene.run('status');
+    expect(status.stdout).toMatch(/^Run 2, begun at .*, died: its process is gone\./m);
+    expect(status.stdout).not.toContain('running');
+    expect(await scene.run('status', '--strict')).toMatchObject({ code: 4 });
+    const [run] = JSON.parse((await scene.run('runs', '--json')).stdout);
+    expect(run).toMatchObject({ runId: 2, status: 'died' });
+    expect((await scene.run('runs')).stdout).toMatch(/ died /);
+    const { stdout } = await scene.run('status', '--format', 'prometheus');
+    expect(stdout).toMatch(/^docmirror_runs_died 1$/m);
+    expect(stdout).toMatch(/^docmirror_runs_in_progress 0$/m);
+    expect(stdout).not.toContain('process_cpu');
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const [, before] = JSON.parse((await scene.run('runs', '--json')).stdout);
+    expect(before).toMatchObject({ runId: 2, status: 'interrupted' });
+    expect(await scene.run('status', '--strict')).toMatchObject({ code: 0 });
+  });
+
+  test('is no fault while it goes on', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    scene.service.onRequest = async () => {
+      resolve();
+      await released;
+    };
+    await using cli = spawnCli(['sync', '--full'], { env: scene.env });
+    await asked;
+    const { code, stdout } = await scene.run('status', '--strict', '--json');
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, state: 'running' });
+    release();
+    expect(await cli.done).toMatchObject({ code: 0 });
+  });
+});
+
+test('status of many mirrors is a line each, the worst first, and --strict says whether one is at fault', async () => {
+  await using good = await setScene();
+  await using refused = await setScene();
+  await using removed = await setScene();
+  await using killed = await setScene();
+  Object.assign(good.env, { DOCMIRROR_LABELS: 'tenant=good' });
+  for (const scene of [good, refused, removed, killed]) expect(await scene.sync()).toMatchObject({ code: 0 });
+  const healthy = await runCli(['status', '--strict', good.database, refused.database]);
+  expect(healthy).toMatchObject({ code: 0 });
+  await refused.sync('--token', 'wrong');
+  removed.service.lists['document-exports'].splice(0, 120);
+  await removed.sync();
+  await killRun(killed);
+  const broken = join(good.folder, 'broken.sqlite');
+  writeFileSync(broken, 'no mirror at all, but a text');
+  const files = [good, refused, removed, killed].map(({ database }) => database);
+  const { code, stdout } = await runCli(['status', '--strict', ...files, broken]);
+  expect(code).toBe(4);
+  const [head = '', ...lines] = stdout.trimEnd().split('\n');
+  expect(head).toMatch(/^State +Why +Age +Version +Mirror$/);
+  expect(lines.map(line => line.split(/ {2,}/)[0])).toEqual([
+    'unreadable',
+    'died',
+    'failed',
+    'withheld',
+    'ok',
+  ]);
+  expect(lines[2]).toMatch(/unauthorized.* \d.*s +0\.\d.*mirror\.sqlite$/);
+  const { mirrors } = JSON.parse((await runCli(['status', '--json', ...files])).stdout);
+  expect(mirrors).toMatchObject([
+    { state: 'died', database: killed.database },
+    { state: 'failed', why: expect.stringContaining('webhooks: unauthorized') },
+    { state: 'withheld', why: 'document-exports: 120' },
+    { state: 'ok', why: '', labels: { tenant: 'good' }, resources: [{}, {}, {}] },
+  ]);
+  expect(await runCli(['status', '--max-age', '0', good.database])).toMatchObject({ code: 4 });
+  const metrics = await runCli(['status', '--format', 'prometheus', ...files]);
+  expect(metrics.stdout.match(/^docmirror_list_records\{/gm)).toHaveLength(12);
+  expect(metrics.stdout).toContain('tenant="good"');
+  expect(metrics.stdout.match(/^# HELP docmirror_list_records /gm)).toHaveLength(1);
+});

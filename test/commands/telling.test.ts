@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test, vi } from 'vitest';
+import { holdRun } from '../support/held-run.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+interface Pinged {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly body: string;
+}
+
+/** A server that is pinged, as healthchecks.io is. */
+async function startChecks(answer: (response: ServerResponse) => void = response => response.end('OK')) {
+  const pings: Pinged[] = [];
+  const server = createServer(async (request, response) => {
+    pings.push({ method: request.method, path: request.url, body: await text(request) });
+    answer(response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    pings,
+    paths: () => pings.map(({ path }) => path),
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+describe.concurrent('DOCMIRROR_PING_URL', () => {
+  test('is called at the start and after success, with the summary, the labels and the checkpoint', async () => {
+    await using checks = await startChecks();
+    await using scene = await setScene();
+    const url = `${checks.url}/key/acme-%c?create=1`;
+    Object.assign(scene.env, { DOCMIRROR_PING_URL: url, DOCMIRROR_LABELS: 'tenant=acme' });
+    const synced = await scene.sync();
+    expect(synced).toMatchObject({ code: 0 });
+    expect(checks.paths()).toEqual(['/key/acme-sync/start?create=1', '/key/acme-sync?create=1']);
+    const body = checks.pings[1]?.body ?? '';
+    expect(checks.pings[1]?.method).toBe('POST');
+    expect(body).toMatch(/^List .*\n.*Run 1 completed in .*\n\ntenant=acme\n\ndocmirror\//s);
+    const checkpoint = join(scene.folder, 'checkpoint');
+    await scene.run('audit', 'checkpoint', '--unsigned', '--out', checkpoint);
+    const lines = body.trimEnd().split('\n').slice(-3);
+    expect(lines[1]).toBe('1');
+    expect(body).not.toContain('secret-token');
+    for (const command of [['backup', 'copy.sqlite'], ['verify']]) {
+      checks.pings.length = 0;
+      expect(await scene.run(...command)).toMatchObject({ code: 0 });
+      const path = `/key/acme-${command[0]}`;
+      expect(checks.paths()).toEqual([`${path}/start?create=1`, `${path}?create=1`]);
+    }
+    checks.pings.length = 0;
+    await scene.run('sync', '--dry-run');
+    await scene.run('backup', '--check', 'copy.sqlite');
+    expect(checks.paths()).toEqual([]);
+  });
+
+  test('is called with /fail after failure, also before a run can begin, and not at all with exit code 11', async () => {
+    await using checks = await startChecks();
+    await using scene = await setScene();
+    Object.assign(scene.env, { DOCMIRROR_PING_URL: `${checks.url}/abc` });
+    scene.service.options.status = { webhooks: 500 };
+    expect(await scene.sync('--give-up-after', '0')).toMatchObject({ code: 3 });
+    expect(checks.paths()).toEqual(['/abc/start', '/abc/fail']);
+    expect(checks.pings[1]?.body).toContain('answered 500');
+    scene.service.options.status = {};
+    checks.pings.length = 0;
+    expect(await scene.run('sync', '--concurrency', '0')).toMatchObject({ code: 2 });
+    expect(checks.paths()).toEqual(['/abc/fail']);
+    expect(checks.pings[0]?.body).toMatch(/--concurrency.*\[settings\]/);
+    await using held = await holdRun(scene, 'webhooks');
+    checks.pings.length = 0;
+    expect(await scene.run('sync')).toMatchObject({ code: 11 });
+    expect(checks.paths()).toEqual([]);
+    await held.release();
+    scene.service.options.latencyMs = 3_000;
+    checks.pings.length = 0;
+    await using cli = spawnCli(['sync'], { env: scene.env });
+    await vi.waitFor(() => expect(checks.paths()).toEqual(['/abc/start']), 10_000);
+    cli.child.kill('SIGTERM');
+    expect(await cli.done).toMatchObject({ code: 143 });
+    expect(checks.paths()).toEqual(['/abc/start', '/abc/fail']);
+  });
+
+  test('has a body of 10 kB at most: the summary is cut, and never the checkpoint', async () => {
+    await using checks = await startChecks();
+    await using scene = await setScene();
+    await scene.sync();
+    const args = ['--token', 'wrong', '--base-url', `${scene.service.url}/${'long/'.repeat(2_500)}`];
+    await scene.run('sync', '--accept-new-base-url', '--ping-url', `${checks.url}/abc`, ...args);
+    const body = checks.pings.at(-1)?.body ?? '';
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(10_000);
+    expect(Buffer.byteLength(body)).toBeGreaterThan(9_900);
+    expect(body).toMatch(/…\n\ndocmirror\/[\da-f-]{36}\n2\n\S{44}\n$/);
+  });
+
+  test('that does not answer is a warning after two tries within 10 s, and changes no exit code', async () => {
+    await using refusing = await startChecks(response => response.writeHead(500).end());
+    await using hanging = await startChecks(() => undefined);
+    await using scene = await setScene();
+    const refused = await scene.run('sync', '--ping-url', `${refusing.url}/secret-uuid`);
+    expect(refused).toMatchObject({ code: 0 });
+    expect(refusing.paths()).toEqual([
+      '/secret-uuid/start',
+      '/secret-uuid/start',
+      '/secret-uuid',
+      '/secret-uuid',
+    ]);
+    expect(refused.stderr).toContain('the ping could not be sent');
+    expect(refused.stderr).not.toContain('secret-uuid');
+    const startedAt = performance.now();
+    expect(await scene.run('verify', '--ping-url', hanging.url)).toMatchObject({ code: 0 });
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  test('is called around each run of a watch', async () => {
+    await using checks = await startChecks();
+    await using scene = await setScene();
+    const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--ping-url', `${checks.url}/%c`];
+    await using cli = spawnCli(args, { env: scene.env });
+    await vi.waitFor(() => expect(checks.paths()).toEqual(['/watch/start', '/watch']), 20_000);
+    cli.child.kill('SIGTERM');
+    await cli.done;
+    expect(checks.paths()).toHaveLength(2);
+  });
+});
+
+describe.concurrent('DOCMIRROR_METRICS_FILE', () => {
+  test('is written after each run of sync, backup and verify, and by a backup beside it', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'acme.prom');
+    const backups = join(scene.folder, 'acme-backup.prom');
+    Object.assign(scene.env, { DOCMIRROR_METRICS_FILE: file, DOCMIRROR_LABELS: 'tenant=acme' });
+    await scene.sync();
+    const metrics = () => readFileSync(file, 'utf8');
+    expect(metrics()).toMatch(/^docmirror_list_records\{.*resource="webhooks".*\} 3$/m);
+    expect(metrics()).toMatch(/^docmirror_command_last_exit_code\{tenant="acme",command="sync"\} 0$/m);
+    expect(metrics()).not.toContain('process_');
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(existsSync(backups)).toBe(false);
+    await scene.run('backup', 'copy.sqlite');
+    expect(readFileSync(backups, 'utf8')).toMatch(
+      /^docmirror_backup_last_success_run_id\{tenant="acme"\} 1$/m,
+    );
+    const madeAt = /^docmirror_backup_last_success_timestamp_seconds.*$/m.exec(
+      readFileSync(backups, 'utf8'),
+    )?.[0];
+    writeFileSync(join(scene.folder, 'other.sqlite'), 'a text');
+    expect(await scene.run('backup', 'other.sqlite')).toMatchObject({ code: 2 });
+    expect(readFileSync(backups, 'utf8')).toContain(madeAt);
+    expect(readFileSync(backups, 'utf8')).toMatch(/^docmirror_backup_last_exit_code\{tenant="acme"\} 2$/m);
+    await scene.run('verify');
+    expect(await scene.run('sync', '--max-pages', '0')).toMatchObject({ code: 2 });
+    const codes = metrics().match(/^docmirror_command_last_exit_code.*$/gm);
+    expect(codes?.toSorted()).toEqual([
+      'docmirror_command_last_exit_code{tenant="acme",command="backup"} 2',
+      'docmirror_command_last_exit_code{tenant="acme",command="sync"} 2',
+      'docmirror_command_last_exit_code{tenant="acme",command="verify"} 0',
+    ]);
+    expect(metrics().match(/^# TYPE docmirror_command_last_exit_code/gm)).toHaveLength(1);
+    expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
+  });
+
+  test('is written after a run that failed before there is a mirror, and by a watch', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'acme.prom');
+    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
+    const failed = await runCli(['sync', '--metrics-file', file], { env });
+    expect(failed).toMatchObject({ code: 2 });
+    expect(readFileSync(file, 'utf8')).toMatch(/^docmirror_mirror_readable 0$/m);
+    expect(readFileSync(file, 'utf8')).toMatch(/command="sync"\} 2$/m);
+    const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--metrics-file', file];
+    await using cli = spawnCli(args, { env: scene.env });
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/command="watch"\} 0$/m), 20_000);
+    expect(readFileSync(file, 'utf8')).toMatch(/^docmirror_mirror_readable 1$/m);
+    cli.child.kill('SIGTERM');
+    await cli.done;
+  });
+
+  test('that can not be written is a warning', async () => {
+    await using scene = await setScene();
+    const { code, stderr } = await scene.run(
+      'sync',
+      '--metrics-file',
+      join(scene.folder, 'none', 'acme.prom'),
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain('the metrics could not be written');
+    expect(await scene.run('sync', '--metrics-file', scene.database)).toMatchObject({ code: 0 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+});
