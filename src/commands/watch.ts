@@ -9,7 +9,7 @@ import {
   type ServiceConfig,
 } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, DocmirrorError, UsageError } from '../errors.ts';
+import { CancelledError, DocmirrorError, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
@@ -90,7 +90,11 @@ async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSigna
   await assertShareFits(config);
   await readExtraCa(service);
   // A command may ask for what is not up yet; each run asks it anew.
-  if ('file' in service.token) await readToken(service.token, signal);
+  if ('file' in service.token) {
+    await readToken(service.token, signal).catch((error: unknown) => {
+      throw error instanceof TokenUnavailableError ? new UsageError(error.message, { cause: error }) : error;
+    });
+  }
 }
 
 interface WatchWorld {

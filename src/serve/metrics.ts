@@ -63,6 +63,7 @@ function registryWith(labels: MetricsOf['labels']): Registry {
   return registry;
 }
 
+const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
 /**
@@ -161,6 +162,9 @@ function runMetrics(registry: Registry): Update {
   return numbers => {
     runs.reset();
     const ended = numbers.runs.filter(({ status }) => status !== 'running' && status !== 'died');
+    // A series that begins with its first failure shows no increase.
+    for (const trigger of new Set(numbers.runs.map(run => run.trigger)))
+      for (const status of endedStatuses) runs.inc({ status, trigger }, 0);
     for (const { status, trigger, count } of ended) runs.inc({ status, trigger }, count);
     const countOf = (wanted: string) =>
       numbers.runs.filter(({ status }) => status === wanted).reduce((sum, { count }) => sum + count, 0);

@@ -57,7 +57,13 @@ describe('the metrics of a mirror', () => {
 
   test('tell runs by how they ended', async () => {
     const families = await scrape(() => reader.figures());
-    expect(valuesOf(families, 'docmirror_runs_total')).toEqual({ 'completed manual': 2, 'failed manual': 1 });
+    expect(valuesOf(families, 'docmirror_runs_total')).toEqual({
+      'cancelled manual': 0,
+      'completed manual': 2,
+      'failed manual': 1,
+      'interrupted manual': 0,
+      'partial manual': 0,
+    });
     expect(valuesOf(families, 'docmirror_runs_in_progress')).toEqual({ '': 0 });
   });
 

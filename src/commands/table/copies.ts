@@ -118,7 +118,6 @@ export const copyCommands = [
         meaning: 'files named by mirror and time, the newest 14',
       },
       { line: 'docmirror backup --list backups --max-age 26h', meaning: 'is there a new one, unaltered?' },
-      { line: 'docmirror backup --check copy.sqlite', meaning: 'is that backup sound?' },
       { line: 'docmirror backup --restore copy.sqlite', meaning: 'put it in the place of the mirror' },
     ],
     notes: [

@@ -38,7 +38,8 @@ describe.concurrent('backup', () => {
     }
     expect(readFileSync(destination)[logByteAt]).toBe(1);
     expect(statSync(destination).mode & 0o777).toBe(0o600);
-    expect(readdirSync(scene.folder).filter(name => name.startsWith('backup'))).toEqual(['backup.sqlite']);
+    const files = readdirSync(scene.folder).filter(name => name.startsWith('backup'));
+    expect(files).toEqual(['backup.sqlite', 'backup.sqlite.json']);
     expect(await scene.run('backup', '--check', destination)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('is sound'),

@@ -140,7 +140,7 @@ describe.concurrent('backup --restore', () => {
     const { code, stdout, stderr } = await scene.run('backup', '--restore', backupOf(scene));
     expect(stderr).toBe('');
     expect(stdout).toMatch(
-      /^.*mirror\.sqlite: the mirror as of run 1, \d+\.\d kB, verified\. "docmirror sync"/,
+      /^.*mirror\.sqlite: the mirror as of run 1, \d+\.\d kB, verified\. It mirrors \S+\. "docmirror sync"/,
     );
     expect(code).toBe(0);
     expect(mirrored(scene.database, 'collections')).toEqual(mirrored(backupOf(scene), 'collections'));
@@ -233,6 +233,7 @@ describe.concurrent('backup --restore', () => {
     expect(readFileSync(scene.database).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).sort()).toEqual([
       'backup.sqlite',
+      'backup.sqlite.json',
       'mirror.sqlite',
       'mirror.sqlite.lock',
     ]);
