@@ -14,7 +14,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 describe('the demo', () => {
   test('says first what it is, in words of everybody', () => {
     const [first = ''] = shown.stdout.split('\n\n');
-    expect(first).toMatch(/^This is a demo\. docmirror copies three lists of a web service/);
+    expect(first).toMatch(/^This is a demo of docmirror, which copies three lists of a web service/);
     expect(first).not.toMatch(/mirror(?!s? )\b|proven|receipt|sweep|checkpoint/);
   });
 
