@@ -32,7 +32,7 @@ const demoToken = 'demo-token';
 const demoActor = 'docmirror demo';
 /** So many runs of a mirror are looked at to tell whose it is. */
 const runsLookedAt = 3;
-const shownChangesMax = 12;
+const shownChangesMax = 8;
 
 const dayMs = 86_400_000;
 const daysOfHistory = 14;
@@ -46,12 +46,9 @@ const renamesAt = 8;
 const wrongTotalAt = 5;
 const newFieldFrom = 3;
 
-const introduction = `This is a demo. docmirror copies three lists of a web service (document exports, collections and webhooks) into one SQLite
-file, so that you can ask them anything in SQL. Each run brings the copy up to date, says how it knows that nothing is
-missing, and remembers what was changed.
-
-Here, the service is a small one on this machine, and its records are made up. The runs are dated as if docmirror had
-run once a day.
+const introduction = `This is a demo of docmirror, which copies three lists of a web service (document exports, collections and webhooks) into one
+SQLite file that you can ask anything in SQL. Each run updates the copy, says how it knows that nothing is missing, and notes
+what changed. The service is a small one on this machine, its records are made up, and the runs are dated one a day.
 `;
 
 interface DemoFlags {
@@ -93,11 +90,8 @@ export async function demo(command: Command, context: CommandContext): Promise<v
         share: isLast ? demoShare : null,
         isLong: documentExports > longList,
       });
-      context.stdout.write(
-        isLast || daysBefore === days - 1
-          ? wholeSummary(summary, context)
-          : lineOf(summary, summaryWidth(context.stdout)),
-      );
+      const text = isLast ? wholeSummary(summary, context) : lineOf(summary, summaryWidth(context.stdout));
+      context.stdout.write(text);
       if (context.signal.aborted || isLast) context.setExitCode(exitCodeAfter(summary, context.signal));
       if (context.signal.aborted) return;
       if (isLast) context.stdout.write(ending(summary, context));
@@ -129,7 +123,7 @@ function withTotal(source: RecordSource, wrongNow: () => number): RecordSource {
 }
 
 function wholeSummary(summary: SharedRunSummary, { stdout }: CommandContext): string {
-  return `\n${summary.startedAt.slice(0, 10)}\n$ docmirror sync\n${summaryText(summary, summaryWidth(stdout))}\n`;
+  return `\n${summary.startedAt.slice(0, 10)}  $ docmirror sync\n${summaryText(summary, summaryWidth(stdout))}\n`;
 }
 
 /** Notes begin below the word that follows the date, in characters. */

@@ -40,7 +40,7 @@ export const startCommands = [
     settings: ['logLevel'],
     examples: [
       { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite anew' },
-      { line: 'docmirror demo --records 1000000', meaning: 'a large one' },
+      { line: 'docmirror demo --records 1000000', meaning: 'a large one; takes minutes and 2 GB of memory' },
       { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
     ],
   },
