@@ -141,7 +141,10 @@ describe('publish clickhouse', () => {
       },
     );
     setTimeout(() => cli.child.kill('SIGTERM'), 1_500);
-    expect(await cli.done).toMatchObject({ code: 143, stderr: 'docmirror: Stopped by SIGTERM. [cancelled]\n' });
+    expect(await cli.done).toMatchObject({
+      code: 143,
+      stderr: 'docmirror: Stopped by SIGTERM. [cancelled]\n',
+    });
     expect(await published.publish()).toMatchObject({ code: 0 });
     await expectAsExported(published);
   });
