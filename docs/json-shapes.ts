@@ -296,6 +296,7 @@ const doctor = object({
       status: oneOf(['ok', 'warning', 'failed', 'skipped'], 'how it went'),
       found: text('what was found'),
       todo: orNull(text('what to do; null if there is nothing to do')),
+      code: orNull(text('the code of the error that it met; null if there is none')),
     }),
     'in the order in which a run needs things',
   ),

@@ -65,7 +65,9 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
     bound instanceof UsageError && wrong.length === 1
       ? 'Name a mirror and a service that belong together.'
       : '"docmirror sync --help" explains each.';
-  yield wrong.length === 0 ? await checkKey(config) : failed('settings', words, todo, exitCodes.usage);
+  yield wrong.length === 0
+    ? await checkKey(config)
+    : failed('settings', words, todo, exitCodes.usage, 'settings');
   const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
   const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
   if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
@@ -111,7 +113,7 @@ async function* checkService(
     throw error;
   });
   if (token instanceof TokenUnavailableError) {
-    yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode);
+    yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode, token.code);
     yield* networkChecks.map(check => skipped(check, 'there is no token'));
     return;
   }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts';
 import { printable, printableInOneLine } from '../printable.ts';
 import { wrap } from './wrap.ts';
 
@@ -9,6 +10,8 @@ export interface Finding {
   readonly found: string;
   /** What to do about it; null where there is nothing to do. */
   readonly todo: string | null;
+  /** The code of the error that it met, by which "docmirror help" explains it; null if there is none. */
+  readonly code: ErrorCode | null;
 }
 
 interface Diagnosis {
@@ -22,9 +25,9 @@ const markWidth = 4;
 const checkWidth = 11;
 
 /** One finding for people, and below it what to do, in lines of at most `width` characters. */
-export function findingText({ check, status, found, todo }: Finding, width: number): string {
+export function findingText({ check, status, found, todo, code }: Finding, width: number): string {
   const indent = ' '.repeat(markWidth + checkWidth + 4);
-  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}`;
+  const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}${code === null ? '' : ` [${code}]`}`;
   const advice = todo === null ? [] : wrap(`${indent}→ ${printable(todo)}`, width, `${indent}  `);
   return [...wrap(line, width, indent), ...advice].map(each => `${each}\n`).join('');
 }

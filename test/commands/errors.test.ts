@@ -56,6 +56,12 @@ describe.concurrent('an error', () => {
     );
   });
 
+  test('that doctor meets ends with its code, too', async () => {
+    const { code, stdout } = await runCli(['doctor'], { cwd: folder.path });
+    expect(code).toBe(2);
+    expect(stdout.replaceAll(/\n +(?! *→)/g, ' ')).toMatch(/^FAIL +settings .* \[settings\]$/m);
+  });
+
   test('of a file of settings holds no secret', async () => {
     const file = join(folder.path, 'settings.env');
     mkdirSync(folder.path, { recursive: true });

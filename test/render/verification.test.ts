@@ -24,13 +24,13 @@ test('what SQLite says of damage in several lines stands in one', () => {
   expect(verificationText(verification)).toBe(
     `mirror.sqlite is NOT as docmirror wrote it: 1 difference.\n  file: ${joined} [content]\n`,
   );
-  const finding = { check: 'mirror', status: 'failed', found: multiline, todo: null } as const;
+  const finding = { check: 'mirror', status: 'failed', found: multiline, todo: null, code: null } as const;
   expect(findingText(finding, Number.POSITIVE_INFINITY)).toContain(`${joined}\n`);
 });
 
 test('a finding is broken where the terminal ends, and keeps to its column', () => {
   const finding = { check: 'pages', status: 'failed', found: 'as many words '.repeat(8).trim() } as const;
-  expect(findingText({ ...finding, todo: 'do this and do that again' }, 40)).toBe(
+  expect(findingText({ ...finding, todo: 'do this and do that again', code: null }, 40)).toBe(
     `FAIL  pages        as many words as many
                    words as many words
                    as many words as many

@@ -112,5 +112,6 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
 
 function failedBy(check: string, error: unknown): Verdict {
   const found = error instanceof Error ? error.message : String(error);
-  return failed(check, found, null, error instanceof DocmirrorError ? error.exitCode : exitCodes.failed);
+  if (!(error instanceof DocmirrorError)) return failed(check, found, null, exitCodes.failed, 'internal');
+  return failed(check, found, null, error.exitCode, error.code);
 }

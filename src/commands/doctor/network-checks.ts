@@ -118,7 +118,7 @@ function checkProxy({ proxy }: ServiceConfig, answers: readonly Answer[]): Verdi
   const error = errorOf(answers, 'proxy');
   if (error === undefined) return ok('proxy', `${proxy.shown}, named by ${proxy.variable}`);
   const todo = `Check ${proxy.variable}; where the service is reached without a proxy, name its host in NO_PROXY.`;
-  return failed('proxy', error.message, todo, error.exitCode);
+  return failed('proxy', error.message, todo, error.exitCode, error.code);
 }
 
 async function checkCertificate(
@@ -135,7 +135,7 @@ async function checkCertificate(
     return warning('certificate', 'http has none', 'Anyone on the way can read the token. Use https.');
   }
   const error = errorOf(answers, 'certificate', 'tls');
-  if (error !== undefined) return failed('certificate', error.message, null, error.exitCode);
+  if (error !== undefined) return failed('certificate', error.message, null, error.exitCode, error.code);
   if (answers.every(each => errorOf([each], 'proxy', 'network', 'timeout') !== undefined))
     return skipped('certificate', 'the service was not reached');
   const extraCa = await readExtraCa(service);
@@ -166,7 +166,13 @@ function checkAccess(answers: readonly Answer[]): Verdict {
   const errors = answers.flatMap(({ list, error }) =>
     error === null ? [] : [`${list.resource}: ${error.message}`],
   );
-  return failed('access', errors.join('; '), advice[first.code] ?? laterAdvice, runExitCode(answers));
+  return failed(
+    'access',
+    errors.join('; '),
+    advice[first.code] ?? laterAdvice,
+    runExitCode(answers),
+    first.code,
+  );
 }
 
 function runExitCode(answers: readonly Answer[]): number {

@@ -16,7 +16,8 @@ export async function checkShare(config: Config): Promise<Verdict> {
   try {
     await assertShareFits(config);
   } catch (error) {
-    if (error instanceof DocmirrorError) return failed(shareCheck, error.message, null, error.exitCode);
+    if (error instanceof DocmirrorError)
+      return failed(shareCheck, error.message, null, error.exitCode, error.code);
     throw error;
   }
   const folder = dirname(resolve(share));
