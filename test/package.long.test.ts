@@ -30,7 +30,7 @@ describe('the package, installed in an empty folder', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
       [
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'deploy', 'dist', 'docs'],
-        ...['man', 'migrations', 'package.json'],
+        ...['man', 'migrations', 'package.json', 'schemas'],
       ].sort(),
     );
     const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
@@ -45,6 +45,13 @@ describe('the package, installed in an empty folder', () => {
     const { devDependencies } = manifest();
     const packages = readdirSync(installed);
     expect(Object.keys(devDependencies).filter(name => packages.includes(name))).toEqual([]);
+  });
+
+  test('explains the codes of errors, and has a schema of what commands print', async () => {
+    const { stdout } = await docmirror(folder.path, 'help', 'mirror_busy');
+    expect(stdout).toMatch(/^### `mirror_busy`\n\nSays: /);
+    const schema = readFileSync(join(installed, 'docmirror', 'schemas', 'sync.json'), 'utf8');
+    expect(JSON.parse(schema)).toMatchObject({ title: 'docmirror sync --json' });
   });
 
   test('says its version', async () => {
@@ -123,7 +130,7 @@ const id: number | undefined = newest?.id;
 const title: string | undefined = newest?.title;
 console.log(typeof id, typeof newest?.title, typeof newest?.source);
 
-const updates = db.select().from(changes).where(and(eq(changes.runId, 2), eq(changes.operation, 'update'))).all();
+const updates = db.select().from(changes).where(and(eq(changes.runId, 6), eq(changes.operation, 'update'))).all();
 const differ = updates.map(({ record, before, changedFields, operation }) => {
   const name: 'insert' | 'update' | 'removal' = operation;
   // @ts-expect-error
@@ -172,7 +179,7 @@ test(
       /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', 'querying.md'), 'utf8')) ?? [];
     writeFileSync(join(program, 'documented.ts'), documented);
     expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'documented.ts')).toBe('');
-    expect(await node('documented.js')).toMatch(/^(.+\n){3}(\d+ \[ '\w+' \]\n)+$/);
+    expect(await node('documented.js')).toMatch(/^(.+\n){3}(\d+ \[ '\w+'(?:, '\w+')* \]\n)+$/);
     expect(await node('program.js')).toBe(
       'number string string\ntrue true\ntrue string\ncomplete: proven 0 true\n10\n',
     );

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../errors.ts';
 import { printable, printableInOneLine } from '../printable.ts';
 import { wrap } from './wrap.ts';
 
@@ -11,7 +10,7 @@ export interface Finding {
   /** What to do about it; null where there is nothing to do. */
   readonly todo: string | null;
   /** The code of the error that it met, by which "docmirror help" explains it; null if there is none. */
-  readonly code: ErrorCode | null;
+  readonly code: string | null;
 }
 
 interface Diagnosis {
