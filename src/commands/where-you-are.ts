@@ -23,7 +23,7 @@ export async function whereYouAre(command: Command, context: CommandContext): Pr
   const lists = reader.status();
   const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
   stdout.write(
-    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { width: terminalWidth(stdout) })}`,
+    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { run: reader.newestRun(), width: terminalWidth(stdout) })}`,
   );
 }
 

@@ -13,6 +13,8 @@ export class Pacer {
   readonly #spacingMs: number;
   /** When the next request may start, by `performance.now()`. */
   #nextAtMs = 0;
+  /** Settled when all that asked for a turn had it, or gave up. */
+  #turns: Promise<void> = Promise.resolve();
   #concurrency: number;
   #goodAnswers = 0;
   /** By `performance.now()`, for the wall clock may be set meanwhile. */
@@ -48,13 +50,17 @@ export class Pacer {
     } while (this.isHeld);
   }
 
-  /** Waits until the next request may start by the pace. */
+  /** Waits until the next request may start by the pace: one after the other, each counted from when the one before it did start. */
   async #turn(signal: AbortSignal): Promise<void> {
     if (this.#spacingMs === 0) return;
-    const now = performance.now();
-    const atMs = Math.max(now, this.#nextAtMs);
-    this.#nextAtMs = atMs + this.#spacingMs;
-    if (atMs > now) await wait(atMs - now, undefined, { signal }).catch(() => signal.throwIfAborted());
+    const mine = this.#turns.then(async () => {
+      signal.throwIfAborted();
+      const waitMs = this.#nextAtMs - performance.now();
+      if (waitMs > 0) await wait(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+      this.#nextAtMs = performance.now() + this.#spacingMs;
+    });
+    this.#turns = mine.catch(() => undefined);
+    await mine;
   }
 
   async #released(signal: AbortSignal): Promise<void> {

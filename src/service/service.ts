@@ -154,7 +154,8 @@ export class Service implements PageSource {
   get #timeoutMs(): number {
     const { timeoutMs, giveUpAfterMs } = this.#options;
     if (giveUpAfterMs === 0) return timeoutMs;
-    return Math.min(timeoutMs, this.#outage.isOver ? lastTryMsMax : giveUpAfterMs);
+    const givenMs = Math.min(timeoutMs, giveUpAfterMs);
+    return this.#outage.isOver ? Math.min(givenMs, lastTryMsMax) : givenMs;
   }
 
   #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {

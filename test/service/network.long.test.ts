@@ -222,7 +222,7 @@ describe.concurrent('a proxy', () => {
     await using proxy = await startProxy({ status });
     Object.assign(scene.env, {
       HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`,
-      DOCMIRROR_GIVE_UP_AFTER: '600ms',
+      DOCMIRROR_GIVE_UP_AFTER: '4s',
     });
     const synced = await scene.sync('--resource', 'webhooks');
     expect(synced.of('webhooks').error).toMatchObject({

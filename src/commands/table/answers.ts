@@ -45,7 +45,7 @@ export const answerCommands = [
     examples: [
       { line: 'docmirror status', meaning: 'how the lists stand' },
       { line: 'docmirror status --max-age 26h --strict', meaning: 'a health check' },
-      { line: 'docmirror status --strict mirrors/*.sqlite', meaning: 'all tenants, the worst first' },
+      { line: 'docmirror status --strict docmirror*.sqlite', meaning: 'all tenants, the worst first' },
     ],
     notes: [
       'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
