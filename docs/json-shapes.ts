@@ -75,9 +75,12 @@ const errorShape = (description: string) =>
     description,
   );
 
-const statuses = ['running', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'];
+const statuses = ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const status = (description: string) =>
-  oneOf(statuses, `${description}; \`interrupted\` if its process died`);
+  oneOf(
+    statuses,
+    `${description}; \`died\` if its process is gone, and \`interrupted\` once the next run has recorded that`,
+  );
 
 const receiptHead = orNull(
   object(
@@ -181,51 +184,114 @@ const runs = list(
     completedAt: orNull(time('when it ended; null while it goes on, and if its process died')),
     docmirrorVersion: text('the version that made it'),
     baseUrl: text('the address of the service'),
+    labels: { type: 'object', description: 'the labels of the run, by their names' },
     error: orNull(errorShape('what ended it; null if nothing went wrong')),
     resources: list(object(recordedOutcome), 'how each list ended'),
   }),
   'the runs, the newest first',
 );
 
-const statusShape = object({
-  resources: list(
-    object({
-      resource,
-      recordCount: whole('records in the mirror'),
-      verdict: text(
-        'how the last run left it, in few words: `complete: proven`, `unproven`, `failed: timeout`',
-      ),
-      lastCompletedAt: orNull(time('when its last completed run ended; null if none has')),
-      lastFullAt: orNull(time('when its last completed full sync ended; null if none has')),
-      ageMs: orNull(whole('time since `lastCompletedAt`, in milliseconds')),
-      endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
-      unknownFields: list(
-        object({
-          field: text('its name'),
-          jsonType: oneOf(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
-          firstSeenRunId: whole('the run that first met it'),
-          lastSeenRunId: whole('the last run that met it'),
-          recordCount: orNull(
-            whole('records that had it after the last full sync; null if no full sync has met it yet'),
-          ),
-        }),
-        'fields that the service sends and no column exists for',
-      ),
-      lastRun: orNull(
-        object(
-          {
-            runId: whole('the number of the run'),
-            ...recordedOutcome,
-            baseUrl: text('the address of the service'),
-          },
-          'the newest run that worked on it; null if none has',
+const labelsShape: Shape = { type: 'object', description: 'the labels, by their names' };
+
+const listStatuses = list(
+  object({
+    resource,
+    recordCount: whole('records in the mirror'),
+    verdict: text(
+      'how the last run left it, in few words: `complete: proven`, `unproven`, `failed: timeout`',
+    ),
+    lastCompletedAt: orNull(time('when its last completed run ended; null if none has')),
+    lastFullAt: orNull(time('when its last completed full sync ended; null if none has')),
+    ageMs: orNull(whole('time since `lastCompletedAt`, in milliseconds')),
+    endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
+    unknownFields: list(
+      object({
+        field: text('its name'),
+        jsonType: oneOf(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
+        firstSeenRunId: whole('the run that first met it'),
+        lastSeenRunId: whole('the last run that met it'),
+        recordCount: orNull(
+          whole('records that had it after the last full sync; null if no full sync has met it yet'),
         ),
+      }),
+      'fields that the service sends and no column exists for',
+    ),
+    lastRun: orNull(
+      object(
+        {
+          runId: whole('the number of the run'),
+          ...recordedOutcome,
+          baseUrl: text('the address of the service'),
+        },
+        'the newest run that worked on it; null if none has',
       ),
-    }),
-    'the lists, in the order of their definition',
+    ),
+  }),
+  'the lists, in the order of their definition',
+);
+
+const newestRun = orNull(
+  object(
+    {
+      runId: whole('its number'),
+      status: status('how it ended'),
+      startedAt: time('when it began'),
+      completedAt: orNull(time('when it ended; null while it goes on, and if its process died')),
+      error: orNull(errorShape('what ended it; null if nothing went wrong')),
+    },
+    'the newest run; null if there was none',
   ),
-  nextRunAt: orNull(time('when `watch` is to start its next run; null if no watch keeps the mirror')),
-});
+);
+
+const standing = {
+  state: text('the worst that can be said of the mirror, in a word: `ok`, `failed`, `died` and so on'),
+  why: text('more about it; empty if there is nothing to say'),
+};
+
+const statusShape: Shape = {
+  anyOf: [
+    object(
+      {
+        ...standing,
+        run: newestRun,
+        resources: listStatuses,
+        nextRunAt: orNull(time('when `watch` is to start its next run; null if no watch keeps the mirror')),
+      },
+      'of one mirror',
+    ),
+    object(
+      {
+        mirrors: list(
+          object({
+            database: text('the file'),
+            ...standing,
+            labels: labelsShape,
+            baseUrl: orNull(text('the address of the service; null if it is not known')),
+            ageMs: orNull(whole('time since the list that is the oldest was complete, in milliseconds')),
+            docmirrorVersion: orNull(text('the version that made the newest run')),
+            run: newestRun,
+            resources: listStatuses,
+          }),
+          'the mirrors, the worst first',
+        ),
+      },
+      'of files that are named',
+    ),
+  ],
+};
+
+const manifest = {
+  mirrorId: text('which mirror it is of: a UUID'),
+  baseUrl: orNull(text('the address of the service; null if no run was recorded')),
+  labels: labelsShape,
+  runId: whole('the newest run in it; 0 if there is none'),
+  rootHash: text('the root hash of all receipts, in hexadecimal digits'),
+  recordCounts: { type: 'object', description: 'records, by the name of the list' } as Shape,
+  bytes: whole('its size'),
+  sha256: hex(64, 'SHA-256 of the file'),
+  docmirrorVersion: text('the version that made it'),
+  at: time('when it was made'),
+};
 
 const show = object({
   resource: resourceOrConnections,
@@ -528,8 +594,79 @@ const changes = object(
 /** What a command prints if it fails before it has anything else to say. */
 export const failure: Shape = object({ error: errorShape('what went wrong') });
 
-/** All outputs, in the order of the page. */
-export const jsonOutputs: readonly JsonOutput[] = [
+const backup: Shape = {
+  anyOf: [
+    object(
+      {
+        path: text('the copy'),
+        ...manifest,
+        removed: list(text('a file'), 'older copies that were removed'),
+      },
+      'of a backup that was made',
+    ),
+    object(
+      {
+        backups: list(
+          object(
+            {
+              ...manifest,
+              path: text('the copy'),
+              isNewest: yesOrNo('whether it is the newest of its mirror'),
+              isSound: {
+                type: ['boolean', 'null'],
+                description: 'whether it has its SHA-256; null if it was not looked at',
+              },
+              ageMs: orNull(whole('time since it was made, in milliseconds')),
+              state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
+            },
+            '',
+            [
+              'labels',
+              'runId',
+              'rootHash',
+              'recordCounts',
+              'sha256',
+              'docmirrorVersion',
+              'mirrorId',
+              'baseUrl',
+              'bytes',
+              'at',
+            ],
+          ),
+          'the copies in the folder',
+        ),
+      },
+      'of `--list`',
+    ),
+    object(
+      {
+        path: text('the mirror'),
+        runId: whole('the newest run in it; 0 if there is none'),
+        bytes: whole('its size'),
+        mirrorId: orNull(text('which mirror it is: a UUID')),
+        baseUrl: orNull(text('the address of the service')),
+        isVerified: yesOrNo('whether it was audited; an older shape can only be looked at'),
+      },
+      'of `--restore`',
+    ),
+    { ...verify, description: 'of `--check`, and if a copy is not sound' },
+  ],
+};
+
+/** An output with the labels, which it has if some are set. */
+function labelled(shape: Shape): Shape {
+  if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(labelled) };
+  if (shape.properties === undefined || 'labels' in shape.properties) return shape;
+  return {
+    ...shape,
+    properties: {
+      labels: { ...labelsShape, description: 'the labels; left out if none are set' },
+      ...shape.properties,
+    },
+  };
+}
+
+const outputs: readonly JsonOutput[] = [
   { command: 'sync --json', about: 'How the run ended.', shape: sync },
   { command: 'status --json', about: 'How the lists are.', shape: statusShape },
   { command: 'runs --json', about: 'The newest runs, as an array.', shape: runs },
@@ -538,6 +675,11 @@ export const jsonOutputs: readonly JsonOutput[] = [
   { command: 'changes --format ndjson', about: 'A change a line.', shape: changes },
   { command: 'doctor --json', about: 'What was tried before a run.', shape: doctor },
   { command: 'verify --json', about: 'What an audit found.', shape: verify },
+  {
+    command: 'backup --json',
+    about: 'The copy that was made, copies that are there, or what was restored.',
+    shape: backup,
+  },
   { command: 'share --json', about: 'The copy that was made.', shape: share },
   { command: 'erase --json', about: 'What was erased.', shape: erase },
   { command: 'publish clickhouse --json', about: 'What was sent.', shape: publishClickhouse },
@@ -547,3 +689,12 @@ export const jsonOutputs: readonly JsonOutput[] = [
     shape: auditReceipts,
   },
 ];
+
+/** All outputs, in the order of the page. */
+export const jsonOutputs: readonly JsonOutput[] = outputs.map(output => ({
+  ...output,
+  shape:
+    output.command.endsWith('--json') && !output.command.startsWith('audit')
+      ? labelled(output.shape)
+      : output.shape,
+}));

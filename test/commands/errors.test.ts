@@ -44,7 +44,7 @@ describe.concurrent('an error', () => {
   });
 
   test('prints nothing on standard output without --json', async () => {
-    const { stdout, stderr } = await runCli(['status', '--', '--json'], { cwd: folder.path });
+    const { stdout, stderr } = await runCli(['runs', '--', '--json'], { cwd: folder.path });
     expect(stdout).toBe('');
     expect(stderr).toMatch(/ \[settings\]\n$/);
   });

@@ -183,12 +183,12 @@ describe.concurrent('--env-file', () => {
   });
 
   test.each([
-    ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\.\n$/],
+    ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\. \[settings\]\n$/],
     ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],
     [
       'has a line that says nothing',
       '# mine\nDOCMIRROR_PAGE_SIZE 7\n',
-      /one\.env is not of the form NAME=value\.\n$/,
+      /one\.env is not of the form NAME=value\. \[settings\]\n$/,
     ],
     [
       'has a # in a value',
