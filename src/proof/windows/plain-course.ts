@@ -122,7 +122,7 @@ export class PlainCourse {
 
   #begin(): void {
     const { largest } = this.#options;
-    const other = largest === 1 ? 2 : Math.max(1, Math.floor(largest * otherSizeShare));
+    const other = otherSizeOf(largest);
     const isOther = this.#readings.length % 2 === 1 && !this.#hasOneSize;
     this.#readings.push(new PlainReading(isOther ? other : largest));
   }
@@ -198,6 +198,18 @@ function showsTwice(result: PlainResult): boolean {
 
 function isContradicted({ kind }: PlainResult): boolean {
   return kind === 'contradicted';
+}
+
+/** The second size: no page of it ends where one of the first size does, but after many pages. */
+function otherSizeOf(largest: number): number {
+  if (largest === 1) return 2;
+  let size = Math.max(1, Math.floor(largest * otherSizeShare));
+  while (size > 1 && greatestDivisor(size, largest) > 1) size--;
+  return size;
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
 }
 
 /** Whether two readings have the same records, whatever their pages are. */

@@ -209,11 +209,11 @@ export class ListReading {
     const seen = new Set<number>();
     return records.filter((record, at) => {
       const row = found[at];
-      if (row !== undefined) this.#showKnown(row, record);
       // An id that is twice on a page contradicts itself; the first one counts.
-      if (row !== undefined || seen.has(record.id as number)) return false;
+      if (seen.has(record.id as number)) return false;
       seen.add(record.id as number);
-      return true;
+      if (row !== undefined) this.#showKnown(row, record);
+      return row === undefined;
     });
   }
 
