@@ -18,19 +18,22 @@ describe('what may stand at the cursor', () => {
     expect(candidates(['--database', '']).offered).toBe('files');
     expect(values('help', '')).toEqual(heads);
     expect(values('help', 'sync', '')).toEqual([]);
-    expect(values('re')).toEqual(['report']);
+    expect(values('re')).toEqual(['rejected', 'report']);
     expect(values('publish', '')).toEqual(['clickhouse']);
     expect(values('unknown', '')).toEqual([]);
   });
 
   test('after a command is each of its flags, those of its settings with them', () => {
-    expect(values('status', '--')).toEqual([
-      '--json',
-      '--max-age',
+    expect([...values('status', '--')].sort()).toEqual([
       '--database',
-      '--log-level',
       '--env-file',
+      '--format',
       '--help',
+      '--json',
+      '--labels',
+      '--log-level',
+      '--max-age',
+      '--strict',
     ]);
     expect(values('publish', 'clickhouse', '--pr')).toEqual(['--print-ddl']);
     expect(values('publish', 'clickhouse', '--ten')).toEqual(['--tenant']);

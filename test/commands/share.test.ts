@@ -224,7 +224,7 @@ describe.concurrent('doctor', () => {
     const checked = async () => {
       const { code, stdout } = await scene.run('doctor', '--json');
       const checks: { check: string; status: string; found: string }[] = JSON.parse(stdout).checks;
-      return { code, ...checks.find(({ check }) => check === 'share') };
+      return { ...checks.find(({ check }) => check === 'share'), code };
     };
     expect(await checked()).toMatchObject({ code: 0, status: 'ok' });
     scene.env.DOCMIRROR_SHARE = join(scene.folder, 'nowhere', 'share.sqlite');

@@ -194,8 +194,10 @@ test('the log shows no secret, and steers no terminal', () => {
     secrets.add('secret-token');
     logger.warn({ error: ${JSON.stringify(hostile)}, err: new Error('secret-token') }, 'said secret-token\\n${'\\u001b'}[2J');`;
   const log = (isTerminal: boolean) =>
-    spawnSync(process.execPath, ['--input-type=module', '-e', script(isTerminal)], { encoding: 'utf8' })
-      .stderr;
+    spawnSync(process.execPath, ['--input-type=module', '-e', script(isTerminal)], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: '' },
+    }).stderr;
   expect(JSON.parse(log(false))).toMatchObject({ error: hostile, msg: 'said [secret]\n\u001b[2J' });
   const pretty = log(true);
   expect(pretty).toContain('said [secret]\\n\\u001b[2J');

@@ -118,8 +118,12 @@ export class SqliteListMirror implements ListMirror {
   }
 
   async keysToConfirm(verdict: Verdict, signal: AbortSignal): Promise<Float64Array> {
-    await this.#settleRepeats(verdict, signal);
-    this.#settleEdits(null);
+    try {
+      await this.#settleRepeats(verdict, signal);
+      this.#settleEdits(null);
+    } catch (error) {
+      throw explainSqliteError(error, this.#context.file.path);
+    }
     const unshown = this.#unshown.all();
     const fates = fatesOf(verdict, unshown, {
       shownCount: this.seenCount,

@@ -168,13 +168,22 @@ export class SqliteMirror implements Mirror {
         this.#records.beginList(transaction, run.id, list.resource, startedAt),
       );
       // So that the log has nothing but the list's own transaction: if that fills the disk, the log can be cut without room.
-      file.sqlite.pragma('wal_checkpoint(PASSIVE)');
+      this.#foldBack();
     }
     try {
       const world = { file, transactions: this.#transactions, records: this.#records };
       return SqliteListMirror.open({ list, ...world, run, observe });
     } catch (error) {
       throw explainSqliteError(error, file.path);
+    }
+  }
+
+  /** Folds the log back as far as readers and the disk allow. */
+  #foldBack(): void {
+    try {
+      this.#open.file.sqlite.pragma('wal_checkpoint(PASSIVE)');
+    } catch {
+      // It stays as it is, and what needs room fails with its own words.
     }
   }
 

@@ -81,7 +81,7 @@ describe.concurrent('export as of a run', () => {
     expect(await scene.run('export', '--as-of', shown, '--out', out), shown).toMatchObject({ code: 0 });
     expect(await scene.run('export', '--as-of', '2020-01-01', '--out', out)).toMatchObject({
       code: 2,
-      stderr: 'docmirror: --as-of: no run had ended by 2020-01-01. "docmirror runs" lists them.\n',
+      stderr: 'docmirror: --as-of: no run had ended by 2020-01-01. "docmirror runs" lists them. [settings]\n',
     });
   });
 
@@ -120,7 +120,7 @@ describe.concurrent('export as of a run', () => {
     expect(await scene.run('export', '--as-of-run', '9', '--out', out)).toMatchObject({
       code: 2,
       stderr:
-        'docmirror: --as-of-run: there is no run 9; the newest that has ended is 1. "docmirror runs" lists them.\n',
+        'docmirror: --as-of-run: there is no run 9; the newest that has ended is 1. "docmirror runs" lists them. [settings]\n',
     });
     expect(await scene.run('export', '--as-of-run', '0', '--out', out)).toMatchObject({ code: 2 });
     expect(
