@@ -70,5 +70,5 @@ export function endingAnswers(counted: readonly PageAnswer[]): ReadonlySet<PageA
 /** A page without records is at or beyond its total, or contradicts it, so it ends nothing; but for that of an empty list. */
 function isEnding(answer: PageAnswer): boolean {
   if (answer.summary.count >= answer.size) return false; // guard: full pages end nothing
-  return checkTotal(answer) === 'agrees'; // guard: the end by its own total
+  return checkTotal(answer) === 'agrees';
 }
