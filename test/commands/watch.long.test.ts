@@ -60,8 +60,8 @@ async function until(condition: () => boolean, what: string, timeoutMs = 15_000)
 
 describe.concurrent('docmirror watch', () => {
   test('never runs twice at once, says which ticks it skipped, and ends amid a run with 143', async () => {
-    // Three lists, two requests each: a run takes 1.5 s, the first one twice that, and ticks come every second.
-    await using scene = await setScene({ latencyMs: 250 }, { exports: 20 });
+    // Three lists, a request each: a run takes 1.8 s, and ticks come every second.
+    await using scene = await setScene({ latencyMs: 600 }, { exports: 20 });
     await using running = watch(scene);
     const ended = () => runsOf(scene.database).filter(({ completed_at }) => completed_at !== null).length;
     await until(() => ended() >= runsWatched, `the end of run ${runsWatched}`, 15_000 * runsWatched);
