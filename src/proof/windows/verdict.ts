@@ -94,6 +94,8 @@ export function verdictByKey({ direction, windows, isProven }: KeyWindows): ByKe
     direction,
     open: openRanges(windows).map(asKeys),
     unconfirmed: [...openRanges(firsts), ...openRanges(seconds)].map(asKeys), // guard: a second look
-    reason: isProven ? null : 'pages do not speak of all keys: the list changes faster than it can be read, or its totals do not fit its pages',
+    reason: isProven
+      ? null
+      : 'pages do not speak of all keys: the list changes faster than it can be read, or its totals do not fit its pages',
   };
 }
