@@ -70,16 +70,12 @@ type Finish = (applied: Applied, unproven: string | null) => ListOutcome;
 
 function writeGrowth(
   { listMirror, signal }: OpenList,
-  { envelope, range, answers }: GrowthReading,
+  { envelope, answers }: GrowthReading,
   readAt: string,
   finish: Finish,
 ): Promise<Written> {
   const { firstPageNo, pageSize } = envelope;
-  return listMirror.apply(
-    { kind: 'incremental', firstPageNo, pageSize, readAt, range, answers },
-    finish,
-    signal,
-  );
+  return listMirror.apply({ kind: 'incremental', firstPageNo, pageSize, readAt, answers }, finish, signal);
 }
 
 async function syncFully(

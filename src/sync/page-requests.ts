@@ -52,7 +52,7 @@ export async function* requestPages<Ask extends PageAsk>(
       while (inFlight.size < source.concurrency) {
         const ask = next();
         if (ask === null) return;
-        inFlight.add(getPage({ ...requests, signal: reading.signal }, ask));
+        inFlight.add(requestPage({ ...requests, signal: reading.signal }, ask));
       }
     };
     for (fill(); inFlight.size > 0; fill()) {
@@ -112,7 +112,15 @@ class InFlight<Reply> {
   }
 }
 
-async function getPage<Ask extends PageAsk>(requests: PageRequests, ask: Ask): Promise<PageReply<Ask>> {
+/**
+ * Asks for one page.
+ *
+ * @throws ServiceError if it can't be had.
+ */
+export async function requestPage<Ask extends PageAsk>(
+  requests: PageRequests,
+  ask: Ask,
+): Promise<PageReply<Ask>> {
   try {
     return { ask, page: await request(requests, ask), isSizeRefused: false };
   } catch (error) {

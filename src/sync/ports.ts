@@ -5,7 +5,6 @@ import type { KnownList } from '../proof/windows/incremental.ts';
 import type { LearntOrder } from '../proof/windows/order.ts';
 import type { PageAddress, PageAnswer, PageItems, PageSummary } from '../proof/windows/page.ts';
 import type { Verdict } from '../proof/windows/verdict.ts';
-import type { KeyRange } from '../proof/windows/window.ts';
 
 // What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
 
@@ -92,8 +91,8 @@ export type ListResult = {
       /** The answers that end the list. */
       readonly ending: ReadonlySet<PageAnswer>;
     }
-  /** The growing end of the list was read, and all rows in the range must have been shown. */
-  | { readonly kind: 'incremental'; readonly range: KeyRange; readonly answers: readonly PageAnswer[] }
+  /** The growing end of the list was read, and the newest known rows must have been shown. */
+  | { readonly kind: 'incremental'; readonly answers: readonly PageAnswer[] }
 );
 
 /** What writing a list came to. */

@@ -2,16 +2,14 @@ import { type GrowthAnswer, planIncremental } from '../proof/windows/incremental
 import type { PageAnswer } from '../proof/windows/page.ts';
 import { overlapOf, Plan } from '../proof/windows/plan.ts';
 import { Requests } from '../proof/windows/requests.ts';
-import type { KeyRange } from '../proof/windows/window.ts';
 import type { OpenList } from './list-task.ts';
-import { requestPages } from './page-requests.ts';
+import { requestPage } from './page-requests.ts';
 import { type Envelope, pagesStated } from './page-size.ts';
 import { identityOf, itemsIn } from './read-list.ts';
 
 /** The growing end of a list, read until it met what is known. */
 export interface GrowthReading {
   readonly envelope: Envelope;
-  readonly range: KeyRange;
   readonly answers: readonly PageAnswer[];
 }
 
@@ -36,7 +34,7 @@ export async function readGrowth(task: OpenList): Promise<GrowthReading | null> 
   for (;;) {
     const step = planIncremental(growth.list, plan, answers, added, itemsIn(listMirror));
     if (step.kind === 'done' && envelope !== null)
-      return { envelope, range: step.range, answers: answers.map(({ answer }) => answer) };
+      return { envelope, answers: answers.map(({ answer }) => answer) };
     if (step.kind !== 'ask') {
       observer.walkAgain(list, step.kind === 'full' ? step.reason : 'nothing was read');
       return null;
@@ -46,27 +44,19 @@ export async function readGrowth(task: OpenList): Promise<GrowthReading | null> 
     requests.add(page, 0);
     const ask = requests.send();
     if (ask === null) return null;
-    const asked = { ...ask, isBeyond: true };
-    const pages = { source, list, signal, firstPageNo, servedSize: pageSize, sendsServedSize: true };
-    let isSent = false;
-    const next = () => {
-      if (isSent) return null;
-      isSent = true;
-      return asked;
-    };
-    for await (const { page: answered } of requestPages({ ...pages, isKnown: () => false }, next)) {
-      if (answered === null) return null;
-      const { pagination } = answered;
-      const isAsked = pagination.pageNo === firstPageNo + ask.index && pagination.pageSize === ask.size;
-      envelope ??= { ...pagination, firstPageNo, pageSize };
-      // A full sync says so in words.
-      if (!isAsked || pagesStated(envelope) > task.pagesMax) return null;
-      const { summary, ...found } = await listMirror.read(answered, ask, signal);
-      const answer = requests.enter(ask, pagination.totalRecordCount, summary);
-      answers.push({ answer, newCount: found.newCount, oldestNewKey: found.oldestNewKey });
-      added += found.insertedCount;
-      observer.pageDone(list, pagination.pageNo, pagination.pageCount);
-    }
+    const requested = { source, list, signal, firstPageNo, servedSize: pageSize, sendsServedSize: true };
+    const reply = await requestPage({ ...requested, isKnown: () => false }, { ...ask, isBeyond: true });
+    if (reply.page === null) return null;
+    const { pagination } = reply.page;
+    const isAsked = pagination.pageNo === firstPageNo + ask.index && pagination.pageSize === ask.size;
+    envelope ??= { ...pagination, firstPageNo, pageSize };
+    // A full sync says so in words.
+    if (!isAsked || pagesStated(envelope) > task.pagesMax) return null;
+    const { summary, insertedCount, ...found } = await listMirror.read(reply.page, ask, signal);
+    const answer = requests.enter(ask, pagination.totalRecordCount, summary);
+    answers.push({ answer, ...found });
+    added += insertedCount;
+    observer.pageDone(list, pagination.pageNo, pagination.pageCount);
   }
 }
 

@@ -6,7 +6,7 @@ import { overlapOf, Plan, pageAround } from './plan.ts';
 import { ReadingPlan } from './reading-plan.ts';
 import { placesToRepair, repairsMax } from './repairs.ts';
 import { type Ask, Requests } from './requests.ts';
-import { pagesOfSecondLook } from './second-look.ts';
+import { pagesOfSecondLook, secondLooksMax } from './second-look.ts';
 import { type KeyWindows, type Verdict, verdictByKey, wholePages, windowsByKey } from './verdict.ts';
 
 /** What a full sync of a list needs to know before its first request. */
@@ -28,7 +28,6 @@ export interface CourseOptions {
 
 /** So many answers that contradict their total are asked for once more. If there are more, the totals are no use. */
 const askedAgainMax = 12;
-const secondLooksMax = 3;
 
 /**
  * A full sync of one list: which pages to ask for, and what they come to. Ask for what `next` says, as many at once as you like; tell

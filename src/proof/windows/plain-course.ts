@@ -3,7 +3,7 @@ import type { Identity, ItemsOf, PageAddress, PageAnswer, PageSummary } from './
 import { PlainReading, type PlainResult } from './plain-reading.ts';
 import { Plan } from './plan.ts';
 import { type Ask, Requests } from './requests.ts';
-import { pagesOfSecondLook } from './second-look.ts';
+import { pagesOfSecondLook, secondLooksMax } from './second-look.ts';
 import { type KeyWindows, type Verdict, verdictByKey, windowsByKey } from './verdict.ts';
 
 /** What plain readings need to know. */
@@ -22,7 +22,6 @@ export interface PlainOptions {
 }
 
 const readingsMax = 4;
-const secondLooksMax = 3;
 /** The second size is so much of the first one: its pages are cut at other places, and there are not many more of them. */
 const otherSizeShare = 0.8;
 

@@ -3,6 +3,8 @@ import { type Plan, pageAround, reachOf } from './plan.ts';
 import type { KeyWindows, Verdict } from './verdict.ts';
 import { inOrder, isIn, type Window } from './window.ts';
 
+/** So many times rows that would go are looked for again. */
+export const secondLooksMax = 3;
 /** So much of the whole list may be looked at by single pages. More is looked at by a plan of its own. */
 const wholeFromShare = 1 / 2;
 /** Records on both sides of a place by which a page must reach beyond it, if it can. The list may have moved. */

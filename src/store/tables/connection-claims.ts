@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionMention } from '../../contract/item-reading.ts';
 import { instantMs } from '../../contract/time.ts';
 
@@ -29,11 +28,6 @@ export class ConnectionClaims {
 
   get(id: number): ConnectionClaim | undefined {
     return this.#claims.get(id);
-  }
-
-  /** True where both say the same of the same connections. */
-  equals(other: ConnectionClaims): boolean {
-    return isDeepStrictEqual(this.#claims, other.#claims);
   }
 
   offer(

@@ -93,7 +93,6 @@ export class ListMemory {
    * Notes the pages that a run asked for.
    *
    * @param keepSince older ones are forgotten.
-   * @param isKnown whether the pages are those of a proven full sync: then no others are known.
    */
   writePages(usedAt: string, pages: readonly UsedPage[], keepSince: string): void {
     this.#sqlite

@@ -138,7 +138,7 @@ export class SqliteListMirror implements ListMirror {
     transactions.rollBack();
     assertSums(file, [{ resource: table.list.resource, expected: sum }]);
     this.#isTrusting = false;
-    this.#known = noKnownPages(table);
+    this.#known = null;
     this.#reading = new ListReading(this.#context);
     this.#unshown = new UnshownRows(this.#context, this.#reading, () => this.#known);
   }
@@ -227,10 +227,6 @@ export class SqliteListMirror implements ListMirror {
     const { newestKey, newestRows: _rows, ...rest } = growth;
     return { ...rest, list: { identity: list.identity.by, direction: order, newestKey, count: sum.count } };
   }
-}
-
-function noKnownPages(table: ListTable): KnownPages {
-  return new KnownPages(table, [], null);
 }
 
 /** The greatest total that an answer has stated. */

@@ -93,14 +93,13 @@ export class ListReading {
   }
 
   /** Notes that a row is shown that was there before the run. */
-  #showKnown(row: number, record: MirrorRecord): void {
+  #showKnown(row: number, { content }: MirrorRecord, key: number): void {
     // A row that the run has inserted is shown already.
-    this.showAgain(row, record.content);
-    this.#noteNewest(row, record);
+    this.showAgain(row, content);
+    this.#noteNewest(row, key);
   }
 
-  #noteNewest(row: number, record: MirrorRecord): void {
-    const key = keyOf(this.#list, record, this.#timeAt);
+  #noteNewest(row: number, key: number): void {
     if (!(key >= this.newest.key)) return;
     if (key > this.newest.key) this.newest.rows.clear();
     this.newest.key = key;
@@ -162,9 +161,12 @@ export class ListReading {
       // Without rejected records, these are the contents of all items in their order.
       contents: rejected.length === 0 ? read.contents : new Uint8Array(content.count * contentBytes),
     };
+    const keys = new Float64Array(records.length);
     for (const [at, record] of records.entries()) {
       const position = positions[at] as number;
-      items.keys[position] = keyOf(this.#list, record, this.#timeAt);
+      const key = keyOf(this.#list, record, this.#timeAt);
+      keys[at] = key;
+      items.keys[position] = key;
       if (rejected.length > 0) items.contents.set(record.content, position * contentBytes);
       this.#hear(record);
     }
@@ -176,69 +178,78 @@ export class ListReading {
     const summary = summaryOf(items, page.itemsDigest, this.#list.identity.by);
     const number = ++this.#answerCount;
     this.pages.set(page.itemsDigest, { items, summary, first: number, last: number });
-    return { summary, ...(await this.#compare(records, open)) };
+    return { summary, ...(await this.#compare(records, keys, open)) };
   }
 
   async #compare(
     records: readonly MirrorRecord[],
+    keys: Float64Array,
     open: () => Promise<ListRows>,
   ): Promise<Omit<PageReading, 'summary'>> {
-    const isNew =
-      this.#list.identity.by === 'id' ? this.#compareIds(records) : this.#compareContents(records);
-    if (isNew.length === 0) return nothingNew;
-    this.hasFurtherFields ||= isNew.some(({ extra }) => extra !== null);
+    const isOfIds = this.#list.identity.by === 'id';
+    const places = isOfIds ? this.#compareIds(records, keys) : this.#compareContents(records, keys);
+    if (places.length === 0) return nothingNew;
     const rows = this.#rows ?? (await open());
-    this.#rows = rows;
+    const unknown: number[] = [];
     let oldestNewKey = Number.POSITIVE_INFINITY;
-    for (const record of isNew)
-      oldestNewKey = Math.min(oldestNewKey, keyOf(this.#list, record, this.#timeAt));
-    const known = isNew.filter(({ id }) => id !== null && this.#context.table.has(id));
-    for (const record of known) this.#update(rows, record);
-    const unknown = known.length === 0 ? isNew : isNew.filter(record => !known.includes(record));
-    for (const [at, row] of rows.insert(unknown).entries()) {
-      const record = unknown[at] as MirrorRecord;
-      this.show(row, record.content);
-      this.#noteNewest(row, record);
+    for (const at of places) {
+      const record = records[at] as MirrorRecord;
+      this.hasFurtherFields ||= record.extra !== null;
+      oldestNewKey = Math.min(oldestNewKey, keys[at] as number);
+      if (record.id !== null && this.#context.table.has(record.id)) this.#update(rows, record);
+      else unknown.push(at);
     }
-    return { newCount: isNew.length, insertedCount: unknown.length, oldestNewKey };
+    const inserted = rows.insert(unknown.map(at => records[at] as MirrorRecord));
+    for (const [number, at] of unknown.entries()) {
+      const row = inserted[number] as number;
+      this.show(row, (records[at] as MirrorRecord).content);
+      this.#noteNewest(row, keys[at] as number);
+    }
+    return { newCount: places.length, insertedCount: unknown.length, oldestNewKey };
   }
 
-  /** Shows the rows with ids that say what the records say, and returns the others. */
-  #compareIds(records: readonly MirrorRecord[]): MirrorRecord[] {
+  /** Shows the rows with ids that say what the records say, and returns the places of the other records. */
+  #compareIds(records: readonly MirrorRecord[], keys: Float64Array): number[] {
     const found = this.#finder.findAll(records);
     const seen = new Set<number>();
-    return records.filter((record, at) => {
+    const others: number[] = [];
+    for (const [at, record] of records.entries()) {
       const row = found[at];
       // An id that is twice on a page contradicts itself; the first one counts.
-      if (seen.has(record.id as number)) return false;
+      if (seen.has(record.id as number)) continue;
       seen.add(record.id as number);
-      if (row !== undefined) this.#showKnown(row, record);
-      return row === undefined;
-    });
+      if (row === undefined) others.push(at);
+      else this.#showKnown(row, record, keys[at] as number);
+    }
+    return others;
   }
 
-  /** Shows as many rows of each content as the page has, and returns the records for which there is none. */
-  #compareContents(records: readonly MirrorRecord[]): MirrorRecord[] {
+  /** Shows as many rows of each content as the page has, and returns the places of the records for which there is none. */
+  #compareContents(records: readonly MirrorRecord[], keys: Float64Array): number[] {
     const found = this.#finder.findAll(records);
     const again = new Map<number, Iterator<number, undefined>>();
     const onPage = new Set<number>();
-    return records.filter((record, at) => {
+    const others: number[] = [];
+    for (const [at, record] of records.entries()) {
       let row = found[at];
       if (row !== undefined && onPage.has(row)) {
         const first = row;
-        let others = again.get(first);
-        if (others === undefined) {
-          others = this.#finder.rowsOf(record);
-          again.set(first, others);
-          others.next();
+        let same = again.get(first);
+        if (same === undefined) {
+          same = this.#finder.rowsOf(record);
+          again.set(first, same);
+          same.next();
         }
-        row = others.next().value;
+        row = same.next().value;
       }
-      if (row === undefined) return true;
+      if (row === undefined) {
+        others.push(at);
+        continue;
+      }
       onPage.add(row);
-      this.#showKnown(row, record);
-      return false;
-    });
+      this.#showKnown(row, record, keys[at] as number);
+    }
+    return others;
   }
 
   get #finder(): RowFinder {
