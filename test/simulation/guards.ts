@@ -59,8 +59,8 @@ export const guards: readonly Guard[] = [
 ];
 
 /**
- * Lines that no scenario needs: the commit gate is against faults of docmirror itself, and without the page number of an answer other
- * lines find the same, later.
+ * Lines that no scenario needs. The commit gate is against faults of docmirror itself: test/sync/altered-mirror.test.ts fails without it.
+ * Without the page number of an answer, other lines find the same, later: test/sync/drift.long.test.ts fails without it.
  */
 export const guardsWithoutScenario: readonly string[] = ['commit gate', 'pageNo of the answer'];
 

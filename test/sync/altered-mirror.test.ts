@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf } from '../../src/contract/content.ts';
 import { lists } from '../../src/contract/lists.ts';
 import { MirrorAlteredError } from '../../src/errors.ts';
+import { markOf } from '../../src/store/file/file-identity.ts';
+import { MirrorLock } from '../../src/store/file/lock-file.ts';
 import { ListTable } from '../../src/store/tables/list-table.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { tamper } from '../store/verify/tamper.ts';
@@ -376,6 +378,22 @@ test('a row that another program deletes before its list is opened is not put ba
     service.onRequest = undefined;
     at.unshift(...gone);
   }
+});
+
+test('an alteration that the file does not show from outside is found before the list is committed', async () => {
+  await using altered = copy();
+  tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
+  // As if nobody had written to the file since the last run.
+  const lock = MirrorLock.take(`${altered.database}.lock`);
+  lock.setMark(markOf(altered.database));
+  lock.release();
+  const before = sqlite(altered.database, 'SELECT * FROM document_exports');
+  const { code, summary } = await syncScene(altered);
+  expect(altered.service.requests).not.toEqual([]);
+  expect(code).toBe(4);
+  const failed = summary.resources.filter(({ status }) => status === 'failed');
+  expect(failed).toMatchObject([{ resource: 'document-exports', error: { code: 'mirror_altered' } }]);
+  expect(sqlite(altered.database, 'SELECT * FROM document_exports')).toEqual(before);
 });
 
 test('a connection that another program deletes during a run makes it fail, because records refer to it', async () => {
