@@ -108,8 +108,10 @@ function removedWrongly(
 }
 
 /** A known record that the run could not read is kept. */
-function removedUnread({ broken }: ServiceList, before: Contents, after: Contents): Complaint[] {
-  const content = [...broken.values()].find(each => before.has(each) && !after.has(each));
+function removedUnread(list: ServiceList, before: Contents, after: Contents): Complaint[] {
+  const content = [...list.broken.values()].find(
+    each => before.has(each) && !after.has(each) && !isAmbiguous(list, each, 1),
+  );
   return content === undefined
     ? []
     : [{ kind: 'removed-wrongly', what: `could not be read, and gone: ${content}` }];
@@ -137,9 +139,9 @@ function unstored(
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
 
-/** If two exports of one identity are on different pages, and one of them is edited meanwhile, it can't be told which. */
-function isAmbiguous(list: ServiceList, content: string): boolean {
-  return list.name === 'document-exports' && list.isShared(content);
+/** If two exports have one identity, and one of them is edited or unreadable, it can't be told which. */
+function isAmbiguous(list: ServiceList, content: string, unreadable = 0): boolean {
+  return list.name === 'document-exports' && unreadable + list.mostOfIdentity(content) > 1;
 }
 
 /** A guarded run removes half of the rows that the last settled run had, or 20. */

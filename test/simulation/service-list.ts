@@ -93,8 +93,8 @@ export class ServiceList {
     return { least, most };
   }
 
-  /** Whether two records of one identity were listed at once in that time, of which one has this content. */
-  isShared(content: string): boolean {
+  /** How many records with the identity of this content were listed at once in that time. Unreadable ones do not count. */
+  mostOfIdentity(content: string): number {
     const identity = identityOf(content);
     const size = (one: string | null) => (one !== null && identityOf(one) === identity ? 1 : 0);
     let count = 0;
@@ -104,7 +104,7 @@ export class ServiceList {
       count += size(left) - size(entered);
       most = Math.max(most, count);
     }
-    return most > 1;
+    return most;
   }
 
   insert(entry: Entry, at: number): void {
