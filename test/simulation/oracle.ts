@@ -63,7 +63,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
     if (facts.isGuarded) complaints.push(...massRemoval(after.removals[name]));
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
-    if (!isMeddled) complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
+    if (!isMeddled && isDirect) complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
     if (words !== null && words.completeness !== null)
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
@@ -107,7 +107,7 @@ function removedWrongly(
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
 }
 
-/** A known record that the run could not read is kept. */
+/** A known record that the run could not read is kept, unless a replica that lags does not list it. */
 function removedUnread(list: ServiceList, before: Contents, after: Contents): Complaint[] {
   const content = [...list.broken.values()].find(
     each => before.has(each) && !after.has(each) && !isAmbiguous(list, each, 1),
