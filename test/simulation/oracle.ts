@@ -60,10 +60,19 @@ export function judgeRun(facts: RunFacts): Finding[] {
     const words = report?.lists.find(({ resource }) => resource === name) ?? null;
     const list = world.lists[name];
     const lives = list.lifetimes();
-    const complaints = judgeList(list, lives, before.lists[name], after.lists[name], words, isMeddled);
+    const complaints = judgeList(
+      list,
+      lives,
+      before.lists[name],
+      after.lists[name],
+      words,
+      isMeddled,
+      isDirect,
+    );
     if (facts.isGuarded) complaints.push(...massRemoval(after.removals[name]));
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
-    if (!isMeddled && isDirect) complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
+    if (!isMeddled && isDirect)
+      complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
     if (words !== null && words.completeness !== null)
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
@@ -80,10 +89,11 @@ function judgeList(
   after: Contents,
   words: ListReport | null,
   isMeddled: boolean,
+  isDirect: boolean,
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  const findings = removedWrongly(list, lives, before, after, claimsAll);
+  const findings = removedWrongly(list, lives, before, after, claimsAll && isDirect);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
   if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
   if (words !== null) findings.push(...dishonest(words, before, after));
@@ -96,12 +106,12 @@ function removedWrongly(
   { least }: Lifetimes,
   before: Contents,
   after: Contents,
-  isProven: boolean,
+  isDecided: boolean,
 ): Complaint[] {
   const wrong = [...before].filter(
     ([content, count]) =>
       (after.get(content) ?? 0) < Math.min(count, least.get(content) ?? 0) &&
-      (isProven || !isAmbiguous(list, content)),
+      (isDecided || !isAmbiguous(list, content)),
   );
   const what = `${wrong.length} listed throughout, known, and gone: ${wrong[0]?.[0]}`;
   return wrong.length === 0 ? [] : [{ kind: 'removed-wrongly', what }];
@@ -139,7 +149,7 @@ function unstored(
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
 
-/** If two exports have one identity, and one of them is edited or unreadable, it can't be told which. */
+/** If two exports have one identity, and one of them is edited, unreadable or on an old replica's page, it can't be told which. */
 function isAmbiguous(list: ServiceList, content: string, unreadable = 0): boolean {
   return list.name === 'document-exports' && unreadable + list.mostOfIdentity(content) > 1;
 }

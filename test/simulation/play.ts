@@ -151,7 +151,9 @@ class Simulation implements Played {
     if (!isFound) return;
     this.#isMeddled = true;
     this.#isAltered = true;
-    this.#mustRefuse = !mayUndo;
+    // No receipt has the sum of the connections if the first run was killed.
+    const isFirstKilled = this.runs.every(({ report }) => report === null);
+    this.#mustRefuse = !mayUndo && !(isFirstKilled && (kinds.has('orphan') || kinds.has('rename')));
     this.#mirror = readMirror(this.#place.path);
     const differences = isAudited ? await differencesIn(this.#place.path) : null;
     const what = 'another program wrote to the mirror, and the audit found nothing';
