@@ -18,8 +18,8 @@ export class KeyRanges {
     this.#sorted = ranges.toSorted((a, b) => a.from - b.from || a.to - b.to);
   }
 
-  /** The ranges in which a key lies, by their place among `sorted`. */
-  *at(key: number): Generator<number> {
+  /** Names the ranges in which a key lies, by their place among `sorted`. */
+  forEachAt(key: number, visit: (place: number) => void): void {
     let low = 0;
     let high = this.#sorted.length;
     while (low < high) {
@@ -28,12 +28,15 @@ export class KeyRanges {
       else high = middle;
     }
     for (let place = low - 1; place >= Math.max(0, low - neighboursMax); place--)
-      if (isIn(key, this.#sorted[place] as KeyRange)) yield place;
+      if (isIn(key, this.#sorted[place] as KeyRange)) visit(place);
   }
 
   has(key: number): boolean {
-    for (const _ of this.at(key)) return true;
-    return false;
+    let isFound = false;
+    this.forEachAt(key, () => {
+      isFound = true;
+    });
+    return isFound;
   }
 
   get sorted(): readonly KeyRange[] {
@@ -71,13 +74,13 @@ export class KnownPages {
     for (const { id, key, content } of table.keysAndContents()) {
       bytes.write(content, 'hex');
       let isCovered = false;
-      for (const place of ranges.at(key)) {
+      ranges.forEachAt(key, place => {
         isCovered = true;
         (sums[place] as Sum).add(bytes);
         const span = spans[place] as { from: number; to: number };
         if (id < span.from) span.from = id;
         if (id > span.to) span.to = id;
-      }
+      });
       if (!isCovered) this.#uncovered.push({ id, key });
     }
     for (const [place, range] of ranges.sorted.entries()) {

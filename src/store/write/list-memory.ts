@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
+import { hash16, Sum } from '../../contract/sum.ts';
 import type { LearntOrder } from '../../proof/windows/order.ts';
 import type { PageAddress, PageItems, PageSummary } from '../../proof/windows/page.ts';
 import { addressText } from '../../proof/windows/page.ts';
@@ -90,7 +90,7 @@ export class ListMemory {
   }
 
   /**
-   * Notes the pages that a run asked for.
+   * Notes the pages that a run asked for, and forgets what all other pages came to.
    *
    * @param keepSince older ones are forgotten.
    */
@@ -104,15 +104,16 @@ export class ListMemory {
     );
     for (const { index, size, known } of pages) {
       const digest = known === null ? null : Buffer.from(known.summary.digest, 'hex');
-      const summary = known === null ? null : writeKnown(known);
+      const summary = known && writeKnown(known);
       const row = { pageSize: size, pageIndex: index, usedAt, digest, summary };
       write.run(this.#resource, size, index, usedAt, digest, summary, this.#checkOf(row));
     }
+    this.#forgetPages(({ usedAt: at }) => at !== usedAt);
   }
 
-  /** Forgets what pages came to; that they were used is still known. */
-  forgetPages(): void {
-    const all = this.#pageRows();
+  /** Forgets what some pages came to; that they were used is still known. */
+  #forgetPages(isForgotten: (row: PageRow) => boolean): void {
+    const all = this.#pageRows().filter(isForgotten);
     const remove = this.#sqlite.prepare(
       'DELETE FROM _pages WHERE resource = ? AND page_size = ? AND page_index = ?',
     );
@@ -130,7 +131,7 @@ export class ListMemory {
 
   /** Forgets all but the addresses that were used. */
   forget(runId: number): void {
-    this.forgetPages();
+    this.#forgetPages(() => true);
     this.writeState(runId, nothingLearnt);
   }
 
@@ -189,7 +190,7 @@ function writeKnown({ summary, isEnd }: NonNullable<UsedPage['known']>): string 
   const { count, firstKey, lastKey, isUp, isDown, sum, head, tail } = summary;
   const items = ({ keys, contents }: PageItems): ItemsTuple => [
     [...keys],
-    Buffer.from(contents).toString('hex'),
+    Buffer.from(contents.buffer, contents.byteOffset, contents.length).toString('hex'),
   ];
   const tuple: KnownTuple = [
     count,
@@ -209,7 +210,7 @@ function readKnown({ pageSize, pageIndex }: PageRow, digest: Buffer, json: strin
   const [count, firstKey, lastKey, isUp, isDown, isEnd, sum, head, tail] = JSON.parse(json) as KnownTuple;
   const items = ([keys, contents]: ItemsTuple): PageItems => ({
     keys: Float64Array.from(keys, key => key ?? Number.NaN),
-    contents: new Uint8Array(Buffer.from(contents, 'hex')).slice(0, keys.length * contentBytes),
+    contents: Uint8Array.from(Buffer.from(contents, 'hex')),
   });
   return {
     index: pageIndex,

@@ -210,7 +210,6 @@ export class ListWriter {
       return;
     }
     const { verdict, answers, ending, firstPageNo, pageSize, readAt } = result;
-    memory.forgetPages();
     memory.writePages(run.startedAt, usedPages(answers, ending, isSure && verdict.rule === 'key'), keepSince);
     const order = isProven ? learntOrder(answers) : this.#state.order;
     const newest = this.#newest();
