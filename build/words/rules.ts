@@ -1,0 +1,52 @@
+import type { Passage } from './prose.ts';
+
+/** A sentence that breaks a rule. */
+export interface Fault extends Passage {
+  readonly rule: string;
+}
+
+/** More words than this are two sentences. */
+export const wordsMax = 30;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** The words that are out, each with what to write instead. */
+const out: readonly (readonly [RegExp, string])[] = [
+  [/^(?:Who|Whoever|Whatever|What|Of|Where|Amid)\b(?!.*\?$)/, 'begin with the subject'],
+  [/\bmay\b/, '"can" or "might", not "may"'],
+  [/\bstands?\b(?! still)/, '"is", not "stands"'],
+  [
+    /\bholds?\b(?! (?:the|a|its|this|that|another|back|no|one)\b.*\block\b)/,
+    '"contains" or "has", not "holds"',
+  ],
+  [/\banew\b/, '"again", not "anew"'],
+  [/\bamid\b/, '"during", not "amid"'],
+  [/\bsuch\b/, 'no "such"'],
+  [/\b(?:thereby|hence|foretells?|whence|thereof|herein|lest)\b/, 'a plain word'],
+  [/\bat the least\b/, '"at least"'],
+  [/\bfor (?:it|they|nothing|nobody|there)\b/, '"because", not "for"'],
+  [/\b(?:sweep|sweeps|sweeping)\b/, '"full sync", not "sweep"'],
+  [/\b(?:spoilt|groundwork|befall|befell|betimes|hitherto)\b/, 'a plain word'],
+];
+
+/** The sentences of a passage. */
+export function sentencesOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment.trim()).filter(
+    sentence => sentence !== '',
+  );
+}
+
+/** How many words a sentence has. Signs by themselves are none. */
+export function wordCount(sentence: string): number {
+  return sentence.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+/** What is wrong with a passage, a fault for each rule that a sentence breaks. */
+export function faultsOf(passage: Passage): Fault[] {
+  return sentencesOf(passage.text).flatMap(sentence => {
+    const words = wordCount(sentence);
+    const long = words > wordsMax ? [`${words} words, at most ${wordsMax}`] : [];
+    const wrong = out.filter(([pattern]) => pattern.test(sentence)).map(([, rule]) => rule);
+    return [...long, ...wrong].map(rule => ({ ...passage, text: sentence, rule }));
+  });
+}
