@@ -67,8 +67,10 @@ export function passagesOfCode(file: string, code: string): Passage[] {
   let open: { line: number; text: string[] } | null = null;
   for (const [index, line] of [...code.split('\n'), ''].entries()) {
     const text = commentLine.exec(line)?.[1];
-    if (text !== undefined) (open ??= { line: index + 1, text: [] }).text.push(text);
-    else if (open !== null) {
+    if (text !== undefined) {
+      open ??= { line: index + 1, text: [] };
+      open.text.push(text);
+    } else if (open !== null) {
       comments.push({ file, line: open.line, text: plain(open.text.join('\n')) });
       open = null;
     }

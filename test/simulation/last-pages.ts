@@ -15,8 +15,8 @@ interface Seen {
 }
 
 /**
- * Knows the lists of which no reader could tell that there is more: the service serves no page beyond some number and one page size only,
- * or cuts pages in silence; no answer of a run states a greater total than the place where the furthest page ended.
+ * Knows the lists of which no reader could tell that there is more: the service serves no page beyond some number, and one page size only
+ * or the page's own count as the total; or it cuts pages in silence. No answer of a run states a greater total than the place where the furthest page ended.
  */
 export class LastPages {
   #seen = newSeen();
@@ -26,10 +26,10 @@ export class LastPages {
   }
 
   /** Notes an answer; `list` is as it was then. */
-  note(list: ServiceList, { body, shown }: Page, { pageNo, sizes }: ServiceScenario): void {
+  note(list: ServiceList, { body, shown }: Page, { pageNo, sizes, totals }: ServiceScenario): void {
     const seen = this.#seen[list.name];
     const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
-    const isCapped = pageNo !== 'heeded' && sizes.startsWith('ignored');
+    const isCapped = pageNo !== 'heeded' && (sizes.startsWith('ignored') || totals.kind === 'served');
     const isCut = sizes.endsWith('silently');
     seen.total = Math.max(seen.total, isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
     seen.end = Math.max(seen.end, shown.offset + shown.entries.length);
