@@ -12,6 +12,8 @@ interface Seen {
   end: number;
   /** How long the list was at the longest. */
   longest: number;
+  /** Whether an answer without records stated a total of 0. */
+  isCalledEmpty: boolean;
 }
 
 /**
@@ -36,12 +38,18 @@ export class LastPages {
     seen.longest = Math.max(seen.longest, list.entries.length);
   }
 
+  /** Notes an answer that lost its records on the way. */
+  noteHollow(list: ListName, { body }: Page): void {
+    const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
+    if (pagination.totalRecordCount === 0) this.#seen[list].isCalledEmpty = true;
+  }
+
   seemToEnd(list: ListName): boolean {
-    const { total, end, longest } = this.#seen[list];
-    return total === end && longest > end;
+    const { total, end, longest, isCalledEmpty } = this.#seen[list];
+    return isCalledEmpty || (total === end && longest > end);
   }
 }
 
 function newSeen(): Record<ListName, Seen> {
-  return eachList(() => ({ total: 0, end: 0, longest: 0 }));
+  return eachList(() => ({ total: 0, end: 0, longest: 0, isCalledEmpty: false }));
 }
