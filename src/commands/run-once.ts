@@ -116,7 +116,7 @@ function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal:
 function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
   if (mirror.close()) return;
   const message =
-    'another program at work on the mirror holds on to its write-ahead log: until that is folded back, the file alone is not the whole mirror';
+    'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
   logger.warn({ database }, message);
 }
 
