@@ -16,6 +16,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   printable: [],
   version: [],
   freshness: [],
+  'list-state': [],
   'time-slice': [],
   errors: [],
   schema: ['store/tables'],
@@ -26,7 +27,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   proof: ['contract'],
   publish: ['contract', 'errors'],
   sync: ['contract', 'errors', 'proof'],
-  'store/tables': ['contract', 'errors'],
+  'store/tables': ['contract', 'errors', 'list-state'],
   'store/receipts': ['audit', 'contract', 'errors', 'store/tables', 'sync', 'time-slice'],
   'store/file': ['errors', 'store/receipts', 'store/tables', 'version'],
   'store/write': [
@@ -62,7 +63,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   ],
   'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
   'store/share': ['contract', 'errors', 'store/file', 'store/tables'],
-  render: ['audit', 'contract', 'freshness', 'printable', 'store/read', 'store/verify', 'sync'],
+  render: ['audit', 'contract', 'freshness', 'list-state', 'printable', 'store/read', 'store/verify', 'sync'],
   serve: ['contract', 'errors', 'freshness', 'version'],
   sample: ['contract'],
   commands: [

@@ -1,4 +1,5 @@
 import { ageMs, isFresh } from '../freshness.ts';
+import { openPointsOf } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunResourceRow, RunRow } from '../store/read/run-reader.ts';
 import { duration } from './numbers.ts';
@@ -75,15 +76,11 @@ function faultsOf(list: ListStatus, nowMs: number, maxAgeMs: number | null): [Mi
 }
 
 function endOf(last: RunResourceRow): [MirrorState, string][] {
-  const { status, errorCode, completeness, rejected, removalsWithheld } = last;
+  const { status, errorCode } = last;
   if (status === 'interrupted') return [['died', `run ${last.runId}`]];
   if (status === 'failed' || errorCode === 'deadline') return [['failed', errorCode ?? '']];
   if (status === 'cancelled') return [['cancelled', `run ${last.runId}`]];
-  return [
-    ...(completeness === 'unproven' ? [['unproven', ''] as [MirrorState, string]] : []),
-    ...(removalsWithheld > 0 ? [['withheld', String(removalsWithheld)] as [MirrorState, string]] : []),
-    ...(rejected > 0 ? [['rejected', String(rejected)] as [MirrorState, string]] : []),
-  ];
+  return openPointsOf(last).map(({ state, count }) => [state, count === null ? '' : String(count)]);
 }
 
 /** One line a mirror, the worst first. */
