@@ -35,24 +35,28 @@ export interface MirrorFacts {
 }
 
 /** How a mirror is, and why, in few words. */
-export interface Standing {
+export interface MirrorSummary {
   readonly state: MirrorState;
   readonly why: string;
 }
 
 /** A mirror in an overview; `facts` is null if it can't be read. */
-export interface OverviewRow extends Standing {
+export interface OverviewRow extends MirrorSummary {
   readonly database: string;
   readonly facts: MirrorFacts | null;
 }
 
 /** True if somebody should look at it. */
-export function isFault({ state }: Standing): boolean {
+export function isFault({ state }: MirrorSummary): boolean {
   return faults.has(state);
 }
 
 /** The worst that can be said of a mirror. A list that is being read is judged by its last run that ended. */
-export function standingOf({ lists, run }: MirrorFacts, nowMs: number, maxAgeMs: number | null): Standing {
+export function mirrorSummaryOf(
+  { lists, run }: MirrorFacts,
+  nowMs: number,
+  maxAgeMs: number | null,
+): MirrorSummary {
   const found: [MirrorState, string][] = lists.flatMap(list =>
     faultsOf(list, nowMs, maxAgeMs).map(([state, why]): [MirrorState, string] => [
       state,
