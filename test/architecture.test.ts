@@ -22,7 +22,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   schema: ['store/tables'],
   config: ['errors'],
   contract: [],
-  audit: [],
+  audit: ['contract'],
   service: ['contract', 'errors', 'printable', 'sync'],
   proof: ['contract'],
   publish: ['contract', 'errors'],
