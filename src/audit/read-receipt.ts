@@ -1,3 +1,4 @@
+import { keptResources, resourceNames } from '../contract/lists.ts';
 import { MalformedError } from './malformed-error.ts';
 import {
   type ConnectionsReceipt,
@@ -79,8 +80,7 @@ function inOrder<T extends OfResource>(check: Check<T>): Check<readonly T[]> {
     value.map(placeOf).every((place, at, places) => at === 0 || place > Number(places[at - 1]));
 }
 
-const resources = ['document-exports', 'collections', 'webhooks', 'connections'] as const;
-const placeOf = ({ resource }: OfResource) => resources.indexOf(resource);
+const placeOf = ({ resource }: OfResource) => keptResources.indexOf(resource);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 const isRunId = (value: unknown): value is number => isCount(value) && value > 0;
@@ -107,7 +107,7 @@ const isConnectionsReceipt = objectOf<ConnectionsReceipt>({
 });
 
 const isListReceipt = objectOf<ListReceipt>({
-  resource: oneOf('document-exports', 'collections', 'webhooks'),
+  resource: oneOf(...resourceNames),
   ...state,
   ...work,
   status: isStatus,
@@ -137,9 +137,9 @@ const isRunReceipt = objectOf<RunReceipt>({
   lists: inOrder(isAnyListReceipt),
 });
 
-const isListSum = objectOf<ListSum>({ resource: oneOf(...resources), ...state });
+const isListSum = objectOf<ListSum>({ resource: oneOf(...keptResources), ...state });
 
-const isKeptSum = objectOf<KeptSum>({ resource: oneOf(...resources), count: isCount, sum: isSum });
+const isKeptSum = objectOf<KeptSum>({ resource: oneOf(...keptResources), count: isCount, sum: isSum });
 
 const isUpgradeReceipt = objectOf<UpgradeReceipt>({
   kind: oneOf('upgrade'),
@@ -173,7 +173,7 @@ const isEraseReceipt = objectOf<EraseReceipt>({
   mirrorId: isMirrorId,
   at: isInstant,
   actor: isText,
-  resource: oneOf(...resources, 'rejected-records'),
+  resource: oneOf(...keptResources, 'rejected-records'),
   recordId: (value): value is number => Number.isSafeInteger(value),
   versions: isCount,
   ended: (value): value is EraseReceipt['ended'] =>

@@ -1,13 +1,11 @@
 import canonicalize from 'canonicalize';
+import type { ResourceName } from '../contract/lists.ts';
 
 /** How a run, or a list in it, ended; `interrupted`: its process died, and the next run says so. */
 type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 
-/** A list whose records a receipt speaks of, in the service's own word. */
-export type ListName = 'document-exports' | 'collections' | 'webhooks';
-
 /** What a list has after a run. */
-export interface ListSum<Name extends string = ListName | 'connections'> {
+export interface ListSum<Name extends string = ResourceName | 'connections'> {
   readonly resource: Name;
   readonly recordCount: number;
   /** The sum of the contents of all rows modulo 2^128, in 32 hexadecimal digits. */
@@ -26,7 +24,7 @@ interface WorkHashes {
 export interface ConnectionsReceipt extends ListSum<'connections'>, WorkHashes {}
 
 /** What a run says of one list. */
-export interface ListReceipt extends ListSum<ListName>, WorkHashes {
+export interface ListReceipt extends ListSum<ResourceName>, WorkHashes {
   readonly status: EndStatus;
   /** Null if the list did not come to a verdict. */
   readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
@@ -81,7 +79,7 @@ export interface PruneReceipt {
 
 /** How many versions there are of runs of which no changes hash can be computed any more, and the sum over who wrote them and what they say. */
 export interface KeptSum {
-  readonly resource: ListName | 'connections';
+  readonly resource: ResourceName | 'connections';
   readonly count: number;
   /** 32 hexadecimal digits. */
   readonly sum: string;
@@ -104,7 +102,7 @@ export interface EraseReceipt {
   readonly mirrorId: string;
   readonly at: string;
   readonly actor: string;
-  readonly resource: ListName | 'connections' | 'rejected-records';
+  readonly resource: ResourceName | 'connections' | 'rejected-records';
   /** For `rejected-records` the id of the row. */
   readonly recordId: number;
   /** How many versions lost their text; 0 for a rejected record. */

@@ -116,8 +116,8 @@ function withoutValues(text: string): string {
 /** The error itself, or that of the mirror behind it, where nobody foresaw the one and there is the other. */
 async function traced(error: unknown, flags: Flags, environment: Environment): Promise<unknown> {
   if (error instanceof CommanderError || foreseen(error) !== null) return error;
-  const { faultOfMirror } = await import('./spoilt-mirror.ts');
-  return (await faultOfMirror(flags, environment)) ?? error;
+  const { explainUnexpectedError } = await import('./explain-unexpected-error.ts');
+  return (await explainUnexpectedError(flags, environment)) ?? error;
 }
 
 /** How a command ended that did not do what it was to do. */

@@ -41,7 +41,7 @@ export function registerAlone(program: Command, context: CommandContext): void {
     // A command that stands too late, with flags of its own, is told so in words.
     .allowExcessArguments()
     .passThroughOptions()
-    .action(async () => (await import('./where-you-are.ts')).whereYouAre(program, context));
+    .action(async () => (await import('./default-command.ts')).defaultCommand(program, context));
 }
 
 /** The command that only holds others; it stands in the help where its first one stands in the table. */

@@ -10,9 +10,9 @@ import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
 import { aborted } from './aborted.ts';
+import { cachedForOneSecond } from './cached-for-one-second.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, loggedError } from './logging.ts';
-import { remembered } from './remembered.ts';
 import { servedChanges } from './served-changes.ts';
 import { servedPages } from './served-pages.ts';
 import { servedReport } from './served-report.ts';
@@ -63,7 +63,7 @@ async function whatIsServed(
   const { ReportReader } = await import('../store/read/report-reader.ts');
   const { mirrorMetrics } = await import('../serve/metrics.ts');
   const reader = new Reopening(database, () => new ReportReader(database));
-  const figures = remembered(() => reader.current().figures());
+  const figures = cachedForOneSecond(() => reader.current().figures());
   const revision = () => reader.current().revision();
   return {
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },

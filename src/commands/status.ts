@@ -6,11 +6,11 @@ import {
   isFault,
   labelsOf,
   type MirrorFacts,
+  mirrorSummaryOf,
   type OverviewRow,
   overviewJson,
   overviewText,
   runJson,
-  standingOf,
 } from '../render/overview.ts';
 import { statusJson, statusText } from '../render/status.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
@@ -41,7 +41,7 @@ export async function status(command: Command, context: CommandContext): Promise
   const { lists, run } = facts;
   const nowMs = Date.now();
   const watch = readWatchNote(config.database);
-  const standing = standingOf(facts, nowMs, maxAge?.ms ?? null);
+  const standing = mirrorSummaryOf(facts, nowMs, maxAge?.ms ?? null);
   if (flags.format === 'prometheus') {
     const { metricsText } = await import('./metrics-text.ts');
     stdout.write(await metricsText([{ database: config.database, labels: config.labels }]));
@@ -85,7 +85,7 @@ async function overview(
 function rowOf(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
   try {
     const facts = readFacts(database);
-    return { database, facts, ...standingOf(facts, nowMs, maxAgeMs) };
+    return { database, facts, ...mirrorSummaryOf(facts, nowMs, maxAgeMs) };
   } catch (error) {
     const explained = explainSqliteError(error, database);
     if (!(explained instanceof DocmirrorError)) throw error;

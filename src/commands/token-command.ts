@@ -23,16 +23,17 @@ export async function runTokenCommand(
   timeoutMs = commandMsMax,
 ): Promise<string> {
   signal.throwIfAborted();
-  // A group of its own, so that what the command starts can be ended with it.
+  // A group of its own, so that what the command starts can be ended with it: execFile ends the shell alone, and waits for
+  // whatever still has the command's output open.
   const child = spawn('sh', ['-c', command], {
     env: environment,
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const end = () => endGroup(child);
   const deadline = AbortSignal.timeout(timeoutMs);
-  deadline.addEventListener('abort', end);
-  signal.addEventListener('abort', end);
+  const stop = AbortSignal.any([signal, deadline]);
+  const end = () => endGroup(child);
+  stop.addEventListener('abort', end);
   try {
     const output = await outputOf(child);
     signal.throwIfAborted();
@@ -40,8 +41,7 @@ export async function runTokenCommand(
       throw new UsageError(`${name}: the command did not end within ${timeoutMs / 1000} s.`);
     return tokenIn(output);
   } finally {
-    deadline.removeEventListener('abort', end);
-    signal.removeEventListener('abort', end);
+    stop.removeEventListener('abort', end);
   }
 }
 

@@ -13,6 +13,7 @@ import type { CommandContext } from './context.ts';
 import type { Logger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
+import { whenFree } from './when-free.ts';
 
 /** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are told as differences. */
 export async function verifyLive(
@@ -30,7 +31,10 @@ export async function verifyLive(
     differenceCount++;
     if (differences.length < limit) differences.push(differenceOf(change));
   };
-  const mirror = SqliteMirror.openDry(config.database, tell, { signal });
+  // What a dry run writes before it takes it back would make a sync beside it fail: so it needs the lock, and waits for it.
+  const mirror = await whenFree(config.waitMs, signal, () =>
+    SqliteMirror.openDry(config.database, tell, { signal }),
+  );
   try {
     const summary = await runSync(
       {

@@ -18,7 +18,8 @@ const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:'
 /**
  * The proxy that the usual variables name for an address: `HTTPS_PROXY` for https, `HTTP_PROXY` for http, in lower or upper
  * case; null where there is none, or `NO_PROXY` excepts the host. An empty variable counts as one that is not set, so that an
- * empty `https_proxy` does not hide `HTTPS_PROXY`.
+ * empty `https_proxy` does not hide `HTTPS_PROXY`. undici's `EnvHttpProxyAgent` can't be asked which proxy it uses, and that
+ * decides whether a token may go over plain http, what `doctor` says and what an error names.
  *
  * @throws UsageError that names the variable and shows nothing of its value, which may hold a password.
  */

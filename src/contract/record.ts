@@ -1,6 +1,6 @@
 import { contentWriter, type RecordValues } from './content.ts';
 import { uncertainMembers } from './exact-json.ts';
-import { type ConnectionMention, type Item, ItemReading, PartText } from './item-reading.ts';
+import { type ConnectionMention, type Item, ItemParser, PartText } from './item-parser.ts';
 import { arrayFields, itemSchema, type ListDefinition, scalarFields } from './lists.ts';
 import { nestingMax } from './nesting.ts';
 import type { PageContent } from './page-content.ts';
@@ -99,7 +99,7 @@ function readOne(
   const { isItem } = shape;
   const item = part.items[place];
   if (!isItem(item)) return explain(isItem, item);
-  const reading = new ItemReading(part, place, item);
+  const reading = new ItemParser(part, place, item);
   const scalars = shape.scalars.map(field => reading.scalar(field, item[field.name]));
   const arrays = shape.arrays.map(field => reading.array(field, item[field.name]));
   const extra = reading.extra(item, shape.known);

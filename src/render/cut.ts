@@ -5,7 +5,10 @@ export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${piece(text, 0, Math.max(1, max - 1))}…`;
 }
 
-/** How many columns of a terminal a text takes at most: most characters take one, and those of East Asia, and emoji, two. */
+/**
+ * How many columns of a terminal a text takes at most: most characters take one, and those of East Asia, and emoji, two.
+ * `cli-truncate` and `wrap-ansi` also join marks to their letters, but take 25 ms of each command's start.
+ */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += widthOf(character);

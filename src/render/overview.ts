@@ -1,4 +1,5 @@
 import { ageMs, isFresh } from '../freshness.ts';
+import { openPointsOf } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunResourceRow, RunRow } from '../store/read/run-reader.ts';
 import { duration } from './numbers.ts';
@@ -34,24 +35,28 @@ export interface MirrorFacts {
 }
 
 /** How a mirror is, and why, in few words. */
-export interface Standing {
+export interface MirrorSummary {
   readonly state: MirrorState;
   readonly why: string;
 }
 
 /** A mirror in an overview; `facts` is null if it can't be read. */
-export interface OverviewRow extends Standing {
+export interface OverviewRow extends MirrorSummary {
   readonly database: string;
   readonly facts: MirrorFacts | null;
 }
 
 /** True if somebody should look at it. */
-export function isFault({ state }: Standing): boolean {
+export function isFault({ state }: MirrorSummary): boolean {
   return faults.has(state);
 }
 
 /** The worst that can be said of a mirror. A list that is being read is judged by its last run that ended. */
-export function standingOf({ lists, run }: MirrorFacts, nowMs: number, maxAgeMs: number | null): Standing {
+export function mirrorSummaryOf(
+  { lists, run }: MirrorFacts,
+  nowMs: number,
+  maxAgeMs: number | null,
+): MirrorSummary {
   const found: [MirrorState, string][] = lists.flatMap(list =>
     faultsOf(list, nowMs, maxAgeMs).map(([state, why]): [MirrorState, string] => [
       state,
@@ -75,15 +80,11 @@ function faultsOf(list: ListStatus, nowMs: number, maxAgeMs: number | null): [Mi
 }
 
 function endOf(last: RunResourceRow): [MirrorState, string][] {
-  const { status, errorCode, completeness, rejected, removalsWithheld } = last;
+  const { status, errorCode } = last;
   if (status === 'interrupted') return [['died', `run ${last.runId}`]];
   if (status === 'failed' || errorCode === 'deadline') return [['failed', errorCode ?? '']];
   if (status === 'cancelled') return [['cancelled', `run ${last.runId}`]];
-  return [
-    ...(completeness === 'unproven' ? [['unproven', ''] as [MirrorState, string]] : []),
-    ...(removalsWithheld > 0 ? [['withheld', String(removalsWithheld)] as [MirrorState, string]] : []),
-    ...(rejected > 0 ? [['rejected', String(rejected)] as [MirrorState, string]] : []),
-  ];
+  return openPointsOf(last).map(({ state, count }) => [state, count === null ? '' : String(count)]);
 }
 
 /** One line a mirror, the worst first. */

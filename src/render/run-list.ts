@@ -1,5 +1,5 @@
+import { stateOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
-import { type Judgement, judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { renderTable } from './table.ts';
 
@@ -52,17 +52,11 @@ function errorOf(code: string | null, message: string | null) {
   return code === null ? null : { code, message };
 }
 
-const partialWords = {
-  unproven: 'unproven',
-  rejected: 'records rejected',
-  withheld: 'removals withheld',
-} satisfies Partial<Record<Judgement, string>>;
-
-/** Why a run that met no error is not completed, in words; empty where it is. */
+/** Why a run that met no error is not completed, in words; empty if it is. */
 function whyPartial({ resources }: RecordedRun): string {
-  const judgements = resources.map(judgementOf);
-  const found = Object.entries(partialWords).filter(([word]) => judgements.some(each => each === word));
-  return found.map(([, words]) => words).join(', ');
+  const found = new Set(resources.map(stateOf));
+  const reasons = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
+  return reasons.map(state => stateWords[state]).join(', ');
 }
 
 function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): string {

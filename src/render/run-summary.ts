@@ -1,3 +1,4 @@
+import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { RejectionCount } from '../store/read/rejected-reader.ts';
 import type { ListOutcome, RunError } from '../sync/ports.ts';
@@ -92,19 +93,10 @@ function listsText(resources: readonly ListOutcome[], width: number): string {
       count(outcome.inserted),
       count(outcome.updated),
       count(outcome.removed),
-      resultOf(outcome),
+      stateText({ ...outcome, errorCode: outcome.error?.code ?? null }),
     ]),
     width,
   );
-}
-
-/** How a list ended, in few words. */
-function resultOf({ status, completeness, rejected, removalsWithheld }: ListOutcome): string {
-  if (status === 'completed') return completeness ?? status;
-  if (status !== 'partial') return status;
-  if (completeness === 'unproven') return 'partial: unproven';
-  if (rejected > 0) return `partial: ${count(rejected)} rejected`;
-  return removalsWithheld > 0 ? `partial: ${count(removalsWithheld)} withheld` : status;
 }
 
 function totalsOf(resources: readonly ListOutcome[]): string {

@@ -1,7 +1,7 @@
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
+import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunRow } from '../store/read/run-reader.ts';
-import { judgementOf } from './judgement.ts';
 import { count, duration, instant } from './numbers.ts';
 import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
@@ -87,28 +87,13 @@ function statusTable(lists: readonly ListStatus[], nowMs: number, width: number)
     lists.map(list => [
       list.resource,
       count(list.recordCount),
-      verdictOf(list),
+      stateText(list.lastRun),
       list.lastRun === null ? 'none' : String(list.lastRun.runId),
       ago(list.lastCompletedAt, nowMs),
       ago(list.lastFullAt, nowMs),
     ]),
     width,
   );
-}
-
-/** How a list stands after its last run, in few words: those of the view `sync_status`, without its reasons. */
-function verdictOf({ lastRun }: ListStatus): string {
-  const judgement = judgementOf(lastRun);
-  if (lastRun === null) return judgement;
-  const { status, completeness, rejected, removalsWithheld, errorCode } = lastRun;
-  if (judgement === 'complete') return `complete: ${completeness}`;
-  if (judgement === 'rejected' || judgement === 'withheld') {
-    const rejections = rejected > 0 ? [`records rejected: ${rejected}`] : [];
-    const kept = removalsWithheld > 0 ? [`removals withheld: ${removalsWithheld}`] : [];
-    return [...rejections, ...kept].join(', ');
-  }
-  if (judgement === 'unproven') return judgement;
-  return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
 }
 
 function ago(at: string | null, nowMs: number): string {
@@ -140,7 +125,7 @@ export function listStatusJson(list: ListStatus, nowMs: number) {
   return {
     resource: list.resource,
     recordCount: list.recordCount,
-    verdict: verdictOf(list),
+    verdict: stateText(list.lastRun),
     lastCompletedAt: list.lastCompletedAt,
     lastFullAt: list.lastFullAt,
     ageMs: ageMs(list.lastCompletedAt, nowMs),

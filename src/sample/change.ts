@@ -26,6 +26,7 @@ export function changeSample(sample: Sample, { now, seed = 2 }: ChangeOptions): 
   const [renamedCollection] = random.some(sample.collections, 1);
   const [removedWebhook] = random.some(sample.webhooks, 1);
   const changed: Sample = {
+    ...sample,
     'document-exports': [...additions(random, log, now.getTime()), ...edited(random, log)],
     collections: sample.collections.map(collection =>
       collection === renamedCollection ? { ...collection, name: `${collection.name} – archive` } : collection,
@@ -93,6 +94,7 @@ function connectionNames(sample: Sample): Map<number, string> {
 function withNames(sample: Sample, names: ReadonlyMap<number, string>): Sample {
   const named = (ref: ConnectionRef): ConnectionRef => ({ id: ref.id, name: names.get(ref.id) ?? ref.name });
   return {
+    ...sample,
     'document-exports': sample['document-exports'].map(item => ({
       ...item,
       sourceConnection: named(item.sourceConnection),

@@ -1,6 +1,6 @@
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Applied, ListOutcome, RunError, Traffic } from './ports.ts';
-import type { Progress } from './read-list.ts';
+import type { ListProgress } from './read-list.ts';
 
 /** How a list ended, and what was written of it. */
 export type Ending = Pick<
@@ -72,7 +72,7 @@ export function runErrorOf(error: unknown): RunError {
 }
 
 /** What the readings of a list tell of it, however it ended. */
-export function describeReading({ envelope, total, walks }: Progress, seenCount: number) {
+export function describeReading({ envelope, total, walks }: ListProgress, seenCount: number) {
   const pageCount =
     envelope === null
       ? null

@@ -3,7 +3,7 @@ import { describeReading, type Ending, ended, failed, trafficSince } from './lis
 import type { ListTask, OpenList } from './list-task.ts';
 import type { Applied, ListOutcome, Written } from './ports.ts';
 import { type GrowthReading, readGrowth } from './read-growth.ts';
-import { type Progress, readList } from './read-list.ts';
+import { type ListProgress, readList } from './read-list.ts';
 
 /**
  * Mirrors one list: reads it until the answers prove what it has, and writes that in one transaction. It returns how the list
@@ -15,7 +15,7 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
   const { list, mirror, clock, observer } = task;
   const startedAt = clock().toISOString();
   const trafficBefore = { ...task.source.traffic };
-  const progress: Progress = { envelope: null, total: null, walks: 0 };
+  const progress: ListProgress = { envelope: null, total: null, walks: 0 };
   let seenCount = 0;
   let mode: 'full' | 'incremental' = 'full';
   const conclude = (ending: Ending): ListOutcome => ({
@@ -80,14 +80,14 @@ function writeGrowth(
 
 async function syncFully(
   task: OpenList,
-  progress: Progress,
+  progress: ListProgress,
   isTrusting: boolean,
   finish: Finish,
 ): Promise<Written> {
   const { listMirror, signal, removals, clock } = task;
   const readAt = clock().toISOString();
   const reading = await readList(task, progress, isTrusting);
-  const { firstPageNo, pageSize } = progress.envelope as NonNullable<Progress['envelope']>;
+  const { firstPageNo, pageSize } = progress.envelope as NonNullable<ListProgress['envelope']>;
   return listMirror.apply(
     { kind: 'full', ...reading, firstPageNo, pageSize, readAt, removals },
     finish,

@@ -30,7 +30,7 @@ export interface FullReading {
 }
 
 /** What is told of a list's readings, however it ends. */
-export interface Progress {
+export interface ListProgress {
   envelope: Envelope | null;
   /** The newest total. */
   total: number | null;
@@ -47,7 +47,7 @@ export interface Progress {
  */
 export async function readList(
   task: OpenList,
-  progress: Progress,
+  progress: ListProgress,
   isTrusting: boolean,
 ): Promise<FullReading> {
   const first = await getFirstPage(task.source, task.list, task.pageSize ?? pageSizeAtFirst, task.signal);
@@ -143,7 +143,7 @@ export function itemsIn(listMirror: OpenList['listMirror']): ItemsOf {
 class ListReader {
   readonly #task: OpenList;
   readonly #first: FirstPage;
-  readonly #progress: Progress;
+  readonly #progress: ListProgress;
   readonly #course: Course | PlainCourse;
   readonly #isTrusting: boolean;
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
@@ -153,7 +153,7 @@ class ListReader {
   constructor(
     task: OpenList,
     first: FirstPage,
-    progress: Progress,
+    progress: ListProgress,
     course: Course | PlainCourse,
     isTrusting: boolean,
   ) {

@@ -78,7 +78,7 @@ test('--help loads the argument parser, and no command', () => {
   expect(packagesWith('cli.ts', 'commands/main.ts')).toEqual(['commander', 'leven', 'parse-duration']);
 });
 
-test.each(['status', 'runs', 'where-you-are', 'completion'])(
+test.each(['status', 'runs', 'default-command', 'completion'])(
   '%s loads no parser, no HTTP and no logger',
   name => {
     const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);

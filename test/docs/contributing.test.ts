@@ -49,6 +49,15 @@ test('a field takes the steps that the test of a growing shape takes, and no oth
   expect(section('How to add a field')).toContain('npm run db:generate');
 });
 
+test('a list takes the steps that the test of a new list takes, and no other', () => {
+  const steps = section('How to add a list');
+  const file = marked(steps).find(code => code.endsWith('/new-list.long.test.ts')) ?? '';
+  const edited = [...read(file).matchAll(/edit\(\s*'([^']+)'/g)].map(([, path]) => path);
+  const told = marked(steps.split('\n6. ')[0] ?? '').filter(code => /^src\/.*\.ts$/.test(code));
+  expect(told).toEqual([...new Set(edited)]);
+  expect(steps).toContain('npm run db:generate');
+});
+
 test('a command that is there is what a new one is told to be', () => {
   const [, template = ''] = /`(src\/commands\/NAME\.ts)`/.exec(section('How to add a command')) ?? [];
   const names = commandTable.map(({ name }) => name.split(' ')[0] ?? '');

@@ -84,8 +84,8 @@ describe('the summary of a run', () => {
       76,
     );
     expect(text).toBe(`List               Seen  New  Changed  Removed  Result
-document-exports  1,203    3        0        1  proven
-webhooks          1,203    0        2        0  proven
+document-exports  1,203    3        0        1  complete: proven
+webhooks          1,203    0        2        0  complete: proven
 
 Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
 `);

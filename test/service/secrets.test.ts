@@ -20,53 +20,23 @@ const jsonEscaped = (text: string) =>
     char => `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );
 
-const entities: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' };
-const named = (text: string) => text.replace(/[&<>"']/g, char => `&${entities[char]};`);
-const numbered = (text: string, radix: 10 | 16) =>
-  text.replace(
-    /[^A-Za-z0-9]/g,
-    char => `&#${radix === 16 ? 'x' : ''}${char.charCodeAt(0).toString(radix).toUpperCase()};`,
-  );
-
-/** One character in the middle written by its code in hexadecimal digits. */
-const oneEscaped = (text: string, write: (code: string) => string) =>
-  text.slice(0, 4) + write(text.charCodeAt(4).toString(16)) + text.slice(5);
-const allEscaped = (text: string, write: (code: string) => string) =>
-  [...text].map(char => write(char.charCodeAt(0).toString(16))).join('');
-
 const encodings: [name: string, encode: (secret: string) => string][] = [
   ['plain', secret => secret],
   ['in JSON', secret => JSON.stringify(secret)],
   ['in JSON with slashes escaped', secret => JSON.stringify(secret).replaceAll('/', '\\/')],
   ['in JSON with \\u escapes', jsonEscaped],
+  ['in JSON in JSON', secret => JSON.stringify(JSON.stringify(secret)).slice(1, -1)],
+  ['in JSON with \\u escapes in JSON', secret => jsonEscaped(secret).replaceAll('\\', '\\\\')],
   ['percent-encoded, upper case', secret => upper(encodeURIComponent(secret))],
   ['percent-encoded, lower case', secret => lower(encodeURIComponent(secret))],
   ['percent-encoded twice', secret => encodeURIComponent(encodeURIComponent(secret))],
-  ['in JSON with one letter escaped', secret => oneEscaped(secret, code => `\\u${code.padStart(4, '0')}`)],
-  [
-    'in JSON with each character escaped',
-    secret => allEscaped(secret, code => `\\u${code.padStart(4, '0')}`),
-  ],
-  ['in JSON in JSON', secret => JSON.stringify(JSON.stringify(secret)).slice(1, -1)],
-  [
-    'in JSON in JSON with each character escaped',
-    secret => allEscaped(secret, code => `\\\\u${code.padStart(4, '0')}`),
-  ],
-  ['percent-encoded, one letter', secret => oneEscaped(secret, code => `%${code}`)],
-  ['percent-encoded, each character', secret => allEscaped(secret, code => `%${code}`)],
-  ['percent-encoded twice, each character', secret => allEscaped(secret, code => `%25${code}`)],
-  ['in HTML, each character', secret => allEscaped(secret, code => `&#x${code};`)],
-  ['in HTML', named],
-  ['in HTML by decimal numbers', secret => numbered(secret, 10)],
-  ['in HTML by hexadecimal numbers', secret => numbered(secret, 16)],
+  ['percent-encoded, but for what a path can have', secret => encodeURI(secret)],
   ['base64', secret => bytes(secret).toString('base64')],
   ['base64url', secret => bytes(secret).toString('base64url')],
   ['base64 of Bearer …', secret => bytes(`Bearer ${secret}`).toString('base64')],
   ['base64url of Bearer …', secret => bytes(`Bearer ${secret}`).toString('base64url')],
   ['base64 amid other text', secret => bytes(`xy${secret}z`).toString('base64')],
   ['base64 in an address', secret => encodeURIComponent(bytes(secret).toString('base64'))],
-  ['hexadecimal', secret => bytes(secret).toString('hex')],
-  ['hexadecimal, upper case', secret => bytes(secret).toString('hex').toUpperCase()],
 ];
 
 describe('a secret', () => {
@@ -131,16 +101,9 @@ describe('a secret', () => {
     const msPerMegabyte = Math.min(...times) / (page.length / 1e6);
     expect(msPerMegabyte).toBeLessThan(25);
   });
-
-  // Where the text before it could be the start of an escape, what follows could be taken for the rest of that.
-  test.each(['100%', '\\u00', '&#', '%25'])('is found behind %s, with one character escaped', before => {
-    const secret = '2541006541cafe0123456789';
-    const echo = `{"a":"${before}${secret.replace('cafe', '%63afe')}"}`;
-    expect(holding(secret).areIn(bytes(echo))).toBe(true);
-  });
 });
 
-const isTriedLong = /^(plain|in JSON|percent-encoded twice|in HTML|base64 of Bearer …|hexadecimal)$/;
+const isTriedLong = /^(plain|in JSON|percent-encoded twice|base64 of Bearer …)$/;
 
 // One pattern over all of it would be more than the engine takes, and the engine would put it into its error.
 test.each(encodings.filter(([name]) => isTriedLong.test(name)))(
@@ -161,8 +124,6 @@ test.each([
   ['pässwörd-€-😀-1', (secret: string) => encodeURIComponent(encodeURIComponent(secret))],
   ['pässwörd-€-😀-1', (secret: string) => JSON.stringify(secret)],
   ['pässwörd-€-😀-1', jsonEscaped],
-  ['pässwörd-one', (secret: string) => [...bytes(secret)].map(byte => `%${byte.toString(16)}`).join('')],
-  ['pässwörd-one', (secret: string) => allEscaped(secret, code => `%${code}`)],
   ['pass"x&y=z w', (secret: string) => new URLSearchParams({ '': secret }).toString()],
 ])('what is no ASCII, or has a space, is not shown either: %s by %s', (secret, encode) => {
   expect(holding(secret).redact(`before ${encode(secret)} after`)).toMatch(/^before \W?\[secret\]\W? after$/);

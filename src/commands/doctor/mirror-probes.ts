@@ -1,3 +1,4 @@
+import { assertWhole } from '../../store/file/integrity-check.ts';
 import { isYetToMake, mirrorToWrite } from '../../store/file/mirror-path.ts';
 import { openMirrorForReading, openOfAnyShape } from '../../store/file/open.ts';
 import { assertNobodyWrites } from '../../store/file/open-to-write.ts';
@@ -5,7 +6,6 @@ import { assertNothingIntrusive } from '../../store/file/own-objects.ts';
 import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
 import { assertCanUpgrade } from '../../store/file/upgrade.ts';
-import { assertWhole } from '../../store/file/whole.ts';
 import { assertAsWritten } from '../../store/receipts/altered-lists.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';

@@ -16,7 +16,7 @@ import { openService, readExtraCa } from '../run-once.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** What one request for a list brought. */
-interface Answer {
+interface ListProbe {
   readonly list: ListDefinition;
   readonly page: Pagination | null;
   readonly error: ServiceError | null;
@@ -62,10 +62,10 @@ async function askOnce(
   service: ServiceConfig,
   config: Config,
   context: CommandContext & { readonly logger: Logger },
-): Promise<Answer[]> {
+): Promise<ListProbe[]> {
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const source = await openService(service, { ...config, giveUpAfterMs }, context);
-  const answers: Answer[] = [];
+  const answers: ListProbe[] = [];
   try {
     for (const list of lists) {
       try {
@@ -109,11 +109,11 @@ function isWithoutWay({ code, cause }: ServiceError): boolean {
   return isUnconnected || ['proxy', 'certificate', 'tls'].includes(code);
 }
 
-function errorOf(answers: readonly Answer[], ...codes: string[]): ServiceError | undefined {
+function errorOf(answers: readonly ListProbe[], ...codes: string[]): ServiceError | undefined {
   return answers.flatMap(({ error }) => error ?? []).find(({ code }) => codes.includes(code));
 }
 
-function checkProxy({ proxy }: ServiceConfig, answers: readonly Answer[]): Verdict {
+function checkProxy({ proxy }: ServiceConfig, answers: readonly ListProbe[]): Verdict {
   if (proxy === null) return ok('proxy', 'none applies; the service is reached directly');
   const error = errorOf(answers, 'proxy');
   if (error === undefined) return ok('proxy', `${proxy.shown}, named by ${proxy.variable}`);
@@ -124,7 +124,7 @@ function checkProxy({ proxy }: ServiceConfig, answers: readonly Answer[]): Verdi
 async function checkCertificate(
   service: ServiceConfig,
   { timeoutMs }: Config,
-  answers: readonly Answer[],
+  answers: readonly ListProbe[],
   signal: AbortSignal,
 ): Promise<Verdict> {
   const { protocol, hostname } = new URL(service.baseUrl);
@@ -157,7 +157,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 const laterAdvice = 'Try again later, or ask who runs the service.';
 
-function checkAccess(answers: readonly Answer[]): Verdict {
+function checkAccess(answers: readonly ListProbe[]): Verdict {
   const [first] = answers.flatMap(({ error }) => error ?? []);
   const names = answers.map(({ list }) => list.resource).join(', ');
   if (first === undefined) return ok('access', `the token is accepted for ${names}`);
@@ -175,13 +175,13 @@ function checkAccess(answers: readonly Answer[]): Verdict {
   );
 }
 
-function runExitCode(answers: readonly Answer[]): number {
+function runExitCode(answers: readonly ListProbe[]): number {
   if (answers.some(({ error, excessPages }) => error === null && excessPages === null))
     return exitCodes.partial;
   return answers.every(({ error }) => error?.refusedToken) ? exitCodes.unauthorized : exitCodes.failed;
 }
 
-function checkPages(answers: readonly Answer[], { maxPages }: Config): Verdict {
+function checkPages(answers: readonly ListProbe[], { maxPages }: Config): Verdict {
   const pages = answers.flatMap(({ list, page }) => (page === null ? [] : [{ list, page }]));
   if (pages.length === 0) return skipped('pages', 'no page was read');
   const words = pages.map(

@@ -39,7 +39,7 @@ export const copyCommands = [
       once(fileFlag('--public-key', 'the key that must have signed each checkpoint')),
       { flag: '--json', help: 'print it as one JSON object' },
     ],
-    settings: [...serviceFlags, 'signingKeyFile', ...toldFlags, ...mirrorFlags],
+    settings: [...serviceFlags, 'signingKeyFile', 'waitMs', ...toldFlags, ...mirrorFlags],
     examples: [
       { line: 'docmirror verify', meaning: 'is the file what docmirror wrote?' },
       { line: 'docmirror verify --live', meaning: 'is it also what the service lists now?' },

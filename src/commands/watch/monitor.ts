@@ -6,8 +6,8 @@ import { UsageError } from '../../errors.ts';
 import type { MirrorNumbers, WatchMetrics } from '../../serve/metrics.ts';
 import type { RunningServer } from '../../serve/server.ts';
 import { version } from '../../version.ts';
+import { cachedForOneSecond } from '../cached-for-one-second.ts';
 import { type Logger, loggedError } from '../logging.ts';
-import { remembered } from '../remembered.ts';
 
 /** Answers `/healthz` and `/metrics` for a watch. */
 export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTick'>;
@@ -62,7 +62,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
 /** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
 async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
   const { ReportReader } = await import('../../store/read/report-reader.ts');
-  return remembered(() => {
+  return cachedForOneSecond(() => {
     if (!existsSync(database)) return null;
     using reader = new ReportReader(database);
     return reader.figures();

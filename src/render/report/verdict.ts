@@ -1,6 +1,6 @@
 import { isFresh, isInFuture } from '../../freshness.ts';
+import { stateText } from '../../list-state.ts';
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
-import { judgementOf } from '../judgement.ts';
 import { counted, duration } from '../numbers.ts';
 
 /** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
@@ -28,25 +28,15 @@ export interface Freshness {
   readonly maxAgeMs: number | null;
 }
 
-const completenessWords: Readonly<Record<string, string>> = {
-  proven: 'Complete, proven',
-  incremental: 'Complete since the last full sweep',
-};
-
 /** How a list stands, in few words. */
 export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
   const { last } = list;
   if (last === null) return { tone: 'quiet', text: 'Never synced' };
   if (isStale(list, freshness)) return { tone: 'bad', text: 'Too old' };
-  const judgement = judgementOf(last);
-  if (judgement === 'complete') {
-    return { tone: 'good', text: completenessWords[last.completeness ?? ''] ?? 'Complete' };
-  }
-  if (judgement === 'unproven') return { tone: 'warn', text: 'Unproven' };
-  if (judgement === 'rejected') return { tone: 'warn', text: 'Records rejected' };
-  if (judgement === 'withheld') return { tone: 'warn', text: 'Removals withheld' };
-  if (last.status === 'failed') return { tone: 'bad', text: 'Last run failed' };
-  return { tone: 'warn', text: `Last run was ${last.status}` };
+  const said = stateText(last);
+  const text = said.charAt(0).toUpperCase() + said.slice(1);
+  if (last.status === 'completed') return { tone: 'good', text };
+  return { tone: last.status === 'failed' ? 'bad' : 'warn', text };
 }
 
 /** True where a list has had no completed run within the allowed age, or never had one; never where no age is given. */

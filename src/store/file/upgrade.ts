@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
-import { completeMirror } from '../tables/birth.ts';
+import { completeMirror } from '../tables/initialise-mirror.ts';
 import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
 import { brokenReferences } from '../tables/references.ts';

@@ -4,7 +4,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { merged } from '../tables/merged.ts';
+import { mergeSorted } from '../tables/merge-sorted.ts';
 import { firstValue } from '../tables/query.ts';
 import { versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
@@ -54,7 +54,7 @@ export class MirrorState {
       return;
     }
     const stood = () => rows.filter(({ changedRunId }) => changedRunId <= runId);
-    yield* merged([stood, () => ended(runId)], (left, right) => left.id < right.id);
+    yield* mergeSorted([stood, () => ended(runId)], (left, right) => left.id < right.id);
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */

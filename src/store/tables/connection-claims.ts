@@ -1,4 +1,4 @@
-import type { ConnectionMention } from '../../contract/item-reading.ts';
+import type { ConnectionMention } from '../../contract/item-parser.ts';
 import { instantMs } from '../../contract/time.ts';
 
 /** What a list says of a connection, taken together over its records: its name and further fields are null where none gives any. */

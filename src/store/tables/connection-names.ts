@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import { type ConnectionClaim, ConnectionClaims, compareTimes } from './connection-claims.ts';
-import { columnsOf, type Said, saidIn } from './connection-columns.ts';
+import { columnsOf, type NameAndExtra, saidIn } from './connection-columns.ts';
 
 /** A connection to which a row referred before it was removed or updated. */
 export interface ReleasedMention {
@@ -11,7 +11,7 @@ export interface ReleasedMention {
 }
 
 /** What a list gives to a connection. */
-interface Given extends Said {
+interface Given extends NameAndExtra {
   /** The time of the record that gave the name. */
   readonly namedAt: string | null;
 }
@@ -29,7 +29,7 @@ export class ConnectionNames {
   readonly #write: Database.Statement;
   readonly #remove: Database.Statement;
   readonly #mentionedBy: Database.Statement<[string], number>;
-  readonly #givenTo: Database.Statement<[number], Said>;
+  readonly #givenTo: Database.Statement<[number], NameAndExtra>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
@@ -53,7 +53,7 @@ export class ConnectionNames {
   }
 
   /** What the lists together say of a connection: the name and the further fields are each from the first list that gives any. */
-  believedOf(id: number): Said {
+  believedOf(id: number): NameAndExtra {
     const given = this.#givenTo.all(id).map(saidIn);
     const name = given.find(each => each.name !== null)?.name ?? null;
     const extra = given.find(each => each.extra !== null)?.extra ?? null;

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { connectionContent, normalExtra, type StoredConnection } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionClaims } from './connection-claims.ts';
-import { columnsOf, orAsBefore, type Said, saidIn } from './connection-columns.ts';
+import { columnsOf, type NameAndExtra, orAsBefore, saidIn } from './connection-columns.ts';
 import { ConnectionNames, type ReleasedMention } from './connection-names.ts';
 import { tryToRead } from './readable.ts';
 import type { StandingConnection } from './standing-record.ts';
@@ -168,7 +168,7 @@ export class ConnectionTable {
   }
 
   /** Lets a row say something; true if it said something else before. */
-  #change(row: ConnectionRow, said: Said, runId: number): boolean {
+  #change(row: ConnectionRow, said: NameAndExtra, runId: number): boolean {
     const { name, extra } = columnsOf(said);
     const content = connectionContent({ id: row.id, name, extra });
     // Nulls among the further fields, and their order, say nothing.

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { ConnectionMention } from '../../contract/item-reading.ts';
+import type { ConnectionMention } from '../../contract/item-parser.ts';
 import {
   type ListDefinition,
   lists,

@@ -14,6 +14,7 @@ import type {
 import { TimeSlice } from '../../time-slice.ts';
 import { FilePlace, markOf } from '../file/file-identity.ts';
 import { giveRoomBack } from '../file/give-room-back.ts';
+import { assertWhole } from '../file/integrity-check.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
@@ -21,7 +22,6 @@ import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-wri
 import { OtherWriters } from '../file/other-writers.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { assertWhole } from '../file/whole.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';

@@ -1,5 +1,6 @@
 import { appendFileSync, copyFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
@@ -595,7 +596,9 @@ describe.concurrent('verify --live', () => {
       stderr: expect.stringMatching(/Run 2 has held .* Wait until it is done/),
     });
     expect(await own.run('verify')).toMatchObject({ code: 0 });
+    const waiting = own.run('verify', '--live', '--wait', '40s');
+    await Promise.race([waiting, wait(1_000)]);
     await held.release();
-    expect(await own.run('verify', '--live')).toMatchObject({ code: 0 });
+    expect(await waiting).toMatchObject({ code: 0 });
   });
 });

@@ -10,7 +10,7 @@ interface Series<T> {
  * @param series each is read from when it is asked for, so that it is closed whatever happens.
  * @param isBefore whether one goes before another.
  */
-export function* merged<T>(
+export function* mergeSorted<T>(
   series: readonly (() => Iterable<T>)[],
   isBefore: (one: T, other: T) => boolean,
 ): Generator<T> {

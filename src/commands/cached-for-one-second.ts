@@ -2,7 +2,7 @@
 const keptMs = 1_000;
 
 /** Makes a function whose answer is given again for a while, so that many who ask how things stand cost no more than one. */
-export function remembered<T>(ask: () => T): () => T {
+export function cachedForOneSecond<T>(ask: () => T): () => T {
   let answer: { readonly value: T; readonly askedAtMs: number } | undefined;
   return () => {
     const nowMs = performance.now();

@@ -49,7 +49,7 @@ export class PartText {
 }
 
 /** One item on its way to a record: collects what it says of connections and what no column can hold. */
-export class ItemReading {
+export class ItemParser {
   readonly mentions: ConnectionMention[] = [];
   isTooDeep = false;
   readonly #part: PartText;

@@ -8,7 +8,10 @@ import { verifyMirror } from '../store/verify/verify.ts';
  *
  * @returns what to say of the mirror; null where it is sound, or can't be looked at.
  */
-export async function faultOfMirror(flags: Flags, environment: Environment): Promise<MirrorFileError | null> {
+export async function explainUnexpectedError(
+  flags: Flags,
+  environment: Environment,
+): Promise<MirrorFileError | null> {
   try {
     const { database } = resolveConfig(flags, environment);
     const words = await differenceIn(database);

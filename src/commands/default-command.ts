@@ -8,7 +8,7 @@ import { terminalWidth } from './terminal-width.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror` alone: how the mirror stands or, where there is none yet, what to set and to do. */
-export async function whereYouAre(command: Command, context: CommandContext): Promise<void> {
+export async function defaultCommand(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout } = context;
   const [name] = command.args;
   if (name !== undefined) throw new UsageError(`Flags stand behind the command: docmirror ${name} …`);
