@@ -22,6 +22,7 @@ interface Place {
   readonly limit: number;
 }
 
+// By hand: the view of changes, with a plus at some of its columns.
 const changesOfRun = `${selectChange} FROM changes c WHERE c.run_id = @runId AND c.resource = @resource`;
 // "update" comes before "removal", and that before "insert".
 const inOrderOfRecords = `${changesOfRun}
@@ -39,10 +40,14 @@ const runColumns = [
   ['record_history', 'valid_from_run_id'] as const,
   ['record_history', 'valid_to_run_id'] as const,
 ];
+// By hand: a union over the tables of all lists.
 const nextRun = `SELECT min(run_id) FROM (${runColumns
+  // By hand: a part of it.
   .map(([table, column]) => `SELECT min(${column}) AS run_id FROM ${table} WHERE ${column} > @runId`)
   .join(' UNION ALL ')})`;
+// By hand: the same.
 const rowsOfRun = `SELECT count(*) FROM (${runColumns
+  // By hand: a part of it.
   .map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @runId`)
   .join(' UNION ALL ')} LIMIT @limit)`;
 

@@ -13,5 +13,6 @@ export interface Change {
 }
 
 /** Selects what a `Change` says, from the view `changes` under the name `c`; conditions and order are to follow. */
+// By hand: the view of changes, which statements by hand go on from.
 export const selectChange = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId,
   c.operation, c.record, c.before`;

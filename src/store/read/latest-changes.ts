@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { wroteList } from '../tables/written-lists.ts';
+import { wroteListSql } from '../tables/written-lists.ts';
 import { type Change, selectChange } from './change.ts';
 
 const changesMax = 24;
@@ -8,6 +8,7 @@ const changesOfKindMax = 4;
 /** Renamed connections are counted with no list, so they are looked for in the newest runs only. */
 const runsSearchedForNamesMax = 20;
 
+// By hand: a union, joined with rows that no table has.
 // The first run that wrote a list found all of it new: that is no change. The rarer a kind of change, the more it shows.
 const changeCounts = `
   SELECT l.run_id AS runId, l.resource, o.operation, o.at
@@ -16,12 +17,13 @@ const changeCounts = `
   WHERE CASE o.operation WHEN 'removal' THEN l.removed WHEN 'update' THEN l.updated ELSE l.inserted END > 0
     AND l.status <> 'running'
     AND l.run_id > (SELECT min(f.run_id) FROM sync_run_resources f
-                    WHERE f.resource = l.resource AND f.${wroteList})
+                    WHERE f.resource = l.resource AND f.${wroteListSql})
   UNION ALL
   SELECT r.id, 'connections', 'update', 2
   FROM (SELECT id FROM sync_runs WHERE status <> 'running' ORDER BY id DESC LIMIT ${runsSearchedForNamesMax}) r
   ORDER BY 1 DESC, 4, 2 LIMIT ${changesMax + runsSearchedForNamesMax}`;
 
+// By hand: the view of changes.
 const changesOfKind = `
   ${selectChange}
   FROM changes c

@@ -1,29 +1,51 @@
 import type Database from 'better-sqlite3';
+import { count, eq, max, min, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { ArrayField, ListDefinition, Scalar } from '../../contract/lists.ts';
+import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
+import { marks, prepare, prepareValue, select, textOf, words } from './statement.ts';
 
 /** The table that holds one array of a list's records, an element a row. */
 export class ChildTable {
   readonly table: string;
-  readonly #sqlite: Database.Database;
-  readonly #withoutOwner: string;
-  readonly #ownersWithGaps: string;
-  readonly #insert: Database.Statement;
-  readonly #clear: Database.Statement;
-  readonly #read: Database.Statement<[number], Scalar>;
+  readonly #insert: Database.Statement<[ownerId: number, position: number, value: Scalar]>;
+  readonly #clear: Database.Statement<[ownerId: number]>;
+  readonly #read: Database.Statement<[ownerId: number], Scalar>;
+  readonly #strays: Database.Statement<[], number>;
+  readonly #ownersWithGaps: Database.Statement<[], number>;
+  readonly #dropStrays: Database.Statement<[]>;
 
   constructor(sqlite: Database.Database, list: ListDefinition, field: ArrayField) {
-    const { table, column } = field;
-    const owner = list.ownerColumn;
-    this.table = table;
-    this.#sqlite = sqlite;
-    this.#withoutOwner = `FROM ${table} WHERE ${owner} NOT IN (SELECT id FROM ${list.table})`;
-    this.#ownersWithGaps = `SELECT ${owner} FROM ${table} GROUP BY ${owner}
-      HAVING min(position) <> 0 OR max(position) <> count(*) - 1`;
-    this.#insert = sqlite.prepare(`INSERT INTO ${table} (${owner}, position, ${column}) VALUES (?, ?, ?)`);
-    this.#clear = sqlite.prepare(`DELETE FROM ${table} WHERE ${owner} = ?`);
-    this.#read = sqlite
-      .prepare<[number], Scalar>(`SELECT ${column} FROM ${table} WHERE ${owner} = ? ORDER BY position`)
-      .pluck();
+    this.table = field.table;
+    const table = schemaTable(field.table);
+    const [owner, position, value] = [list.ownerColumn, 'position', field.column].map(name =>
+      columnOf(table, name),
+    ) as [SQLiteColumn, SQLiteColumn, SQLiteColumn];
+    const owners = rowsTable(list.resource);
+    const ofNone = notInArray(owner, words.select({ id: owners.id }).from(owners));
+    const [ownerId, at, item] = marks(3);
+    const values = {
+      [keyOf(table, list.ownerColumn)]: ownerId,
+      [keyOf(table, 'position')]: at,
+      [keyOf(table, field.column)]: item,
+    };
+    this.#insert = sqlite.prepare(textOf(words.insert(table).values(values)));
+    this.#clear = prepare(sqlite, (id: number) => words.delete(table).where(eq(owner, id)));
+    this.#read = prepareValue(sqlite, (id: number) =>
+      select({ value: sql<Scalar>`${value}` })
+        .from(table)
+        .where(eq(owner, id))
+        .orderBy(position),
+    );
+    const ownerOf: SQL<number> = sql`${owner}`;
+    this.#strays = prepareValue(sqlite, () => select({ id: ownerOf }).from(table).where(ofNone).limit(1));
+    this.#ownersWithGaps = prepareValue(sqlite, () =>
+      select({ id: ownerOf })
+        .from(table)
+        .groupBy(owner)
+        .having(or(sql`${min(position)} <> 0`, sql`${max(position)} <> ${count()} - 1`)),
+    );
+    this.#dropStrays = prepare(sqlite, () => words.delete(table).where(ofNone));
   }
 
   insert(ownerId: number, values: readonly Scalar[]): void {
@@ -44,14 +66,14 @@ export class ChildTable {
   }
 
   hasItemsOfNone(): boolean {
-    return this.#sqlite.prepare(`SELECT 1 ${this.#withoutOwner} LIMIT 1`).get() !== undefined;
+    return this.#strays.get() !== undefined;
   }
 
   ownersWithGaps(): number[] {
-    return this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all();
+    return this.#ownersWithGaps.all();
   }
 
   dropStrayItems(): void {
-    this.#sqlite.exec(`DELETE ${this.#withoutOwner}`);
+    this.#dropStrays.run();
   }
 }
