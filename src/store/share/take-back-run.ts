@@ -6,6 +6,8 @@ import type { StoredVersion } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import type { Selection } from './copied-tables.ts';
 
+// All by hand: of two files that are open at once, each table says whose it is.
+
 /** The runs of the mirror that have not ended, the newest first: they go on, or their process died. */
 export function runsUnderWay(sqlite: Database.Database): number[] {
   return sqlite

@@ -38,36 +38,52 @@ const rank = sql.join(
   sql` `,
 );
 
+const isOne = (resource: string, id: number) => and(eq(ofList, resource), eq(connectionId, id));
+const readOne = (resource: string, id: number) =>
+  select({ ...given, namedAt: givenAt })
+    .from(connectionNames)
+    .where(isOne(resource, id));
+const removeOne = (resource: string, id: number) => words.delete(connectionNames).where(isOne(resource, id));
+const mentionedBy = (resource: string) =>
+  select({ id: connectionId }).from(connectionNames).where(eq(ofList, resource));
+const givenTo = (id: number) =>
+  select(given)
+    .from(connectionNames)
+    .where(and(inArray(ofList, resourceNames), eq(connectionId, id)))
+    .orderBy(desc(rank));
+const isOther = sql`(${givenName}, ${givenExtra}, ${givenAt}) is not (excluded.name, excluded._extra, excluded.named_at)`;
+const write = (
+  resource: string,
+  id: number,
+  name: string | null,
+  extra: string | null,
+  namedAt: string | null,
+) =>
+  words
+    .insert(connectionNames)
+    .values({ resource, connectionId: id, name, extra, namedAt })
+    .onConflictDoUpdate({
+      target: [ofList, connectionId],
+      set: { name: sql`excluded.name`, extra: sql`excluded._extra`, namedAt: sql`excluded.named_at` },
+      setWhere: isOther,
+    });
+
 /** What each list says of each connection that it mentions, by prepared statements. */
 export class ConnectionNames {
   readonly #sqlite: Database.Database;
   readonly #read: Database.Statement<[resource: string, id: number], Given>;
-  readonly #write: ReturnType<typeof prepareWrite>;
+  readonly #write: Database.Statement<Parameters<typeof write>>;
   readonly #remove: Database.Statement<[resource: string, id: number]>;
   readonly #mentionedBy: Database.Statement<[resource: string], number>;
   readonly #givenTo: Database.Statement<[id: number], Said>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    const isOne = (resource: string, id: number) => and(eq(ofList, resource), eq(connectionId, id));
-    this.#read = prepare(sqlite, (resource, id) =>
-      select({ ...given, namedAt: givenAt })
-        .from(connectionNames)
-        .where(isOne(resource, id)),
-    );
-    this.#write = prepareWrite(sqlite);
-    this.#remove = prepare(sqlite, (resource, id) =>
-      words.delete(connectionNames).where(isOne(resource, id)),
-    );
-    this.#mentionedBy = prepareValue(sqlite, resource =>
-      select({ id: connectionId }).from(connectionNames).where(eq(ofList, resource)),
-    );
-    this.#givenTo = prepare(sqlite, id =>
-      select(given)
-        .from(connectionNames)
-        .where(and(inArray(ofList, resourceNames), eq(connectionId, id)))
-        .orderBy(desc(rank)),
-    );
+    this.#read = prepare(sqlite, readOne);
+    this.#write = prepare(sqlite, write);
+    this.#remove = prepare(sqlite, removeOne);
+    this.#mentionedBy = prepareValue(sqlite, mentionedBy);
+    this.#givenTo = prepare(sqlite, givenTo);
   }
 
   /** What the lists together say of a connection: the name and the further fields are each from the first list that gives any. */
@@ -129,22 +145,6 @@ export class ConnectionNames {
     const row = this.#read.get(resource, id);
     return row && { ...saidIn(row), namedAt: row.namedAt };
   }
-}
-
-function prepareWrite(sqlite: Database.Database) {
-  const isOther = sql`(${givenName}, ${givenExtra}, ${givenAt}) is not (excluded.name, excluded._extra, excluded.named_at)`;
-  return prepare(
-    sqlite,
-    (resource: string, id: number, name: string | null, extra: string | null, namedAt: string | null) =>
-      words
-        .insert(connectionNames)
-        .values({ resource, connectionId: id, name, extra, namedAt })
-        .onConflictDoUpdate({
-          target: [ofList, connectionId],
-          set: { name: sql`excluded.name`, extra: sql`excluded._extra`, namedAt: sql`excluded.named_at` },
-          setWhere: isOther,
-        }),
-  );
 }
 
 function givenBy({ name, extra, time }: ConnectionClaim): Given {

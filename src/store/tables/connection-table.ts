@@ -29,6 +29,17 @@ function selectRows() {
   return select({ id, name, extra, firstSeenRunId, changedRunId, content }).from(connections);
 }
 
+const readRow = (id: number) => selectRows().where(eq(connections.id, id));
+const removeRow = (id: number) => words.delete(connections).where(eq(connections.id, id));
+const unreferenced = () => selectRows().where(isUnreferenced).orderBy(connections.id);
+const updateRow = (
+  name: string | null,
+  changedRunId: number,
+  extra: string | null,
+  content: Buffer,
+  id: number,
+) => words.update(connections).set({ name, changedRunId, extra, content }).where(eq(connections.id, id));
+
 /** Prepares the insertion of a connection's row. */
 export function prepareConnectionInsert(sqlite: Database.Database) {
   return prepareInsert(
@@ -63,12 +74,10 @@ export class ConnectionTable {
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#read = prepare(sqlite, (id: number) => selectRows().where(eq(connections.id, id)));
+    this.#read = prepare(sqlite, readRow);
     this.#insert = prepareConnectionInsert(sqlite);
-    this.#update = prepare(sqlite, (name, changedRunId, extra, content, id) =>
-      words.update(connections).set({ name, changedRunId, extra, content }).where(eq(connections.id, id)),
-    );
-    this.#remove = prepare(sqlite, (id: number) => words.delete(connections).where(eq(connections.id, id)));
+    this.#update = prepare(sqlite, updateRow);
+    this.#remove = prepare(sqlite, removeRow);
   }
 
   read(id: number): ConnectionRow | undefined {
@@ -183,7 +192,7 @@ export class ConnectionTable {
   }
 
   #unreferenced(): ConnectionRow[] {
-    return prepare(this.#sqlite, () => selectRows().where(isUnreferenced).orderBy(connections.id)).all();
+    return prepare(this.#sqlite, unreferenced).all();
   }
 
   #insertRow({ id, name, extra }: StoredConnection, runId: number): void {

@@ -1,32 +1,13 @@
 import type Database from 'better-sqlite3';
-import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { RecordValues } from '../../contract/content.ts';
-import {
-  arrayFields,
-  type ListDefinition,
-  type Scalar,
-  scalarFields,
-  timeIndexOf,
-} from '../../contract/lists.ts';
+import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ChildTable } from './child-table.ts';
+import { type ListWords, listWords } from './list-words.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
-import { columnOf, keyOf, type RowsTable, rowsTable, schemaTable } from './rows-table.ts';
 import type { StandingRecord } from './standing-record.ts';
-import {
-  hexOf,
-  isSame,
-  marks,
-  prepare,
-  prepareArrays,
-  prepareValue,
-  select,
-  textOf,
-  type Worded,
-  words,
-} from './statement.ts';
+import { prepare, prepareArrays, prepareValue } from './statement.ts';
 
 /** A row's own record and its past. */
 export interface StoredRow extends StandingRecord {
@@ -63,19 +44,16 @@ const rowsPerInsert = 20;
 const looksPerFind = 8;
 const rowsPerSpan = 256;
 
-/** One list's tables by prepared statements. Their columns are those that the list's definition names. */
+/** One list's tables by prepared statements. */
 export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
-  readonly #table: RowsTable;
-  /** The column that leads the index by which a content is looked up: the time, or the id. */
-  readonly #leadColumn: SQLiteColumn;
-  /** Which scalar leads that index; -1 in a list with ids. */
+  readonly #words: ListWords;
+  /** Which scalar leads the index by which a content is looked up; -1 in a list with ids. */
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
   readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
-  readonly #columns: Readonly<Record<string, SQL | SQLiteColumn>>;
   readonly #has: Database.Statement<[number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
   readonly #insert: Database.Statement<unknown[]>;
@@ -89,80 +67,34 @@ export class ListTable {
   constructor(sqlite: Database.Database, list: ListDefinition) {
     this.list = list;
     this.#sqlite = sqlite;
-    const table = rowsTable(list.resource);
-    this.#table = table;
-    const scalarNames = scalarFields(list).map(field => field.column);
-    const scalars = scalarNames.map(name => columnOf(table, name));
     this.#timeAt = timeIndexOf(list);
-    const lead = scalars[this.#timeAt] ?? table.id;
-    this.#leadColumn = lead;
-    this.#children = arrayFields(list).map(field => new ChildTable(sqlite, list, field));
-
-    const says = (value: Scalar, content: Buffer) => and(isSame(lead, value), eq(table.content, content));
-    const find = (value: Scalar, content: Buffer) =>
-      select({ id: table.id }).from(table).where(says(value, content));
+    const { children, find, findAfter, has, read, insert, update, remove } = listWords(list);
+    this.#words = listWords(list);
+    this.#children = children.map(each => new ChildTable(sqlite, each));
     this.#find = prepareValue(sqlite, find);
     // By hand: a SELECT without a table, of many looks at once.
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${this.#find.source})`).join(', ')}`;
     this.#findMany = sqlite.prepare<[(Scalar | Buffer)[]], (number | null)[]>(looks).raw();
-    this.#findAfter = prepareValue(sqlite, (value: Scalar, content: Buffer, id: number) =>
-      select({ id: table.id })
-        .from(table)
-        .where(and(says(value, content), gt(table.id, id)))
-        .orderBy(table.id)
-        .limit(1),
-    );
-    this.#columns = {
-      id: table.id,
-      firstSeenRunId: table.firstSeenRunId,
-      changedRunId: table.changedRunId,
-      content: hexOf(table.content),
-      extra: table.extra,
-      ...Object.fromEntries(scalars.map((column, at) => [`scalar${at}`, column])),
-    };
-    this.#has = prepareValue(sqlite, (id: number) =>
-      select({ id: table.id }).from(table).where(eq(table.id, id)),
-    );
-    this.#read = this.#prepareRows((id: number) => this.#selectRows().where(eq(table.id, id)));
-
-    const written = schemaTable(list.table);
-    const ownId = list.identity.by === 'id' ? ['id'] : [];
-    const bound = [...ownId, ...scalarNames.map(name => keyOf(table, name)), 'extra', 'content'];
-    // The run is bound once a statement, not once a row.
-    const ofRun = { firstSeenRunId: sql`@run`, changedRunId: sql`@run` };
-    const insert = (rowCount: number) => {
-      const values = marks(bound.length * rowCount);
-      const row = () => ({ ...ofRun, ...Object.fromEntries(bound.map(name => [name, values.shift()])) });
-      return sqlite.prepare<unknown[]>(
-        textOf(words.insert(written).values(Array.from({ length: rowCount }, row))),
-      );
-    };
-    this.#insert = insert(1);
-    this.#insertMany = this.#children.length > 0 || list.identity.by === 'id' ? null : insert(rowsPerInsert);
-    const updated = [...bound.slice(ownId.length, -2), 'changedRunId', 'extra', 'content', 'id'];
-    const values = marks(updated.length);
-    const { id, ...set } = Object.fromEntries(updated.map((name, at) => [name, values[at]]));
-    this.#update = sqlite.prepare<unknown[]>(
-      textOf(words.update(written).set(set).where(isSame(table.id, id))),
-    );
-    this.#remove = prepare(sqlite, (row: number) => words.delete(table).where(eq(table.id, row)));
+    this.#findAfter = prepareValue(sqlite, findAfter);
+    this.#has = prepareValue(sqlite, has);
+    this.#read = prepareArrays(sqlite, read);
+    const [into, row] = insert.split(' values ');
+    this.#insert = sqlite.prepare(insert);
+    this.#insertMany =
+      children.length > 0 || list.identity.by === 'id'
+        ? null
+        : sqlite.prepare(`${into} values ${new Array(rowsPerInsert).fill(row).join(', ')}`);
+    this.#update = sqlite.prepare(update);
+    this.#remove = prepare(sqlite, remove);
   }
 
   count(): number {
-    return prepareValue(this.#sqlite, () => select({ count: count() }).from(this.#table)).get() ?? 0;
+    return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
   }
 
   /** True where one content stands in several rows, of a list without ids. */
   hasRepeats(): boolean {
-    const { content } = this.#table;
-    const repeated = prepareValue(this.#sqlite, () =>
-      select({ count: count() })
-        .from(this.#table)
-        .groupBy(this.#leadColumn, content)
-        .having(gt(count(), 1))
-        .limit(1),
-    );
-    return repeated.get() !== undefined;
+    return prepareValue(this.#sqlite, this.#words.repeated).get() !== undefined;
   }
 
   has(id: number): boolean {
@@ -251,9 +183,8 @@ export class ListTable {
 
   /** Writes a row's content, and the form of its further fields; what it says stays as it is. */
   setContent(id: number, content: string, extra: string | null): void {
-    prepare(this.#sqlite, (further: string | null, bytes: Buffer, row: number) =>
-      words.update(this.#table).set({ extra: further, content: bytes }).where(eq(this.#table.id, row)),
-    ).run(extra, Buffer.from(content, 'hex'), id);
+    const write = prepare(this.#sqlite, this.#words.setContent);
+    write.run(extra, Buffer.from(content, 'hex'), id);
   }
 
   /** True if an item of an array belongs to no row, or positions have a gap: docmirror writes neither. */
@@ -288,18 +219,14 @@ export class ListTable {
 
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
-    const rows = this.#prepareRows((from: bigint, to: bigint) =>
-      this.#selectRows().where(this.#isBetween(from, to)).orderBy(this.#table.id),
-    );
-    for (const span of rowSpans(this.#sqlite, this.#table, rowsPerSpan))
+    const rows = prepareArrays<RowSpan, RawRow>(this.#sqlite, this.#words.rowsBetween);
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
       for (const row of rows.all(...span)) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
   rowsAt(offset: number, limit: number): StoredRow[] {
-    const rows = this.#prepareRows((most: number, from: number) =>
-      this.#selectRows().orderBy(this.#table.id).limit(most).offset(from),
-    );
+    const rows = prepareArrays<[number, number], RawRow>(this.#sqlite, this.#words.rowsAt);
     return rows.all(limit, offset).map(row => this.#toStoredRow(row));
   }
 
@@ -315,32 +242,21 @@ export class ListTable {
 
   /** The rows with the time of a record, of a list without ids. */
   rowsAtTimeOf(record: RecordValues): StoredRow[] {
-    this.#atTime ??= this.#prepareRows((time: Scalar) =>
-      this.#selectRows().where(isSame(this.#leadColumn, time)).orderBy(this.#table.id),
-    );
+    this.#atTime ??= prepareArrays(this.#sqlite, this.#words.rowsOfTime);
     return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run wrote, in the order of their ids. */
   *writtenBy(runId: number): Generator<StoredRow> {
-    const rows = this.#prepareRows((run: number) =>
-      this.#selectRows().where(eq(this.#table.changedRunId, run)).orderBy(this.#table.id),
-    );
+    const rows = prepareArrays<[number], RawRow>(this.#sqlite, this.#words.rowsWrittenBy);
     for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
   }
 
   /** Of every row its key, by which lists are ordered, and its content, in the order of its id. */
   *keysAndContents(): Generator<KeyedRow> {
-    const { id: column, content: bytes } = this.#table;
-    const rows = prepareArrays<RowSpan, [id: number, lead: Scalar, content: string]>(
-      this.#sqlite,
-      (from, to) =>
-        select({ id: column, lead: this.#leadColumn, content: hexOf(bytes) })
-          .from(this.#table)
-          .where(this.#isBetween(from, to))
-          .orderBy(column),
-    );
-    for (const span of rowSpans(this.#sqlite, this.#table, rowsPerSpan))
+    type Row = [id: number, lead: Scalar, content: string];
+    const rows = prepareArrays<RowSpan, Row>(this.#sqlite, this.#words.leadsAndContents);
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
       for (const [id, lead, content] of rows.all(...span)) yield { id, key: this.#keyOf(lead), content };
   }
 
@@ -353,18 +269,14 @@ export class ListTable {
   /** Of every row its key, in the order of its id. */
   *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
     const keys = this.#keys();
-    for (const span of rowSpans(this.#sqlite, this.#table, rowsPerSpan))
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
       for (const [id, lead] of keys.all(...span)) yield { id, key: this.#keyOf(lead) };
   }
 
   #keys() {
-    return prepareArrays<[from: number | bigint, to: number | bigint], [id: number, lead: Scalar]>(
+    return prepareArrays<[number | bigint, number | bigint], [id: number, lead: Scalar]>(
       this.#sqlite,
-      (from, to) =>
-        select({ id: this.#table.id, lead: this.#leadColumn })
-          .from(this.#table)
-          .where(this.#isBetween(from, to))
-          .orderBy(this.#table.id),
+      this.#words.leads,
     );
   }
 
@@ -374,19 +286,6 @@ export class ListTable {
 
   *ids(): Generator<number> {
     for (const { id } of this.keys()) yield id;
-  }
-
-  #selectRows() {
-    return select(this.#columns).from(this.#table);
-  }
-
-  /** Statements that give the columns of `#columns` as they stand there. */
-  #prepareRows<Values extends unknown[]>(word: (...values: Values) => Worded) {
-    return prepareArrays<Values, RawRow>(this.#sqlite, word);
-  }
-
-  #isBetween(from: number | bigint, to: number | bigint): SQL {
-    return sql`${this.#table.id} between ${from} and ${to}`;
   }
 
   #lead(record: RecordValues): Scalar {

@@ -53,17 +53,28 @@ export function textOf(query: Pick<Worded, 'getSQL'>): string {
   return text;
 }
 
+type Word<Values extends unknown[], Query extends Worded> = (...values: Values) => Query;
+
+const known = new WeakMap<object, string>();
+
+/** To word a statement takes longer than to prepare it, so it is done once a function. */
+function textBy<Values extends unknown[]>(word: Word<Values, Worded>): string {
+  const text = known.get(word) ?? textOf(word(...(marks(word.length) as Values)));
+  known.set(word, text);
+  return text;
+}
+
 /**
- * Prepares a statement that Drizzle words and better-sqlite3 runs, which takes a third of the time of Drizzle's own.
+ * Prepares a statement that Drizzle words and better-sqlite3 runs, which takes half of the time of Drizzle's own.
  *
  * @param word makes the statement of the values that are bound each time. What it is given here are placeholders, so it can only hand
  *   them on, each of them once and in their order.
  */
 export function prepare<Values extends unknown[], Query extends Worded>(
   sqlite: Database.Database,
-  word: (...values: Values) => Query,
+  word: Word<Values, Query>,
 ): Database.Statement<Values, RowOf<Query>> {
-  return sqlite.prepare<Values, RowOf<Query>>(textOf(word(...(marks(word.length) as Values))));
+  return sqlite.prepare<Values, RowOf<Query>>(textBy(word));
 }
 
 /** The value in a row with one column. */
@@ -72,11 +83,9 @@ export type OnlyValue<Row> = Row extends Record<string, infer Value> ? Value : n
 /** As `prepare`, of a statement with one column: what it gives is the value of each row. */
 export function prepareValue<Values extends unknown[], Query extends Worded>(
   sqlite: Database.Database,
-  word: (...values: Values) => Query,
+  word: Word<Values, Query>,
 ): Database.Statement<Values, OnlyValue<RowOf<Query>>> {
-  return sqlite
-    .prepare<Values, OnlyValue<RowOf<Query>>>(textOf(word(...(marks(word.length) as Values))))
-    .pluck();
+  return sqlite.prepare<Values, OnlyValue<RowOf<Query>>>(textBy(word)).pluck();
 }
 
 /** So many placeholders, in order. */
@@ -87,9 +96,9 @@ export function marks(count: number): unknown[] {
 /** As `prepare`; each row is an array of its values in the order in which they are selected, which is faster than an object. */
 export function prepareArrays<Values extends unknown[], Row extends unknown[]>(
   sqlite: Database.Database,
-  word: (...values: Values) => Worded,
+  word: Word<Values, Worded>,
 ): Database.Statement<Values, Row> {
-  return sqlite.prepare<Values, Row>(textOf(word(...(marks(word.length) as Values)))).raw();
+  return sqlite.prepare<Values, Row>(textBy(word)).raw();
 }
 
 /** A condition: a column has this value, which can be null. */
@@ -114,7 +123,7 @@ export function prepareInsert<
   Table extends SQLiteTable,
   const Names extends readonly (keyof Table['$inferSelect'] & string)[],
 >(sqlite: Database.Database, table: Table, ...names: Names): Database.Statement<ValuesOf<Table, Names>> {
-  return sqlite.prepare(textOf(insertion(table, names)));
+  return sqlite.prepare(insertion(table, names));
 }
 
 /** As `prepareInsert`; a row with the same primary key is replaced. */
@@ -122,10 +131,17 @@ export function prepareReplace<
   Table extends SQLiteTable,
   const Names extends readonly (keyof Table['$inferSelect'] & string)[],
 >(sqlite: Database.Database, table: Table, ...names: Names): Database.Statement<ValuesOf<Table, Names>> {
-  return sqlite.prepare(textOf(insertion(table, names)).replace(/^insert/, 'insert or replace'));
+  return sqlite.prepare(insertion(table, names).replace(/^insert/, 'insert or replace'));
 }
 
-function insertion(table: SQLiteTable, names: readonly string[]) {
+const insertions = new WeakMap<SQLiteTable, Map<string, string>>();
+
+function insertion(table: SQLiteTable, names: readonly string[]): string {
+  const ofTable = insertions.get(table) ?? new Map<string, string>();
+  insertions.set(table, ofTable);
   const values = marks(names.length);
-  return words.insert(table).values(Object.fromEntries(names.map((name, at) => [name, values[at]])));
+  const row = Object.fromEntries(names.map((name, at) => [name, values[at]]));
+  const text = ofTable.get(names.join()) ?? textOf(words.insert(table).values(row));
+  ofTable.set(names.join(), text);
+  return text;
 }
