@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
+import { and, desc, eq } from 'drizzle-orm';
+import { prepare } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
-import { type Change, selectChange } from './change.ts';
+import { type Change, selectChanges } from './change.ts';
 
 const changesMax = 24;
 /** Of one kind of change, by one run, in one list: so that many of one kind don't hide the others. */
@@ -23,26 +26,26 @@ const changeCounts = `
   FROM (SELECT id FROM sync_runs WHERE status <> 'running' ORDER BY id DESC LIMIT ${runsSearchedForNamesMax}) r
   ORDER BY 1 DESC, 4, 2 LIMIT ${changesMax + runsSearchedForNamesMax}`;
 
-// By hand: the view of changes.
-const changesOfKind = `
-  ${selectChange}
-  FROM changes c
-  WHERE c.run_id = ? AND c.resource = ? AND c.operation = ?
-  ORDER BY c.record_id DESC LIMIT ${changesOfKindMax}`;
+function changesOfKind(runId: number, resource: string, operation: Change['operation']) {
+  return selectChanges()
+    .where(and(eq(changes.runId, runId), eq(changes.resource, resource), eq(changes.operation, operation)))
+    .orderBy(desc(changes.recordId))
+    .limit(changesOfKindMax);
+}
 
 interface Kind {
   readonly runId: number;
   readonly resource: string;
-  readonly operation: string;
+  readonly operation: Change['operation'];
 }
 
 /** The latest changes, those of the newest run first, a few of each kind. */
 export function readLatestChanges(sqlite: Database.Database): Change[] {
-  const select = sqlite.prepare<[number, string, string], Change>(changesOfKind);
-  const changes: Change[] = [];
+  const ofKind = prepare(sqlite, changesOfKind);
+  const latest: Change[] = [];
   for (const { runId, resource, operation } of sqlite.prepare<[], Kind>(changeCounts).all()) {
-    changes.push(...select.all(runId, resource, operation));
-    if (changes.length >= changesMax) break;
+    latest.push(...ofKind.all(runId, resource, operation));
+    if (latest.length >= changesMax) break;
   }
-  return changes.slice(0, changesMax);
+  return latest.slice(0, changesMax);
 }

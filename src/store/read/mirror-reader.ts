@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, count, gt, isNull, notExists, sql } from 'drizzle-orm';
+import { and, count, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { RecordPage } from '../../serve/record-source.ts';
@@ -11,8 +11,9 @@ import { ListTable } from '../tables/list-table.ts';
 import { firstValue } from '../tables/query.ts';
 import { stoodAfterRun } from '../tables/record-lives.ts';
 import { recordHistory, syncRunResources } from '../tables/schema.ts';
-import { select, words } from '../tables/statement.ts';
-import { type Change, selectChange } from './change.ts';
+import { prepare, select, words } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
+import { type Change, selectChanges } from './change.ts';
 import { type ChangeCursor, type ChangeKey, isAfter } from './change-cursor.ts';
 import { ChangeCursors, type LostCursor } from './change-cursors.ts';
 import { type ChangePage, ChangePages } from './change-page.ts';
@@ -33,11 +34,10 @@ interface ChangeQuery {
   readonly resource: string | null;
 }
 
-// By hand: the view of changes, by a resource that is given or not.
-const changesOfRun = `
-  ${selectChange}
-  FROM changes c
-  WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
+function changesOfRun(runId: number, anyResource: string | null, resource: string | null) {
+  const isOf = sql`(${anyResource} is null or ${changes.resource} = ${resource})`;
+  return selectChanges().where(and(eq(changes.runId, runId), isOf));
+}
 
 function changedWithoutHistory(runId: number) {
   const { runId: of, updated, removed } = syncRunResources;
@@ -60,7 +60,7 @@ export class MirrorReader implements Disposable {
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
   /** Prepared once: the view is long, and there may be thousands of runs. */
-  #changesOfRun: Database.Statement<{ runId: number; resource: string | null }, Change> | null = null;
+  #changesOfRun: Database.Statement<Parameters<typeof changesOfRun>, Change> | null = null;
   #changePages: ChangePages | null = null;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
@@ -158,8 +158,8 @@ export class MirrorReader implements Disposable {
 
   /** The changes of one run, of one resource or, for null, of all. */
   *changesOfRun(runId: number, resource: string | null): Generator<Change> {
-    this.#changesOfRun ??= this.#file.sqlite.prepare(changesOfRun);
-    yield* this.#changesOfRun.iterate({ runId, resource });
+    this.#changesOfRun ??= prepare(this.#file.sqlite, changesOfRun);
+    yield* this.#changesOfRun.iterate(runId, resource, resource);
   }
 
   /** The mirror as it stood after a run or, for null, as it stands. */

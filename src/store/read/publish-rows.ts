@@ -15,6 +15,7 @@ import { restoredVersions } from '../tables/restored-versions.ts';
 import { rowsTable } from '../tables/rows-table.ts';
 import { recordHistory, syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
 import { hexOf, prepare, prepareValue, select, words } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
 
 // A run that is under way is not known yet, nor is what comes after it.
 function endedRuns() {
@@ -29,10 +30,13 @@ function endedRuns() {
     .orderBy(id);
 }
 
-// By hand: the view of changes.
-const changesOfRun = `
-  SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
-  FROM changes WHERE run_id = ?`;
+function changesOfRun(run: number) {
+  const { runId, changedAt, resource, recordId, operation, record } = changes;
+  return select({ runId, changedAt, resource, recordId, operation, record })
+    .from(changes)
+    .where(eq(runId, run));
+}
+
 function recordedSum(list: string, runId: number) {
   const { resource, recordCount, checksum, runId: of } = syncRunResources;
   return select({ recordCount: sql<number>`${recordCount}`, contentSum: sql<string>`${checksum}` })
@@ -115,7 +119,7 @@ export class PublishRows implements PublishSource {
   }
 
   *changes(runId: number): Generator<SourceChange> {
-    this.#changesOfRun ??= this.#sqlite.prepare(changesOfRun);
+    this.#changesOfRun ??= prepare(this.#sqlite, changesOfRun);
     yield* this.#changesOfRun.iterate(runId);
   }
 
