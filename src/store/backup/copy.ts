@@ -2,6 +2,8 @@ import Database from 'better-sqlite3';
 import type { MirrorFile } from '../file/open.ts';
 import { makePrivateFile } from '../file/private-file.ts';
 
+// All by hand: a look that opens the file, whatever its shape.
+
 /** How a copy may be ended and followed; progress is told in pages of the SQLite file. */
 export interface CopyOptions {
   readonly signal: AbortSignal;

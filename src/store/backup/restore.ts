@@ -17,6 +17,8 @@ import type { Verification, verifyMirror } from '../verify/verify.ts';
 import type { BackupOptions } from './backup.ts';
 import { copyMirror } from './copy.ts';
 
+// All by hand: a look that opens the file, whatever its shape.
+
 /** How a restore ended: the mirror is replaced where the copy is sound, and as it was otherwise. */
 interface Restored {
   readonly path: string;

@@ -2,6 +2,8 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf } from '../../errors.ts';
 
+// All by hand: SQLite's own tables, and objects of which Drizzle has no words.
+
 /** What docmirror writes into the headers of its databases as `application_id`: "docm", "docs" and "doch". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, lock: 0x64_6f_63_73, share: 0x64_6f_63_68 } as const;
 

@@ -6,6 +6,8 @@ import { applicationIds, kindOf } from './file-kind.ts';
 import { makePrivateFile, shareOwner } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
 
+// All by hand: another file than the mirror, with a table of its own.
+
 /** The shape of the file; one of another shape is begun again. */
 const layout = {
   version: 15,

@@ -1,4 +1,8 @@
+import { desc } from 'drizzle-orm';
+import { mirrorIds } from '../tables/birth.ts';
 import { firstValue } from '../tables/query.ts';
+import { syncRuns } from '../tables/schema.ts';
+import { select } from '../tables/statement.ts';
 import { openOfAnyShape } from './open.ts';
 
 /** What a file says about which mirror it is, or a copy of. */
@@ -28,10 +32,11 @@ export function differentMirrors(one: string, other: string): [string, string] |
 export function identityOf(path: string): MirrorIdentity {
   try {
     using file = openOfAnyShape(path, () => undefined);
-    const newest = 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1';
+    const { id, baseUrl } = syncRuns;
+    const newest = () => select({ baseUrl }).from(syncRuns).orderBy(desc(id)).limit(1);
     return {
-      mirrorId: firstValue<string>(file.sqlite, 'SELECT mirror_id FROM _mirror') ?? null,
-      baseUrl: firstValue<string>(file.sqlite, newest) ?? null,
+      mirrorId: mirrorIds(file.sqlite)[0] ?? null,
+      baseUrl: firstValue(file.sqlite, newest) ?? null,
     };
   } catch {
     // A file that can't be read says nothing.

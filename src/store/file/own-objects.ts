@@ -4,6 +4,8 @@ import type { MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
 import { type SchemaPart, schemaParts } from './schema-parts.ts';
 
+// All by hand: SQLite's own tables, and objects of which Drizzle has no words.
+
 /** How the tables, indexes, views and triggers of a file differ from those of a mirror that was just made. */
 export interface ObjectDifferences {
   /** Objects of docmirror's that are gone or changed, as they should be. */

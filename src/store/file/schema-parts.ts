@@ -1,5 +1,7 @@
 import type Database from 'better-sqlite3';
 
+// All by hand: SQLite's own tables, and objects of which Drizzle has no words.
+
 /** A table, an index, a view or a trigger. */
 export interface SchemaPart {
   readonly type: string;

@@ -5,6 +5,8 @@ import type Database from 'better-sqlite3';
 import { packageFolder } from '../../version.ts';
 import { applicationIds, firstShape } from './file-kind.ts';
 
+// All by hand: SQLite's own tables, and tables of a mirror of any shape.
+
 const migrationsFolder = join(packageFolder, 'migrations');
 
 /** One step from a shape to the next, as drizzle-kit generated it. */

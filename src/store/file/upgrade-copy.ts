@@ -7,6 +7,8 @@ import { makePrivateFile } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
 import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
 
+// All by hand: VACUUM, and tables of a mirror of any shape.
+
 /** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
 const sizesNeeded = 2;
 const bytesPerMib = 1024 * 1024;

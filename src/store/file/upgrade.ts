@@ -10,6 +10,8 @@ import { createViews, viewNames } from '../tables/views.ts';
 import { laterShape, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
 
+// All by hand: what makes tables, and what is found in a mirror of any shape.
+
 /** Drizzle's own table, with Drizzle's columns. */
 const drizzleTable = `
   DROP TABLE IF EXISTS __drizzle_migrations;

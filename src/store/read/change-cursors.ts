@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
+import { eq } from 'drizzle-orm';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { syncReceipts } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 import type { ChangeCursor, ChangeKey } from './change-cursor.ts';
 
 /** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if none is. */
@@ -19,12 +22,13 @@ const hashLength = 16;
 /** Makes cursors of a mirror or share, and says if one can be followed in it. */
 export class ChangeCursors {
   readonly #sqlite: Database.Database;
-  readonly #receiptOfRun: Database.Statement<[number], { leafIndex: number; leafHash: string }>;
+  readonly #receiptOfRun: Database.Statement<[runId: number], { leafIndex: number; leafHash: string }>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#receiptOfRun = sqlite.prepare(
-      'SELECT leaf_index AS leafIndex, leaf_hash AS leafHash FROM sync_receipts WHERE run_id = ?',
+    const { leafIndex, leafHash, runId } = syncReceipts;
+    this.#receiptOfRun = prepare(sqlite, run =>
+      select({ leafIndex, leafHash }).from(syncReceipts).where(eq(runId, run)),
     );
   }
 

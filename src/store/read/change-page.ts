@@ -1,7 +1,10 @@
 import type Database from 'better-sqlite3';
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { type Change, selectChange } from './change.ts';
+import { prepare } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
+import { type Change, selectChanges } from './change.ts';
 import { type ChangeCursor, type ChangeKey, placeOf } from './change-cursor.ts';
 import { ChangeCursors } from './change-cursors.ts';
 
@@ -14,23 +17,29 @@ export interface ChangePage {
   readonly isComplete: boolean;
 }
 
-interface Place {
-  readonly runId: number;
-  readonly resource: string;
-  readonly recordId: number;
-  readonly operation: string;
-  readonly limit: number;
-}
-
-const changesOfRun = `${selectChange} FROM changes c WHERE c.run_id = @runId AND c.resource = @resource`;
-// "update" comes before "removal", and that before "insert".
-const inOrderOfRecords = `${changesOfRun}
-  AND c.record_id >= @recordId AND (c.record_id > @recordId OR c.operation < @operation)
-  ORDER BY c.record_id, c.operation DESC LIMIT @limit`;
-// With the plus, SQLite reads all changes of the run and sorts them, and not the history in the order of its records.
-const sorted = inOrderOfRecords
-  .replaceAll('c.record_id', '+c.record_id')
-  .replace('+c.record_id AS', 'c.record_id AS');
+/**
+ * Changes of one list by one run, after a place. "update" comes before "removal", and that before "insert".
+ *
+ * @param column the number of the record. With a plus at it, SQLite reads all changes of the run and sorts them, and not the history in
+ *   the order of its records.
+ */
+const changesAfter =
+  (column: SQL) =>
+  (runId: number, resource: string, from: number, after: number, operation: string, limit: number) =>
+    selectChanges()
+      .where(
+        and(
+          eq(changes.runId, runId),
+          eq(changes.resource, resource),
+          sql`${column} >= ${from}`,
+          sql`(${column} > ${after} or ${changes.operation} < ${operation})`,
+        ),
+      )
+      .orderBy(column, desc(changes.operation))
+      .limit(limit);
+const inOrderOfRecords = changesAfter(sql`${changes.recordId}`);
+const sorted = changesAfter(sql`+${changes.recordId}`);
+type Place = Parameters<typeof sorted>;
 /** A run of more changes than so many pages is read in the order of its records. */
 const pagesSorted = 5;
 
@@ -39,10 +48,14 @@ const runColumns = [
   ['record_history', 'valid_from_run_id'] as const,
   ['record_history', 'valid_to_run_id'] as const,
 ];
+// By hand: a union over the tables of all lists.
 const nextRun = `SELECT min(run_id) FROM (${runColumns
+  // By hand: a part of it.
   .map(([table, column]) => `SELECT min(${column}) AS run_id FROM ${table} WHERE ${column} > @runId`)
   .join(' UNION ALL ')})`;
+// By hand: the same.
 const rowsOfRun = `SELECT count(*) FROM (${runColumns
+  // By hand: a part of it.
   .map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @runId`)
   .join(' UNION ALL ')} LIMIT @limit)`;
 
@@ -58,8 +71,8 @@ export class ChangePages {
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
     this.#cursors = new ChangeCursors(sqlite);
-    this.#sorted = sqlite.prepare(sorted);
-    this.#inOrder = sqlite.prepare(inOrderOfRecords);
+    this.#sorted = prepare(sqlite, sorted);
+    this.#inOrder = prepare(sqlite, inOrderOfRecords);
     this.#nextRun = sqlite.prepare<{ runId: number }, number | null>(nextRun).pluck();
     this.#rowsOfRun = sqlite.prepare<{ runId: number; limit: number }, number>(rowsOfRun).pluck();
   }
@@ -67,15 +80,19 @@ export class ChangePages {
   /** At most so many changes after a place; the caller has made sure that the place is in this mirror. */
   read(from: Pick<ChangeCursor, 'runId' | 'after'>, limit: number): ChangePage {
     const newest = new EndedRuns(this.#sqlite).newest() ?? 0;
-    const changes: Change[] = [];
+    const found: Change[] = [];
     let { runId, after } = from;
     for (;;) {
       const next = after?.runId ?? this.#nextRun.get({ runId }) ?? null;
       if (next === null || next > newest)
-        return { changes, next: this.#cursors.at(Math.max(newest, runId)), isComplete: true };
-      changes.push(...this.#changesOf(next, after, limit - changes.length));
-      if (changes.length === limit)
-        return { changes, next: this.#cursors.at(runId, keyOf(changes.at(-1) ?? null)), isComplete: false };
+        return { changes: found, next: this.#cursors.at(Math.max(newest, runId)), isComplete: true };
+      found.push(...this.#changesOf(next, after, limit - found.length));
+      if (found.length === limit)
+        return {
+          changes: found,
+          next: this.#cursors.at(runId, keyOf(found.at(-1) ?? null)),
+          isComplete: false,
+        };
       runId = next;
       after = null;
     }
@@ -85,14 +102,14 @@ export class ChangePages {
     const rowsMax = limit * pagesSorted;
     const isLong = this.#rowsOfRun.get({ runId, limit: rowsMax }) === rowsMax;
     const read = isLong ? this.#inOrder : this.#sorted;
-    const changes: Change[] = [];
+    const found: Change[] = [];
     const first = after === null ? 0 : placeOf(after.resource);
     for (const [at, resource] of keptResources.entries()) {
-      if (at < first || changes.length === limit) continue;
+      if (at < first || found.length === limit) continue;
       const { recordId, operation } = (at === first ? after : null) ?? beforeAll;
-      changes.push(...read.all({ runId, resource, recordId, operation, limit: limit - changes.length }));
+      found.push(...read.all(runId, resource, recordId, recordId, operation, limit - found.length));
     }
-    return changes;
+    return found;
   }
 }
 

@@ -1,3 +1,6 @@
+import { select } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
+
 /** A change of one record, by one run. */
 export interface Change {
   readonly runId: number;
@@ -12,6 +15,8 @@ export interface Change {
   readonly before: string | null;
 }
 
-/** Selects what a `Change` says, from the view `changes` under the name `c`; conditions and order are to follow. */
-export const selectChange = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource, c.record_id AS recordId,
-  c.operation, c.record, c.before`;
+/** Begins a SELECT of changes; conditions and order are to follow. */
+export function selectChanges() {
+  const { runId, changedAt, resource, recordId, operation, record, before } = changes;
+  return select({ runId, changedAt, resource, recordId, operation, record, before }).from(changes);
+}

@@ -1,8 +1,14 @@
 import type Database from 'better-sqlite3';
+import { eq, max } from 'drizzle-orm';
 import { isHeld } from '../file/lock-file.ts';
 import { firstValue } from '../tables/query.ts';
+import { syncRuns } from '../tables/schema.ts';
+import { select } from '../tables/statement.ts';
 
-const newestRunning = "SELECT max(id) FROM sync_runs WHERE status = 'running'";
+const newestRunning = () =>
+  select({ id: max(syncRuns.id) })
+    .from(syncRuns)
+    .where(eq(syncRuns.status, 'running'));
 
 /**
  * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none. To be asked outside
@@ -11,9 +17,9 @@ const newestRunning = "SELECT max(id) FROM sync_runs WHERE status = 'running'";
  * A run has the lock for as long as it is `running`. If it is that before and after a look at a lock that nobody has, it died.
  */
 export function diedRun(sqlite: Database.Database): number | null {
-  const runId = firstValue<number | null>(sqlite, newestRunning) ?? null;
+  const runId = firstValue(sqlite, newestRunning) ?? null;
   if (runId === null || isHeldOrUnknown(sqlite.name)) return null;
-  return firstValue<number | null>(sqlite, newestRunning) === runId ? runId : null;
+  return firstValue(sqlite, newestRunning) === runId ? runId : null;
 }
 
 /** The status of a run as commands say it. */

@@ -93,7 +93,7 @@ function listTable(list: ListDefinition): ExportTable {
     name: list.table,
     columns: [{ name: 'id', kind: 'integer' }, ...scalars, ...arrays, ...provenance],
     members: [...(list.identity.by === 'id' ? ['id'] : []), ...list.fields.map(({ name }) => name)],
-    count: state => state.count(list.resource, list.table),
+    count: state => state.count(list.resource),
     rows: state =>
       state.records(list).map(({ id, record, firstSeenRunId, changedRunId }) => {
         const held = heldArrays(names, record);
@@ -118,7 +118,7 @@ function connectionTable(): ExportTable {
     name: 'connections',
     columns: [{ name: 'id', kind: 'integer' }, { name: 'name', kind: 'text' }, ...provenance],
     members: ['id', 'name'],
-    count: state => state.count('connections', 'connections'),
+    count: state => state.count('connections'),
     *rows(state) {
       for (const { id, name, extra, firstSeenRunId, changedRunId } of state.connections()) {
         yield [id, name, firstSeenRunId, changedRunId, extra];

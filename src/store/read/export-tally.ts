@@ -1,5 +1,9 @@
 import type Database from 'better-sqlite3';
+import { and, count, gte, lt, min, sql } from 'drizzle-orm';
 import { instantBytesMax, instantMs } from '../../contract/time.ts';
+import { firstValue } from '../tables/query.ts';
+import { documentExports } from '../tables/schema.ts';
+import { prepareArrays, prepareValue, select } from '../tables/statement.ts';
 
 /** How many exports went from one connection to another. */
 export interface Flow {
@@ -33,20 +37,29 @@ type Group = [sourceId: number | null, destinationId: number | null, kind: strin
 
 /** Counts all document exports. It yields now and then, so that a server can answer others meanwhile. */
 export function* tallyExports(sqlite: Database.Database): Generator<void, ExportTally> {
-  const total = sqlite.prepare<[], number>('SELECT count(*) FROM document_exports').pluck().get() ?? 0;
+  const total = firstValue(sqlite, () => select({ count: count() }).from(documentExports)) ?? 0;
   const days = yield* tallyDays(sqlite);
   const undated = total - days.reduce((sum, { count }) => sum + count, 0);
   return { days, undated, ...(yield* tallyGroups(sqlite)) };
 }
 
-const oneOfNextDay = `SELECT exported_at FROM document_exports
-  WHERE exported_at >= ? AND exported_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
-  ORDER BY exported_at LIMIT 1`;
+const { id, exportedAt, sourceConnectionId, destinationConnectionId, sourceDocumentKind } = documentExports;
+
+function oneOfNextDay(from: string) {
+  return select({ exportedAt: sql<string>`${exportedAt}` })
+    .from(documentExports)
+    .where(and(gte(exportedAt, from), sql`${exportedAt} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'`))
+    .orderBy(exportedAt)
+    .limit(1);
+}
+
 const ofDay = 'exported_at >= @from AND exported_at < @to';
 /** Of a text that begins with a day of the calendar: that it names a time of that day in UTC, in the usual notations. */
 const isPlain = `exported_at < @day || 'T24' AND (exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
   OR exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
+// By hand: a day is bound once and stands in several places.
 const plainOfDay = `SELECT count(*) AS "all", total(${isPlain}) AS plain FROM document_exports WHERE ${ofDay}`;
+// By hand: the same.
 const othersOfDay = `SELECT exported_at AS text, count(*) AS count FROM document_exports
   WHERE ${ofDay} AND NOT (${isPlain}) AND octet_length(exported_at) <= ${instantBytesMax}
   GROUP BY exported_at ORDER BY exported_at LIMIT ${rowsPerTurn}`;
@@ -60,7 +73,7 @@ interface TextsOfDay {
 
 /** Goes from day to day by the index on the time: reading a million texts one by one would take ten times as long. */
 function* tallyDays(sqlite: Database.Database): Generator<void, { day: string; count: number }[]> {
-  const next = sqlite.prepare<[string], string>(oneOfNextDay).pluck();
+  const next = prepareValue(sqlite, oneOfNextDay);
   const countOf = sqlite.prepare<[TextsOfDay], { all: number; plain: number }>(plainOfDay);
   const counts = new Map<string, number>();
   const add = (day: string, count: number) => counts.set(day, count + (counts.get(day) ?? 0));
@@ -102,24 +115,34 @@ function afterAllThatBeginWith(text: string): string {
   return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 }
 
-const groupsOfSome = `SELECT source_connection_id, destination_connection_id, source_document_kind, count(*)
-  FROM document_exports WHERE id >= ? AND id < ? GROUP BY 1, 2, 3`;
-const nextId = 'SELECT min(id) FROM document_exports WHERE id >= ?';
+function groupsOfSome(from: number, to: number) {
+  const of = [sourceConnectionId, destinationConnectionId, sourceDocumentKind] as const;
+  return select({ source: of[0], destination: of[1], kind: of[2], count: count() })
+    .from(documentExports)
+    .where(and(gte(id, from), lt(id, to)))
+    .groupBy(...of);
+}
+
+function nextId(from: number) {
+  return select({ id: min(id) })
+    .from(documentExports)
+    .where(gte(id, from));
+}
 
 function* tallyGroups(
   sqlite: Database.Database,
 ): Generator<void, Pick<ExportTally, 'flows' | 'kinds' | 'otherKinds'>> {
-  const next = sqlite.prepare<[number], number | null>(nextId).pluck();
-  const some = sqlite.prepare<[number, number], Group>(groupsOfSome).raw();
+  const next = prepareValue(sqlite, nextId);
+  const some = prepareArrays<[number, number], Group>(sqlite, groupsOfSome);
   const flows = new Map<string, Flow>();
   const kinds = new Map<string | null, number>();
   let otherKinds = 0;
-  for (let id = next.get(0) ?? null; id !== null; id = next.get(id + rowsPerTurn) ?? null) {
-    for (const [sourceId, destinationId, kind, count] of some.all(id, id + rowsPerTurn)) {
+  for (let from = next.get(0) ?? null; from !== null; from = next.get(from + rowsPerTurn) ?? null) {
+    for (const [sourceId, destinationId, kind, rowCount] of some.all(from, from + rowsPerTurn)) {
       const flow = `${sourceId} ${destinationId}`;
-      flows.set(flow, { sourceId, destinationId, count: count + (flows.get(flow)?.count ?? 0) });
-      if (kinds.size >= kindsMax && !kinds.has(kind)) otherKinds += count;
-      else kinds.set(kind, count + (kinds.get(kind) ?? 0));
+      flows.set(flow, { sourceId, destinationId, count: rowCount + (flows.get(flow)?.count ?? 0) });
+      if (kinds.size >= kindsMax && !kinds.has(kind)) otherKinds += rowCount;
+      else kinds.set(kind, rowCount + (kinds.get(kind) ?? 0));
     }
     yield;
   }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { and, count, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
 import type { RecordPage } from '../../serve/record-source.ts';
@@ -8,7 +9,11 @@ import { ConnectionTable } from '../tables/connection-table.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValue } from '../tables/query.ts';
-import { type Change, selectChange } from './change.ts';
+import { stoodAfterRun } from '../tables/record-lives.ts';
+import { recordHistory, syncRunResources } from '../tables/schema.ts';
+import { prepare, select, words } from '../tables/statement.ts';
+import { changes } from '../tables/view-columns.ts';
+import { type Change, selectChanges } from './change.ts';
 import { type ChangeCursor, type ChangeKey, isAfter } from './change-cursor.ts';
 import { ChangeCursors, type LostCursor } from './change-cursors.ts';
 import { type ChangePage, ChangePages } from './change-page.ts';
@@ -29,14 +34,25 @@ interface ChangeQuery {
   readonly resource: string | null;
 }
 
-const changesOfRun = `
-  ${selectChange}
-  FROM changes c
-  WHERE c.run_id = @runId AND (@resource IS NULL OR c.resource = @resource)`;
+function changesOfRun(runId: number, anyResource: string | null, resource: string | null) {
+  const isOf = sql`(${anyResource} is null or ${changes.resource} = ${resource})`;
+  return selectChanges().where(and(eq(changes.runId, runId), isOf));
+}
 
-const changedWithoutHistory = `
-  SELECT 1 FROM sync_run_resources
-  WHERE run_id > ? AND updated + removed > 0 AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`;
+function changedWithoutHistory(runId: number) {
+  const { runId: of, updated, removed } = syncRunResources;
+  const anyVersion = words.select({ id: recordHistory.id }).from(recordHistory);
+  return select({ of })
+    .from(syncRunResources)
+    .where(and(gt(of, runId), sql`${updated} + ${removed} > 0`, notExists(anyVersion)))
+    .limit(1);
+}
+
+function erasedSince(resource: string, runId: number, sameRunId: number) {
+  return select({ count: count() })
+    .from(recordHistory)
+    .where(and(stoodAfterRun(resource, runId, sameRunId), isNull(recordHistory.record)));
+}
 
 /** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
 export class MirrorReader implements Disposable {
@@ -44,7 +60,7 @@ export class MirrorReader implements Disposable {
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
   /** Prepared once: the view is long, and there may be thousands of runs. */
-  #changesOfRun: Database.Statement<{ runId: number; resource: string | null }, Change> | null = null;
+  #changesOfRun: Database.Statement<Parameters<typeof changesOfRun>, Change> | null = null;
   #changePages: ChangePages | null = null;
 
   /** @throws MirrorFileError where there is no mirror, or it can't be read. */
@@ -73,14 +89,12 @@ export class MirrorReader implements Disposable {
 
   /** How many records can't be told as they were after a run, because their text was erased since. */
   erasedSince(runId: number, resource: string): number {
-    const erased = `SELECT count(*) FROM record_history
-      WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ? AND record IS NULL`;
-    return firstValue<number>(this.#file.sqlite, erased, resource, runId, runId) ?? 0;
+    return firstValue(this.#file.sqlite, erasedSince, resource, runId, runId) ?? 0;
   }
 
   /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */
   lacksHistorySince(runId: number): boolean {
-    return this.#file.sqlite.prepare<[number]>(changedWithoutHistory).get(runId) !== undefined;
+    return firstValue(this.#file.sqlite, changedWithoutHistory, runId) !== undefined;
   }
 
   [Symbol.dispose](): void {
@@ -144,8 +158,8 @@ export class MirrorReader implements Disposable {
 
   /** The changes of one run, of one resource or, for null, of all. */
   *changesOfRun(runId: number, resource: string | null): Generator<Change> {
-    this.#changesOfRun ??= this.#file.sqlite.prepare(changesOfRun);
-    yield* this.#changesOfRun.iterate({ runId, resource });
+    this.#changesOfRun ??= prepare(this.#file.sqlite, changesOfRun);
+    yield* this.#changesOfRun.iterate(runId, resource, resource);
   }
 
   /** The mirror as it stood after a run or, for null, as it stands. */

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { and, count, isNotNull, lte } from 'drizzle-orm';
 import type { StoredConnection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
@@ -6,9 +7,12 @@ import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { mergeSorted } from '../tables/merge-sorted.ts';
 import { firstValue } from '../tables/query.ts';
-import { versionsAfterRun } from '../tables/record-lives.ts';
+import { stoodAfterRun, versionsAfterRun } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { recordHistory } from '../tables/schema.ts';
 import type { Provenance, StandingConnection, StandingRecord } from '../tables/standing-record.ts';
+import { select } from '../tables/statement.ts';
 
 const knownMax = 10_000;
 
@@ -58,20 +62,19 @@ export class MirrorState {
   }
 
   /** How many records `records` or, for `connections`, `connections` yields. */
-  count(resource: string, table: string): number {
+  count(resource: string): number {
     const runId = this.#asOfRunId;
-    const one = (sql: string, ...values: (number | string)[]) =>
-      firstValue<number>(this.#sqlite, sql, ...values) ?? 0;
-    if (runId === null) return one(`SELECT count(*) FROM ${table}`);
+    const rows = rowsTable(resource);
+    const all = () => select({ count: count() }).from(rows);
+    if (runId === null) return firstValue(this.#sqlite, all) ?? 0;
+    const standing = (run: number) => all().where(lte(rows.changedRunId, run));
+    const ended = (of: string, run: number, sameRun: number) =>
+      select({ count: count() })
+        .from(recordHistory)
+        .where(and(stoodAfterRun(of, run, sameRun), isNotNull(recordHistory.record)));
     return (
-      one(`SELECT count(*) FROM ${table} WHERE _changed_run_id <= ?`, runId) +
-      one(
-        `SELECT count(*) FROM record_history
-         WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ? AND record IS NOT NULL`,
-        resource,
-        runId,
-        runId,
-      )
+      (firstValue(this.#sqlite, standing, runId) ?? 0) +
+      (firstValue(this.#sqlite, ended, resource, runId, runId) ?? 0)
     );
   }
 

@@ -1,11 +1,14 @@
 import type Database from 'better-sqlite3';
+import { and, count, desc, eq, sql } from 'drizzle-orm';
 import { listOf } from '../../contract/lists.ts';
 import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValue } from '../tables/query.ts';
+import { recordHistory, syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { Provenance } from '../tables/standing-record.ts';
+import { prepare, select } from '../tables/statement.ts';
 
 /** A run at which a version began or ended. */
 export interface StoryRun {
@@ -55,18 +58,36 @@ interface Row {
   readonly record: string | null;
 }
 
-const endedVersions = `
-  SELECT id AS historyId, valid_from_run_id AS fromRunId, valid_to_run_id AS toRunId, ended_by AS endedBy,
-    first_seen_run_id AS firstSeenRunId, record
-  FROM record_history WHERE resource = ? AND record_id = ?
-  ORDER BY valid_from_run_id DESC, id DESC LIMIT ?`;
+function endedVersions(resource: string, recordId: number, most: number) {
+  const of = recordHistory;
+  return select({
+    historyId: of.id,
+    fromRunId: of.validFromRunId,
+    toRunId: of.validToRunId,
+    endedBy: of.endedBy,
+    firstSeenRunId: of.firstSeenRunId,
+    record: of.record,
+  })
+    .from(of)
+    .where(isOf(resource, recordId))
+    .orderBy(desc(of.validFromRunId), desc(of.id))
+    .limit(most);
+}
 
-const timeOfRun = `
-  SELECT coalesce(l.completed_at, r.completed_at) FROM sync_runs r
-  LEFT JOIN sync_run_resources l ON l.run_id = r.id AND l.resource = ?
-  WHERE r.id = ?`;
+function isOf(resource: string, recordId: number) {
+  return and(eq(recordHistory.resource, resource), eq(recordHistory.recordId, recordId));
+}
+
+function timeOfRun(resource: string, runId: number) {
+  const [run, list] = [syncRuns, syncRunResources];
+  return select({ at: sql<string | null>`coalesce(${list.completedAt}, ${run.completedAt})` })
+    .from(run)
+    .leftJoin(list, and(eq(list.runId, run.id), eq(list.resource, resource)))
+    .where(eq(run.id, runId));
+}
 
 // As docmirror writes it, the member stands in the text as it is looked for; so most texts need not be parsed.
+// By hand: a reference that is bound once and stands in several places.
 const withReference = `
   SELECT id FROM document_exports WHERE source_document_reference = @reference
   UNION
@@ -93,14 +114,13 @@ export function readStory(
     // One more than are told: the oldest of these is told by what it changed.
     const rows: Row[] = [
       ...(standing === null ? [] : [standing]),
-      ...sqlite
-        .prepare<[string, number, number], Row>(endedVersions)
-        .all(resource, recordId, versionsMax + 1),
+      ...prepare(sqlite, endedVersions).all(resource, recordId, versionsMax + 1),
     ];
     if (rows.length === 0) return null;
     const versions = rows.map((row, at) => versionOf(sqlite, resource, row, rows[at + 1]));
-    const countOfEnded = 'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?';
-    const ended = firstValue<number>(sqlite, countOfEnded, resource, recordId);
+    const countOfEnded = (of: string, id: number) =>
+      select({ count: count() }).from(recordHistory).where(isOf(of, id));
+    const ended = firstValue(sqlite, countOfEnded, resource, recordId);
     return {
       resource,
       recordId,
@@ -149,7 +169,7 @@ function versionOf(
 ): StoryVersion {
   const runOf = (runId: number): StoryRun => ({
     runId,
-    at: firstValue<string>(sqlite, timeOfRun, resource, runId) ?? null,
+    at: firstValue(sqlite, timeOfRun, resource, runId) ?? null,
   });
   assertIsRecord(row);
   const isFirst = row.firstSeenRunId === row.fromRunId;

@@ -1,10 +1,14 @@
 import type Database from 'better-sqlite3';
+import { and, count, desc, eq, min, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { firstValue } from '../tables/query.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { connections, rejectedRecords, syncRunResources, syncRuns } from '../tables/schema.ts';
+import { prepare, prepareArrays, select } from '../tables/statement.ts';
 import type { Change } from './change.ts';
 import { statusAsSaid } from './died-run.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
-import { lastCompletedAt } from './last-completed.ts';
+import { isFull, isProven, lastCompletedAt } from './last-completed.ts';
 import { readLatestChanges } from './latest-changes.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
@@ -73,27 +77,53 @@ export interface ReportData {
 const runsShownMax = 60;
 const reasonsShownMax = 5;
 
-/** How long a run or a list in it took, by its row, in SQL. A clock that was set back meanwhile says less than nothing. */
-export const tookMs = (row: string): string =>
-  `max(0, round((unixepoch(${row}.completed_at, 'subsec') - unixepoch(${row}.started_at, 'subsec')) * 1000))`;
+/** How long a run or a list in it took, by its row, in milliseconds. A clock that was set back meanwhile says less than nothing. */
+export const tookMs = ({ startedAt, completedAt }: typeof syncRuns | typeof syncRunResources): SQL<number> =>
+  sql`max(0, round((unixepoch(${completedAt}, 'subsec') - unixepoch(${startedAt}, 'subsec')) * 1000))`;
 
-const lastRunOfList = `
-  SELECT run_id AS runId, status, completeness, rejected,
-    removals_withheld AS removalsWithheld, undecided, reason, error_code AS errorCode, error_message AS errorMessage
-  FROM sync_run_resources WHERE resource = ? AND status <> 'running' ORDER BY run_id DESC LIMIT 1`;
+function lastRunOfList(resource: string) {
+  const of = syncRunResources;
+  const { runId, status, completeness, rejected, removalsWithheld, undecided } = of;
+  const { reason, errorCode, errorMessage } = of;
+  const ending = { reason, errorCode, errorMessage };
+  return select({ runId, status, completeness, rejected, removalsWithheld, undecided, ...ending })
+    .from(of)
+    .where(and(eq(of.resource, resource), ne(status, 'running')))
+    .orderBy(desc(runId))
+    .limit(1);
+}
 
-const rejectionsOfRun = `
-  SELECT reason, count(*) AS count, min(page_no) AS firstPageNo FROM rejected_records
-  WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT ${reasonsShownMax}`;
+function rejectionsOfRun(runId: number, resource: string) {
+  const of = rejectedRecords;
+  return select({ reason: of.reason, count: count(), firstPageNo: sql<number>`${min(of.pageNo)}` })
+    .from(of)
+    .where(and(eq(of.lastRunId, runId), eq(of.resource, resource)))
+    .groupBy(of.reason)
+    .orderBy(desc(count()))
+    .limit(reasonsShownMax);
+}
 
-const newestRuns = `
-  SELECT r.id, r.status, r."trigger", r.started_at AS startedAt,
-    ${tookMs('r')} AS durationMs,
-    coalesce(sum(l.inserted), 0) AS inserted, coalesce(sum(l.updated), 0) AS updated,
-    coalesce(sum(l.removed), 0) AS removed, r.error_message AS errorMessage
-  FROM (SELECT * FROM sync_runs ORDER BY id DESC LIMIT ${runsShownMax}) r
-  LEFT JOIN sync_run_resources l ON l.run_id = r.id
-  GROUP BY r.id ORDER BY r.id DESC`;
+function newestRuns() {
+  const [run, list] = [syncRuns, syncRunResources];
+  const { id, status, trigger, startedAt, errorMessage } = run;
+  const total = (column: SQLWrapper) => sql<number>`coalesce(sum(${column}), 0)`;
+  return select({
+    id,
+    status,
+    trigger,
+    startedAt,
+    durationMs: sql<number | null>`${tookMs(run)}`,
+    inserted: total(list.inserted),
+    updated: total(list.updated),
+    removed: total(list.removed),
+    errorMessage,
+  })
+    .from(run)
+    .leftJoin(list, eq(list.runId, id))
+    .groupBy(id)
+    .orderBy(desc(id))
+    .limit(runsShownMax);
+}
 
 /**
  * Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile.
@@ -106,35 +136,39 @@ export function* readReport(
 ): Generator<void, ReportData> {
   const exports = yield* tallyExports(sqlite);
   return {
-    baseUrl: firstValue<string>(sqlite, 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') ?? null,
+    baseUrl: firstValue(sqlite, newestBaseUrl) ?? null,
     lists: lists.map(list => readList(sqlite, list)),
-    runCount: firstValue(sqlite, 'SELECT count(*) FROM sync_runs') as number,
-    runs: sqlite
-      .prepare<[], ReportRun>(newestRuns)
+    runCount: firstValue(sqlite, () => select({ count: count() }).from(syncRuns)) ?? 0,
+    runs: prepare(sqlite, newestRuns)
       .all()
       .map(run => ({ ...run, status: statusAsSaid(run.status, run.id, diedRunId) })),
     exports,
     connectionNames: new Map(
-      sqlite.prepare<[], [number, string | null]>('SELECT id, name FROM connections').raw().all(),
+      prepareArrays<[], [id: number, name: string | null]>(sqlite, () =>
+        select({ id: connections.id, name: connections.name }).from(connections),
+      ).all(),
     ),
     changes: readLatestChanges(sqlite),
   };
 }
 
-function readList(sqlite: Database.Database, { resource, title, table }: ListDefinition): ReportList {
-  const last = sqlite.prepare<[string], ReportListRun>(lastRunOfList).get(resource) ?? null;
+function newestBaseUrl() {
+  return select({ baseUrl: syncRuns.baseUrl }).from(syncRuns).orderBy(desc(syncRuns.id)).limit(1);
+}
+
+function readList(sqlite: Database.Database, { resource, title }: ListDefinition): ReportList {
+  const last = prepare(sqlite, lastRunOfList).get(resource) ?? null;
+  const table = rowsTable(resource);
   return {
     resource,
     title,
-    recordCount: firstValue(sqlite, `SELECT count(*) FROM ${table}`) as number,
+    recordCount: firstValue(sqlite, () => select({ count: count() }).from(table)) ?? 0,
     lastCompletedAt: lastCompletedAt(sqlite, resource),
-    lastFullAt: lastCompletedAt(sqlite, resource, "mode = 'full'"),
-    lastProvenAt: lastCompletedAt(sqlite, resource, "completeness = 'proven'"),
+    lastFullAt: lastCompletedAt(sqlite, resource, isFull),
+    lastProvenAt: lastCompletedAt(sqlite, resource, isProven),
     last,
     unknownFields: readUnknownFields(sqlite, resource),
     rejections:
-      last === null || last.rejected === 0
-        ? []
-        : sqlite.prepare<[number, string], Rejection>(rejectionsOfRun).all(last.runId, resource),
+      last === null || last.rejected === 0 ? [] : prepare(sqlite, rejectionsOfRun).all(last.runId, resource),
   };
 }

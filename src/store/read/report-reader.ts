@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { and, count, desc, eq, isNotNull, notInArray, type SQLWrapper, sql } from 'drizzle-orm';
 import { resourceNames } from '../../contract/lists.ts';
 import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { firstValue } from '../tables/query.ts';
+import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 import { diedRun } from './died-run.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
@@ -32,15 +36,14 @@ export class ReportReader implements Disposable {
     const died = diedRun(sqlite) !== null;
     const numbersOf = (resource: string): ListNumbers => ({
       resource,
-      recordCount: sqlite.prepare<[string], number>(recordCountOfList).pluck().get(resource) ?? null,
+      recordCount: firstValue(sqlite, recordCountOfList, resource) ?? null,
       lastCompletedAt: lastCompletedAt(sqlite, resource),
-      last: sqlite.prepare<[string], ListNumbers['last']>(lastOfList).get(resource) ?? null,
+      last: (prepare(sqlite, lastOfList).get(resource) as ListNumbers['last'] | undefined) ?? null,
       unknownFields: new Set(readUnknownFields(sqlite, resource).map(({ field }) => field)).size,
-      totals: sqlite.prepare(totalsOfList).get(resource) as ListNumbers['totals'],
+      totals: prepare(sqlite, totalsOfList).get(resource) as ListNumbers['totals'],
     });
     return sqlite.transaction(() => ({
-      runs: sqlite
-        .prepare<[], MirrorNumbers['runs'][number]>(countsOfRuns)
+      runs: prepare(sqlite, countsOfRuns)
         .all()
         .map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
       lists: resourceNames.map(numbersOf),
@@ -61,28 +64,52 @@ export class ReportReader implements Disposable {
   }
 }
 
-const listMs = tookMs('sync_run_resources');
+const of = syncRunResources;
+const listMs = tookMs(of);
 
-const totalsOfList = `
-  SELECT coalesce(sum(inserted), 0) AS inserted, coalesce(sum(updated), 0) AS updated,
-    coalesce(sum(removed), 0) AS removed, coalesce(sum(rejected), 0) AS rejected,
-    coalesce(sum(requests), 0) AS requests, coalesce(sum(retries), 0) AS retries,
-    coalesce(sum(bytes), 0) AS bytes, coalesce(sum(${listMs}), 0) AS durationMs
-  FROM sync_run_resources WHERE resource = ?`;
+function totalsOfList(resource: string) {
+  const total = (column: SQLWrapper) => sql<number>`coalesce(sum(${column}), 0)`;
+  const { inserted, updated, removed, rejected, requests, retries, bytes } = of;
+  return select({
+    inserted: total(inserted),
+    updated: total(updated),
+    removed: total(removed),
+    rejected: total(rejected),
+    requests: total(requests),
+    retries: total(retries),
+    bytes: total(bytes),
+    durationMs: total(listMs),
+  })
+    .from(of)
+    .where(eq(of.resource, resource));
+}
 
-const lastOfList = `
-  SELECT completeness, coalesce(page_count, 0) * max(walks, 1) AS pages,
-    coalesce(${listMs}, 0) AS durationMs, rejected, removals_withheld AS removalsWithheld, undecided
-  FROM sync_run_resources WHERE resource = ? AND status NOT IN ('running', 'interrupted')
-  ORDER BY run_id DESC LIMIT 1`;
+function lastOfList(resource: string) {
+  const { completeness, rejected, removalsWithheld, undecided } = of;
+  const pages = sql<number>`coalesce(${of.pageCount}, 0) * max(${of.walks}, 1)`;
+  const durationMs = sql<number>`coalesce(${listMs}, 0)`;
+  return select({ completeness, pages, durationMs, rejected, removalsWithheld, undecided })
+    .from(of)
+    .where(and(eq(of.resource, resource), notInArray(of.status, ['running', 'interrupted'])))
+    .orderBy(desc(of.runId))
+    .limit(1);
+}
 
-const recordCountOfList = `
-  SELECT record_count FROM sync_run_resources WHERE resource = ? AND record_count IS NOT NULL
-  ORDER BY run_id DESC LIMIT 1`;
+function recordCountOfList(resource: string) {
+  return select({ recordCount: of.recordCount })
+    .from(of)
+    .where(and(eq(of.resource, resource), isNotNull(of.recordCount)))
+    .orderBy(desc(of.runId))
+    .limit(1);
+}
 
-const countsOfRuns = 'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY status, "trigger"';
+function countsOfRuns() {
+  const { status, trigger } = syncRuns;
+  return select({ status, trigger, count: count() }).from(syncRuns).groupBy(status, trigger);
+}
 
 // Whatever a run changes, it records in the same transaction in its own row or that of one of its lists.
+// By hand: an aggregate of another table in each row.
 const newestRun = `
   SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
     (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, ''), ';')

@@ -1,9 +1,12 @@
-import { and, desc, eq, gte, ne } from 'drizzle-orm';
+import { and, count, desc, eq, gte, ne } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { firstValue } from '../tables/query.ts';
+import { rowsTable } from '../tables/rows-table.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { select } from '../tables/statement.ts';
 import { diedRun, statusAsSaid } from './died-run.ts';
-import { lastCompletedAt } from './last-completed.ts';
+import { isFull, lastCompletedAt } from './last-completed.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** A row of `sync_runs`, with its fields as Drizzle names them. */
@@ -90,7 +93,7 @@ export class RunReader implements Disposable {
       .get();
     return {
       resource: list.resource,
-      recordCount: Number(sqlite.prepare(`SELECT count(*) FROM ${list.table}`).pluck().get()),
+      recordCount: firstValue(sqlite, () => select({ count: count() }).from(rowsTable(list.resource))) ?? 0,
       lastRun:
         last === undefined
           ? null
@@ -101,7 +104,7 @@ export class RunReader implements Disposable {
             },
       lastEnded: this.#lastEndedOf(list.resource),
       lastCompletedAt: lastCompletedAt(sqlite, list.resource),
-      lastFullAt: lastCompletedAt(sqlite, list.resource, "mode = 'full'"),
+      lastFullAt: lastCompletedAt(sqlite, list.resource, isFull),
       unknownFields: readUnknownFields(sqlite, list.resource),
     };
   }

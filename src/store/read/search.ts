@@ -133,12 +133,14 @@ function* slices(
 ): Generator<Row[]> {
   const text = [title, ...references].map(column => `coalesce(${column}, '')`).join(` || char(10) || `);
   const conditions = patterns.map(() => `(${text}) LIKE ? ESCAPE '\\'`).join(' AND ');
+  // By hand: a window function.
   const select = sqlite
     .prepare<(string | number)[], Row>(
       `SELECT count(*) OVER (), ${[order ?? 'NULL', 'id', title, ...references, ...shown].join(', ')} FROM ${table}
        WHERE id BETWEEN ? AND ? AND ${conditions} ORDER BY ${order ?? 'NULL'} DESC NULLS LAST, id DESC LIMIT ?`,
     )
     .raw();
+  // By hand: an aggregate of a bounded subquery, over a table that is named at run time.
   const lowestOfTurn = sqlite
     .prepare<[number, number], number>(
       `SELECT min(id) FROM (SELECT id FROM ${table} WHERE id <= ? ORDER BY id DESC LIMIT ?)`,

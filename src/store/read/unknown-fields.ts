@@ -1,4 +1,7 @@
 import type Database from 'better-sqlite3';
+import { and, eq, sql } from 'drizzle-orm';
+import { unknownFields } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 
 /** A row of `unknown_fields`, without its list. */
 export interface SeenField {
@@ -12,11 +15,11 @@ export interface SeenField {
 
 /** The fields of a list that the service sends and no column exists for; not those that the last full sync met no more. */
 export function readUnknownFields(sqlite: Database.Database, resource: string): SeenField[] {
-  return sqlite
-    .prepare<[string], SeenField>(
-      `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId, last_seen_run_id AS lastSeenRunId,
-         record_count AS recordCount
-       FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0 ORDER BY field, json_type`,
-    )
-    .all(resource);
+  const { resource: of, field, jsonType, firstSeenRunId, lastSeenRunId, recordCount } = unknownFields;
+  return prepare(sqlite, (list: string) =>
+    select({ field, jsonType, firstSeenRunId, lastSeenRunId, recordCount })
+      .from(unknownFields)
+      .where(and(eq(of, list), sql`${recordCount} is not 0`))
+      .orderBy(field, jsonType),
+  ).all(resource);
 }

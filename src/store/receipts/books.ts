@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
 import { LinesHash } from '../../audit/lines-hash.ts';
-import { firstValues } from '../tables/query.ts';
 
 /** The tables with rows of a run's own: which rows these are, and what of them no receipt is over. */
 const ownRows = [
@@ -20,12 +19,12 @@ export class Books {
 
   constructor(sqlite: Database.Database) {
     this.#statements = ownRows.map(({ table, where, left }) => {
-      // A generated column says nothing of its own.
+      // By hand: which columns a table has, as it is in the file. A generated one says nothing of its own.
       const columns = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
-      const names = firstValues<string>(sqlite, columns, table).filter(
-        name => !(left as readonly string[]).includes(name),
-      );
-      const select = `SELECT ${names.map(name => `"${name}"`).join(', ')} FROM ${table} WHERE ${where}`;
+      const names = sqlite.prepare<[string], string>(columns).pluck().all(table);
+      const said = names.filter(name => !(left as readonly string[]).includes(name));
+      // By hand: the columns that were found.
+      const select = `SELECT ${said.map(name => `"${name}"`).join(', ')} FROM ${table} WHERE ${where}`;
       return { table, rows: sqlite.prepare(select) };
     });
   }

@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
+import { and, eq, ne, sql } from 'drizzle-orm';
 import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
 import { contentInLine, LinesHash, type Operation, operations } from '../../audit/lines-hash.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { recordHistory } from '../tables/schema.ts';
+import { prepare, prepareValue, select } from '../tables/statement.ts';
 
 /** What one run did to one list, or to the connections. */
 export interface RunChanges {
@@ -27,8 +30,8 @@ export class ChangesOfRuns {
   readonly #lines: Readonly<
     Record<Operation, Database.Statement<[{ run: number; resource: string }], string>>
   >;
-  readonly #ended: Database.Statement<[{ run: number; resource: string }], Record<string, ColumnValue>>;
-  readonly #updatedAway: Database.Statement<[{ run: number; resource: string }], Buffer>;
+  readonly #ended: Database.Statement<[run: number, resource: string], Record<string, ColumnValue>>;
+  readonly #updatedAway: Database.Statement<[run: number, resource: string], Buffer>;
 
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
@@ -38,6 +41,7 @@ export class ChangesOfRuns {
       `'${operation}' || char(9) || id || char(9) || lower(hex(content)) || char(10)`;
     // The plus keeps SQLite from looking through all versions of the list.
     const ofHistory = 'FROM record_history WHERE +resource = @resource AND';
+    // By hand: a sorted union in which each value is bound once and stands in several places.
     const begun = (operation: Operation, isFirst: 0 | 1) =>
       `SELECT ${line(operation)} FROM (
          SELECT id, _content AS content FROM ${table}
@@ -45,24 +49,36 @@ export class ChangesOfRuns {
          UNION ALL
          SELECT record_id, content ${ofHistory} valid_from_run_id = @run AND (first_seen_run_id = valid_from_run_id) = ${isFirst}
        ) ORDER BY id`;
-    const prepare = (sql: string) => sqlite.prepare<[{ run: number; resource: string }], string>(sql).pluck();
+    const lines = (text: string) => sqlite.prepare<[{ run: number; resource: string }], string>(text).pluck();
     this.#lines = {
-      insert: prepare(begun('insert', 1)),
-      update: prepare(begun('update', 0)),
-      removal: prepare(
+      insert: lines(begun('insert', 1)),
+      update: lines(begun('update', 0)),
+      // By hand: a line of what a subquery names.
+      removal: lines(
         `SELECT ${line('removal')} FROM (SELECT record_id AS id, content ${ofHistory} valid_to_run_id = @run AND ended_by = 'removal')
          ORDER BY id`,
       ),
     };
-    this.#ended = sqlite.prepare(
-      `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id ${ofHistory} valid_to_run_id = @run
-       ORDER BY record_id, id`,
+    const endedIn = (run: number, list: string) =>
+      and(eq(recordHistory.validToRunId, run), sql`+${recordHistory.resource} = ${list}`);
+    const { endedBy, firstSeenRunId, record, recordId, validFromRunId, id, content } = recordHistory;
+    this.#ended = prepare(sqlite, (run, list) =>
+      select({
+        ended_by: endedBy,
+        first_seen_run_id: firstSeenRunId,
+        record,
+        record_id: recordId,
+        valid_from_run_id: validFromRunId,
+      })
+        .from(recordHistory)
+        .where(endedIn(run, list))
+        .orderBy(recordId, id),
     );
-    this.#updatedAway = sqlite
-      .prepare<[{ run: number; resource: string }], Buffer>(
-        `SELECT content ${ofHistory} valid_to_run_id = @run AND ended_by <> 'removal'`,
-      )
-      .pluck();
+    this.#updatedAway = prepareValue(sqlite, (run, list) =>
+      select({ content })
+        .from(recordHistory)
+        .where(and(endedIn(run, list), ne(endedBy, 'removal'))),
+    );
   }
 
   of(run: number): RunChanges {
@@ -76,15 +92,14 @@ export class ChangesOfRuns {
         sum.addHex(contentInLine(line));
       }
     }
-    for (const content of this.#updatedAway.iterate(of)) gone.add(content);
+    for (const content of this.#updatedAway.iterate(run, this.#resource)) gone.add(content);
     return { count: changes.count, changes: changes.digest(), ended: this.ended(run), began, gone };
   }
 
   /** The hash over the versions that a run ended, 64 hexadecimal digits. */
   ended(run: number): string {
     const hash = new LinesHash();
-    for (const row of this.#ended.iterate({ run, resource: this.#resource }))
-      hash.add(`${canonicalRow(row)}\n`);
+    for (const row of this.#ended.iterate(run, this.#resource)) hash.add(`${canonicalRow(row)}\n`);
     return hash.digest();
   }
 }

@@ -1,7 +1,10 @@
 import type Database from 'better-sqlite3';
+import { ne, sql } from 'drizzle-orm';
 import type { ListSum } from '../../audit/receipt.ts';
-import { keptResources, tableOf } from '../../contract/lists.ts';
+import { keptResources } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { prepareValue, select } from '../tables/statement.ts';
 
 /**
  * What the contents beside the rows of a list, or of the connections, come to; the rows themselves are not read.
@@ -14,9 +17,12 @@ export function sumOfContents(
   exceptRunId = 0,
 ): Sum {
   const sum = new Sum();
-  const contents = sqlite
-    .prepare<[number], Buffer | null>(`SELECT _content FROM ${tableOf(resource)} WHERE _changed_run_id <> ?`)
-    .pluck();
+  const table = rowsTable(resource);
+  const contents = prepareValue(sqlite, (runId: number) =>
+    select({ content: sql<Buffer | null>`${table.content}` })
+      .from(table)
+      .where(ne(table.changedRunId, runId)),
+  );
   for (const content of contents.iterate(exceptRunId)) if (content?.length === contentBytes) sum.add(content);
   return sum;
 }

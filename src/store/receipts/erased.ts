@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
+import { isNull } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { EraseReceipt } from '../../audit/receipt.ts';
+import { syncReceipts } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 
 /** A receipt of an erasure, as it is in the log. */
 export interface StoredErasure {
@@ -12,15 +15,16 @@ export interface StoredErasure {
 
 /** The receipts of erasures, in their order. */
 export function readErasures(sqlite: Database.Database): StoredErasure[] {
-  const rows = sqlite
-    .prepare<[], { leafIndex: number; text: string }>(
-      'SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index',
-    )
-    .all();
+  const { leafIndex: index, receipt, runId } = syncReceipts;
+  const rows = prepare(sqlite, () =>
+    select({ leafIndex: index, text: receipt }).from(syncReceipts).where(isNull(runId)).orderBy(index),
+  ).all();
   const receipts = rows.map(({ leafIndex, text }) => ({ leafIndex, receipt: receiptOrNull(text) }));
-  const rebuiltAt = receipts.findLast(({ receipt }) => receipt?.kind === 'rebuild')?.leafIndex ?? -1;
-  return receipts.flatMap(({ leafIndex, receipt }) =>
-    receipt?.kind === 'erase' ? [{ leafIndex, receipt, isBeforeRebuild: leafIndex < rebuiltAt }] : [],
+  const rebuiltAt = receipts.findLast(each => each.receipt?.kind === 'rebuild')?.leafIndex ?? -1;
+  return receipts.flatMap(({ leafIndex, receipt: erasure }) =>
+    erasure?.kind === 'erase'
+      ? [{ leafIndex, receipt: erasure, isBeforeRebuild: leafIndex < rebuiltAt }]
+      : [],
   );
 }
 

@@ -1,9 +1,13 @@
 import type Database from 'better-sqlite3';
+import { and, gt, lte, max, sql } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { KeptSum } from '../../audit/receipt.ts';
-import { keptResources, tableOf } from '../../contract/lists.ts';
+import { keptResources } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { firstValue } from '../tables/query.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { recordHistory, syncReceipts } from '../tables/schema.ts';
+import { hexOf, prepare, prepareValue, select } from '../tables/statement.ts';
 import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ErasedHashes } from './erased.ts';
 import { type Kept, readKept, readPruned } from './pruned.ts';
@@ -31,7 +35,7 @@ export function keptAfterPruning(sqlite: Database.Database, before: Kept, pruned
 
 /** The sums that an upgrade or a rebuild leaves, by the rows and versions as they are then. */
 export function keptNow(sqlite: Database.Database): KeptSum[] {
-  const throughRunId = firstValue<number | null>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
+  const throughRunId = firstValue(sqlite, lastReceipted) ?? 0;
   const deletedThroughRunId = readPruned(sqlite).throughRunId;
   return keptResources.map(resource => {
     const kept = keptByRows(sqlite, resource, {
@@ -41,6 +45,10 @@ export function keptNow(sqlite: Database.Database): KeptSum[] {
     });
     return { resource, count: kept.count, sum: kept.toString() };
   });
+}
+
+function lastReceipted() {
+  return select({ runId: max(syncReceipts.runId) }).from(syncReceipts);
 }
 
 /** What the sum of a resource comes to by its rows and versions. */
@@ -67,12 +75,13 @@ function sumIn(kept: readonly KeptSum[], resource: KeptSum['resource']): Sum {
 
 /** Over the rows that some runs wrote. */
 function sumOfRows(sqlite: Database.Database, resource: string, wrote: Span): Sum {
-  const rows = sqlite
-    .prepare<[number, number], string>(
-      `SELECT id || ' ' || _first_seen_run_id || ' ' || _changed_run_id || ' ' || lower(hex(_content))
-       FROM ${tableOf(resource)} WHERE _changed_run_id > ? AND _changed_run_id <= ?`,
-    )
-    .pluck();
+  const { id, firstSeenRunId, changedRunId, content } = rowsTable(resource);
+  const text = sql<string>`${id} || ' ' || ${firstSeenRunId} || ' ' || ${changedRunId} || ' ' || ${hexOf(content)}`;
+  const rows = prepareValue(sqlite, (after: number, through: number) =>
+    select({ text })
+      .from(rowsTable(resource))
+      .where(and(gt(changedRunId, after), lte(changedRunId, through))),
+  );
   return sumOf(rows.iterate(...wrote));
 }
 
@@ -82,15 +91,33 @@ function sumOfVersions(
   resource: string,
   { began, ended, settledRunId }: { began: Span; ended: Span } & Pick<Kept, 'settledRunId'>,
 ): Sum {
-  const versions = sqlite
-    .prepare<[number, string, number, number, number, number], string>(
-      `SELECT record_id || ' ' || first_seen_run_id || ' ' || valid_from_run_id || ' ' || lower(hex(content)) ||
-         iif(valid_to_run_id <= ?, ' ' || valid_to_run_id || ' ' || ended_by, '')
-       FROM record_history
-       WHERE +resource = ? AND valid_from_run_id > ? AND valid_from_run_id <= ?
-         AND valid_to_run_id > ? AND valid_to_run_id <= ?`,
-    )
-    .pluck();
+  const of = recordHistory;
+  const versions = prepareValue(
+    sqlite,
+    (
+      settled: number,
+      list: string,
+      beganAfter: number,
+      beganBy: number,
+      endedAfter: number,
+      endedBy: number,
+    ) => {
+      const end = sql`iif(${of.validToRunId} <= ${settled}, ' ' || ${of.validToRunId} || ' ' || ${of.endedBy}, '')`;
+      return select({
+        text: sql<string>`${of.recordId} || ' ' || ${of.firstSeenRunId} || ' ' || ${of.validFromRunId} || ' ' || ${hexOf(of.content)} || ${end}`,
+      })
+        .from(of)
+        .where(
+          and(
+            sql`+${of.resource} = ${list}`,
+            gt(of.validFromRunId, beganAfter),
+            lte(of.validFromRunId, beganBy),
+            gt(of.validToRunId, endedAfter),
+            lte(of.validToRunId, endedBy),
+          ),
+        );
+    },
+  );
   return sumOf(versions.iterate(settledRunId, resource, ...began, ...ended));
 }
 
@@ -102,16 +129,16 @@ function sumOf(versions: Iterable<string>): Sum {
 
 /** Whether what runs after one and up to another changed is, by rows and history, what their receipts say of it. */
 export function areAsReceipted(sqlite: Database.Database, after: number, through: number): boolean {
-  const receipts = sqlite
-    .prepare<[number, number], [runId: number, receipt: string]>(
-      'SELECT run_id, receipt FROM sync_receipts WHERE run_id > ? AND run_id <= ?',
-    )
-    .raw()
-    .all(after, through);
+  const { runId: run, receipt: stored } = syncReceipts;
+  const receipts = prepare(sqlite, (from: number, to: number) =>
+    select({ runId: sql<number>`${run}`, text: stored })
+      .from(syncReceipts)
+      .where(and(gt(run, from), lte(run, to))),
+  ).all(after, through);
   const erased = new ErasedHashes(sqlite);
   return keptResources.every(resource => {
     const changes = new ChangesOfRuns(sqlite, resource);
-    return receipts.every(([runId, text]) => {
+    return receipts.every(({ runId, text }) => {
       const receipt = receiptOrNull(text);
       const said =
         receipt?.kind === 'run' ? receipt.lists.find(list => list.resource === resource) : undefined;

@@ -1,8 +1,13 @@
 import type Database from 'better-sqlite3';
+import { desc, gt, isNull, lt, max, min, sql } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { KeptSum, Receipt } from '../../audit/receipt.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { firstValue } from '../tables/query.ts';
+import { syncReceipts } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
+
+const { leafIndex, runId } = syncReceipts;
 
 /** Up to when ended versions were deleted. */
 export interface Pruned {
@@ -55,8 +60,11 @@ export function readKept(sqlite: Database.Database): Kept {
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const newest = newestOfKind(sqlite, kind);
   if (newest === null) return 0;
-  const before = 'SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?';
-  return firstValue<number | null>(sqlite, before, newest.leafIndex) ?? 0;
+  const before = (at: number) =>
+    select({ runId: max(runId) })
+      .from(syncReceipts)
+      .where(lt(leafIndex, at));
+  return firstValue(sqlite, before, newest.leafIndex) ?? 0;
 }
 
 /** The newest receipt of some kinds that are no run's; null if there is none. */
@@ -64,19 +72,25 @@ function newestOfKind<Kind extends Receipt['kind']>(
   sqlite: Database.Database,
   ...kinds: readonly Kind[]
 ): { readonly leafIndex: number; readonly receipt: Extract<Receipt, { kind: Kind }> } | null {
-  const receipts = sqlite.prepare<[], { leafIndex: number; text: string }>(
-    `SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index DESC`,
+  const receipts = prepare(sqlite, () =>
+    select({ at: leafIndex, text: syncReceipts.receipt })
+      .from(syncReceipts)
+      .where(isNull(runId))
+      .orderBy(desc(leafIndex)),
   );
-  for (const { leafIndex, text } of receipts.iterate()) {
+  for (const { at, text } of receipts.iterate()) {
     const receipt = receiptOrNull(text);
     if (receipt !== null && (kinds as readonly string[]).includes(receipt.kind))
-      return { leafIndex, receipt: receipt as Extract<Receipt, { kind: Kind }> };
+      return { leafIndex: at, receipt: receipt as Extract<Receipt, { kind: Kind }> };
   }
   return null;
 }
 
 /** The last run before those whose receipts come after a place in the log; null if none comes yet. */
-function lastReceiptedBy(sqlite: Database.Database, leafIndex: number): number | null {
-  const next = 'SELECT min(run_id) - 1 FROM sync_receipts WHERE leaf_index > ?';
-  return firstValue<number | null>(sqlite, next, leafIndex) ?? null;
+function lastReceiptedBy(sqlite: Database.Database, at: number): number | null {
+  const next = (after: number) =>
+    select({ runId: sql<number | null>`${min(runId)} - 1` })
+      .from(syncReceipts)
+      .where(gt(leafIndex, after));
+  return firstValue(sqlite, next, at) ?? null;
 }

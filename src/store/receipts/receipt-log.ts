@@ -1,10 +1,14 @@
 import type Database from 'better-sqlite3';
+import { desc, eq, max, sql } from 'drizzle-orm';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
-import { firstValue, firstValues } from '../tables/query.ts';
+import { mirrorIds } from '../tables/birth.ts';
+import { firstValue } from '../tables/query.ts';
+import { syncReceipts } from '../tables/schema.ts';
+import { prepare, prepareValue, select, words } from '../tables/statement.ts';
 
 /** A receipt as it is stored. */
 export interface StoredReceipt {
@@ -17,8 +21,7 @@ export interface StoredReceipt {
   readonly leafHash: string;
 }
 
-const mirrorIdOfReceipts =
-  "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
+const { leafIndex, runId, receipt: text, leafHash: hashText } = syncReceipts;
 
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
@@ -34,11 +37,9 @@ export class ReceiptLog {
    * @throws MirrorFileError where the file has lost it.
    */
   mirrorId(): string {
-    const isMirror = firstValue(this.#sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_mirror'");
-    const ids = firstValues<string>(
-      this.#sqlite,
-      isMirror === undefined ? mirrorIdOfReceipts : 'SELECT mirror_id FROM _mirror LIMIT 2',
-    );
+    // By hand: SQLite's own table.
+    const isMirror = this.#sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get();
+    const ids = isMirror === undefined ? this.#idOfReceipts() : mirrorIds(this.#sqlite);
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" tells what else is wrong.',
@@ -57,22 +58,21 @@ export class ReceiptLog {
 
   /** Appends a receipt, in the transaction that ends what it speaks of. */
   append(receipt: Receipt): void {
-    const text = receiptText(receipt);
-    const hash = leafHash(text);
-    const runId = receipt.kind === 'run' ? receipt.runId : null;
-    this.#sqlite
-      .prepare(
-        `INSERT INTO sync_receipts (leaf_index, run_id, receipt, leaf_hash)
-         VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`,
-      )
-      .run(runId, text, hash.toString('hex'));
+    const written = receiptText(receipt);
+    const ofRun = receipt.kind === 'run' ? receipt.runId : null;
+    const next = sql`(${words.select({ at: sql`coalesce(${max(leafIndex)} + 1, 0)` }).from(syncReceipts)})`;
+    prepare(this.#sqlite, (run: number | null, receiptOfIt: string, hash: string) =>
+      words
+        .insert(syncReceipts)
+        .values({ leafIndex: next, runId: run, receipt: receiptOfIt, leafHash: hash }),
+    ).run(ofRun, written, leafHash(written).toString('hex'));
   }
 
   /** Every receipt in order; never all in memory. */
   *receipts(): Generator<StoredReceipt> {
-    const rows = this.#sqlite.prepare<[], Omit<StoredReceipt, 'receipt' | 'hash'> & { bytes: Buffer }>(
-      `SELECT leaf_index AS leafIndex, run_id AS runId, CAST(receipt AS BLOB) AS bytes, leaf_hash AS leafHash
-       FROM sync_receipts ORDER BY leaf_index`,
+    const bytesOf = sql<Buffer>`cast(${text} as blob)`;
+    const rows = prepare(this.#sqlite, () =>
+      select({ leafIndex, runId, bytes: bytesOf, leafHash: hashText }).from(syncReceipts).orderBy(leafIndex),
     );
     for (const { bytes, ...row } of rows.iterate())
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
@@ -86,11 +86,11 @@ export class ReceiptLog {
   head(): ReceiptHead | null {
     const tree = this.#tree();
     if (tree.size === 0) return null;
-    const leafIndex = tree.size - 1;
-    const hashAt = 'SELECT leaf_hash FROM sync_receipts WHERE leaf_index = ?';
-    const newest = firstValue<string>(this.#sqlite, hashAt, leafIndex);
+    const at = tree.size - 1;
+    const hashAt = (index: number) => select({ hashText }).from(syncReceipts).where(eq(leafIndex, index));
+    const newest = firstValue(this.#sqlite, hashAt, at);
     const rootHash = tree.root().toString('hex');
-    return { leafIndex, leafHash: newest ?? '', treeSize: tree.size, rootHash };
+    return { leafIndex: at, leafHash: newest ?? '', treeSize: tree.size, rootHash };
   }
 
   /**
@@ -100,8 +100,8 @@ export class ReceiptLog {
    */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();
-    for (const { leafIndex, hash, leafHash: stored } of this.receipts()) {
-      if (leafIndex !== tree.size || hash.toString('hex') !== stored)
+    for (const { leafIndex: at, hash, leafHash: stored } of this.receipts()) {
+      if (at !== tree.size || hash.toString('hex') !== stored)
         throw new MirrorFileError(
           `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" tells what was changed. Restore the mirror from a backup.`,
         );
@@ -110,13 +110,22 @@ export class ReceiptLog {
     return { origin: originOf(this.mirrorId()), size: tree.size, root: tree.root() };
   }
 
+  #idOfReceipts(): string[] {
+    return prepareValue(this.#sqlite, () =>
+      select({ id: sql<string>`${text} ->> 'mirrorId'` })
+        .from(syncReceipts)
+        .orderBy(desc(leafIndex))
+        .limit(1),
+    ).all();
+  }
+
   #tree(): MerkleTree {
     const tree = new MerkleTree();
-    const hashes = this.#sqlite
-      .prepare<[], string>('SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index')
-      .pluck();
-    for (const text of hashes.iterate()) {
-      const hash = Buffer.from(text, 'hex');
+    const hashes = prepareValue(this.#sqlite, () =>
+      select({ hashText }).from(syncReceipts).orderBy(leafIndex),
+    );
+    for (const each of hashes.iterate()) {
+      const hash = Buffer.from(each, 'hex');
       if (hash.length !== merkleHashBytes)
         throw new MirrorFileError(
           'sync_receipts holds a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',

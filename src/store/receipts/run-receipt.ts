@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
+import { desc, eq, sql } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ConnectionsReceipt, ListReceipt, ListSum, RunReceipt } from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
+import { prepare, prepareValue, select } from '../tables/statement.ts';
 import { Books } from './books.ts';
 import { ChangesOfRuns, type RunChanges } from './changes-of-runs.ts';
 import { ReceiptLog } from './receipt-log.ts';
@@ -31,13 +34,12 @@ export function composeRunReceipt(
   runId: number,
   { mirrorId, books, connectionsAfter, changes }: ReceiptSources,
 ): RunReceipt | null {
-  const run = sqlite
-    .prepare<[number], RunRow>(
-      `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt,
-         docmirror_version AS docmirrorVersion, base_url AS baseUrl, _actor AS actor
-       FROM sync_runs WHERE id = ?`,
-    )
-    .get(runId);
+  const { status, trigger, startedAt, completedAt, docmirrorVersion, baseUrl, actor } = syncRuns;
+  const run = prepare(sqlite, (id: number) =>
+    select({ status, trigger, startedAt, completedAt, docmirrorVersion, baseUrl, actor })
+      .from(syncRuns)
+      .where(eq(syncRuns.id, id)),
+  ).get(runId) as RunRow | undefined;
   if (run === undefined) return null;
   const ofLists = listRows(sqlite, runId).map(row => ({ ...row, ...hashesOf(changes(row.resource)) }));
   const ofConnections = changes('connections');
@@ -53,13 +55,15 @@ export function composeRunReceipt(
 }
 
 function listRows(sqlite: Database.Database, runId: number): ListRow[] {
-  const rows = sqlite
-    .prepare<[number], ListRow>(
-      `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-         record_count AS recordCount, checksum
-       FROM sync_run_resources WHERE run_id = ?`,
-    )
-    .all(runId);
+  const of = syncRunResources;
+  const { resource: name, status, completeness, inserted, updated, removed, rejected } = of;
+  const { removalsWithheld, recordCount, checksum } = of;
+  const counts = { inserted, updated, removed, rejected, removalsWithheld, recordCount };
+  const rows = prepare(sqlite, (run: number) =>
+    select({ resource: name, status, completeness, ...counts, checksum })
+      .from(of)
+      .where(eq(of.runId, run)),
+  ).all(runId) as ListRow[];
   const places = lists.map(({ resource }) => resource);
   return rows
     .filter(({ resource }) => places.includes(resource))
@@ -94,11 +98,10 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
 
 /** What a list, or the connections, come to by the newest receipt that speaks of them; nothing if none does. */
 export function lastState(sqlite: Database.Database, resource: Resource): Sum {
-  const speaksOf = sqlite
-    .prepare<[string], string>(
-      `SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC`,
-    )
-    .pluck();
+  const { receipt: stored, leafIndex } = syncReceipts;
+  const speaksOf = prepareValue(sqlite, (words: string) =>
+    select({ stored }).from(syncReceipts).where(sql`instr(${stored}, ${words}) > 0`).orderBy(desc(leafIndex)),
+  );
   for (const text of speaksOf.iterate(`"resource":"${resource}"`)) {
     const receipt = receiptOrNull(text);
     if (receipt === null || !('lists' in receipt)) continue;

@@ -7,6 +7,8 @@ import { addFunctions, copyTable, type Selection, tablesToCopy } from './copied-
 import { copyViews, dropUnreadableViews } from './copied-views.ts';
 import { runsUnderWay, takeBackRun } from './take-back-run.ts';
 
+// All by hand: Drizzle has no ATTACH.
+
 /** What a new share came to. */
 export interface BuiltShare {
   /** Views of others that can't be read without what a share leaves out. */

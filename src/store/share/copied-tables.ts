@@ -3,6 +3,8 @@ import { cutEndpoint } from '../../contract/endpoint.ts';
 import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
 import type { Withheld } from './withheld.ts';
 
+// All by hand: tables and columns that are found in the mirror.
+
 /** What of a mirror goes into a share. */
 export interface Selection {
   readonly withheld: Withheld;

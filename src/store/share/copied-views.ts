@@ -2,6 +2,8 @@ import Database from 'better-sqlite3';
 import { viewNames } from '../tables/views.ts';
 import { quoted } from './copied-tables.ts';
 
+// All by hand: views that are found in the file.
+
 interface View {
   readonly name: string;
   readonly sql: string;

@@ -3,6 +3,8 @@ import { codeOf, DocmirrorError } from '../../errors.ts';
 import { makePrivateFile } from '../file/private-file.ts';
 import { dropUnreadableViews, unreadableViews } from './copied-views.ts';
 
+// All by hand: Drizzle has no VACUUM.
+
 /** Statements that run on a share before it gets its place. */
 export interface ShareSql {
   /** The file that they are from, for errors. */

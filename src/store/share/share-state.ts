@@ -1,19 +1,19 @@
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
-import { firstValue } from '../tables/query.ts';
 
 /**
  * What the ended runs of a mirror came to, as a short text that can be read from the mirror and from a share of it. If both texts are
  * the same, a new share would say nothing else of the records.
  */
 export function stateText(sqlite: Database.Database): string {
-  return firstValue<string>(sqlite, selectState) as string;
+  return sqlite.prepare<[], string>(selectState).pluck().get() as string;
 }
 
 /** The tables whose rows name the run that wrote them. */
 const keptTables = [...lists.map(({ table }) => table), 'connections'];
 
 // What changes the file without a run, such as pruning, writes a receipt that names no run.
+// By hand: one JSON text of many tables.
 const selectState = `SELECT json_array(
   (SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1),
   (SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL),

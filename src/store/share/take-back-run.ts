@@ -2,14 +2,18 @@ import type Database from 'better-sqlite3';
 import { connectionContent, contentOf, type RecordValues } from '../../contract/content.ts';
 import { arrayFields, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
 import { readWireConnection } from '../../contract/wire.ts';
-import { firstValues } from '../tables/query.ts';
-import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import type { StoredVersion } from '../tables/record-lives.ts';
 import { restoredVersions } from '../tables/restored-versions.ts';
 import type { Selection } from './copied-tables.ts';
 
+// All by hand: of two files that are open at once, each table says whose it is.
+
 /** The runs of the mirror that have not ended, the newest first: they go on, or their process died. */
 export function runsUnderWay(sqlite: Database.Database): number[] {
-  return firstValues(sqlite, "SELECT id FROM mirror.sync_runs WHERE status = 'running' ORDER BY id DESC");
+  return sqlite
+    .prepare<[], number>("SELECT id FROM mirror.sync_runs WHERE status = 'running' ORDER BY id DESC")
+    .pluck()
+    .all();
 }
 
 /**
@@ -119,7 +123,10 @@ function takeBackUnknownFields(sqlite: Database.Database, runId: number): void {
 function versionsEndedBy(sqlite: Database.Database, resource: string, runId: number): StoredVersion[] {
   return sqlite
     .prepare<[number, string], StoredVersion>(
-      `SELECT ${versionColumns} FROM mirror.record_history WHERE valid_to_run_id = ? AND +resource = ?
+      `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+         valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record,
+         lower(hex(content)) AS content
+       FROM mirror.record_history WHERE valid_to_run_id = ? AND +resource = ?
        ORDER BY record_id`,
     )
     .all(runId, resource);

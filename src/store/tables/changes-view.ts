@@ -1,6 +1,8 @@
 import { arrayFields, type Field, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
 import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
+// All by hand: the text of a view, which the file keeps.
+
 /**
  * What ended runs inserted, updated and removed. It has three layers, so that SQLite 3.40 merges all of them with a query: a filter
  * then finds its index in each list and in the history, and what is not asked for is not computed. An aggregate, which old SQLite

@@ -1,29 +1,24 @@
 import type Database from 'better-sqlite3';
-import type { ArrayField, ListDefinition, Scalar } from '../../contract/lists.ts';
+import type { Scalar } from '../../contract/lists.ts';
+import type { ChildWords } from './list-words.ts';
+import { prepare, prepareValue } from './statement.ts';
 
 /** The table that holds one array of a list's records, an element a row. */
 export class ChildTable {
   readonly table: string;
   readonly #sqlite: Database.Database;
-  readonly #withoutOwner: string;
-  readonly #ownersWithGaps: string;
-  readonly #insert: Database.Statement;
-  readonly #clear: Database.Statement;
-  readonly #read: Database.Statement<[number], Scalar>;
+  readonly #words: ChildWords;
+  readonly #insert: Database.Statement<[ownerId: number, position: number, value: Scalar]>;
+  readonly #clear: Database.Statement<[ownerId: number]>;
+  readonly #read: Database.Statement<[ownerId: number], Scalar>;
 
-  constructor(sqlite: Database.Database, list: ListDefinition, field: ArrayField) {
-    const { table, column } = field;
-    const owner = list.ownerColumn;
-    this.table = table;
+  constructor(sqlite: Database.Database, childWords: ChildWords) {
+    this.table = childWords.table;
     this.#sqlite = sqlite;
-    this.#withoutOwner = `FROM ${table} WHERE ${owner} NOT IN (SELECT id FROM ${list.table})`;
-    this.#ownersWithGaps = `SELECT ${owner} FROM ${table} GROUP BY ${owner}
-      HAVING min(position) <> 0 OR max(position) <> count(*) - 1`;
-    this.#insert = sqlite.prepare(`INSERT INTO ${table} (${owner}, position, ${column}) VALUES (?, ?, ?)`);
-    this.#clear = sqlite.prepare(`DELETE FROM ${table} WHERE ${owner} = ?`);
-    this.#read = sqlite
-      .prepare<[number], Scalar>(`SELECT ${column} FROM ${table} WHERE ${owner} = ? ORDER BY position`)
-      .pluck();
+    this.#words = childWords;
+    this.#insert = prepare(sqlite, childWords.insert);
+    this.#clear = prepare(sqlite, childWords.clear);
+    this.#read = prepareValue(sqlite, childWords.read);
   }
 
   insert(ownerId: number, values: readonly Scalar[]): void {
@@ -44,14 +39,14 @@ export class ChildTable {
   }
 
   hasItemsOfNone(): boolean {
-    return this.#sqlite.prepare(`SELECT 1 ${this.#withoutOwner} LIMIT 1`).get() !== undefined;
+    return prepareValue(this.#sqlite, this.#words.strays).get() !== undefined;
   }
 
   ownersWithGaps(): number[] {
-    return this.#sqlite.prepare<[], number>(this.#ownersWithGaps).pluck().all();
+    return prepareValue(this.#sqlite, this.#words.ownersWithGaps).all();
   }
 
   dropStrayItems(): void {
-    this.#sqlite.exec(`DELETE ${this.#withoutOwner}`);
+    prepare(this.#sqlite, this.#words.dropStrays).run();
   }
 }

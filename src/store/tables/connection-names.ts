@@ -1,7 +1,10 @@
 import type Database from 'better-sqlite3';
-import { lists, type ResourceName } from '../../contract/lists.ts';
+import { and, desc, eq, inArray, notInArray, sql } from 'drizzle-orm';
+import { lists, type ResourceName, resourceNames } from '../../contract/lists.ts';
 import { type ConnectionClaim, ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { columnsOf, type NameAndExtra, saidIn } from './connection-columns.ts';
+import { connectionNames, connections } from './schema.ts';
+import { prepare, prepareValue, select, words } from './statement.ts';
 
 /** A connection to which a row referred before it was removed or updated. */
 export interface ReleasedMention {
@@ -16,40 +19,71 @@ interface Given extends NameAndExtra {
   readonly namedAt: string | null;
 }
 
+const {
+  resource: ofList,
+  connectionId,
+  name: givenName,
+  extra: givenExtra,
+  namedAt: givenAt,
+} = connectionNames;
+const given = { name: givenName, extra: givenExtra };
+
 /** The lists in the order in which their names count. */
-const rank = `CASE resource ${lists
-  .map(({ resource, connectionNameRank }) => `WHEN '${resource}' THEN ${connectionNameRank}`)
-  .join(' ')} END`;
-const resources = lists.map(({ resource }) => `'${resource}'`).join(', ');
+const rank = sql.join(
+  [
+    sql`case ${ofList}`,
+    ...lists.map(({ resource, connectionNameRank }) => sql`when ${resource} then ${connectionNameRank}`),
+    sql`end`,
+  ],
+  sql` `,
+);
+
+const isOne = (resource: string, id: number) => and(eq(ofList, resource), eq(connectionId, id));
+const readOne = (resource: string, id: number) =>
+  select({ ...given, namedAt: givenAt })
+    .from(connectionNames)
+    .where(isOne(resource, id));
+const removeOne = (resource: string, id: number) => words.delete(connectionNames).where(isOne(resource, id));
+const mentionedBy = (resource: string) =>
+  select({ id: connectionId }).from(connectionNames).where(eq(ofList, resource));
+const givenTo = (id: number) =>
+  select(given)
+    .from(connectionNames)
+    .where(and(inArray(ofList, resourceNames), eq(connectionId, id)))
+    .orderBy(desc(rank));
+const isOther = sql`(${givenName}, ${givenExtra}, ${givenAt}) is not (excluded.name, excluded._extra, excluded.named_at)`;
+const write = (
+  resource: string,
+  id: number,
+  name: string | null,
+  extra: string | null,
+  namedAt: string | null,
+) =>
+  words
+    .insert(connectionNames)
+    .values({ resource, connectionId: id, name, extra, namedAt })
+    .onConflictDoUpdate({
+      target: [ofList, connectionId],
+      set: { name: sql`excluded.name`, extra: sql`excluded._extra`, namedAt: sql`excluded.named_at` },
+      setWhere: isOther,
+    });
 
 /** What each list says of each connection that it mentions, by prepared statements. */
 export class ConnectionNames {
   readonly #sqlite: Database.Database;
-  readonly #read: Database.Statement<[string, number], Given>;
-  readonly #write: Database.Statement;
-  readonly #remove: Database.Statement;
-  readonly #mentionedBy: Database.Statement<[string], number>;
-  readonly #givenTo: Database.Statement<[number], NameAndExtra>;
+  readonly #read: Database.Statement<[resource: string, id: number], Given>;
+  readonly #write: Database.Statement<Parameters<typeof write>>;
+  readonly #remove: Database.Statement<[resource: string, id: number]>;
+  readonly #mentionedBy: Database.Statement<[resource: string], number>;
+  readonly #givenTo: Database.Statement<[id: number], NameAndExtra>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#read = sqlite.prepare(
-      `SELECT name, _extra AS extra, named_at AS namedAt FROM _connection_names
-       WHERE resource = ? AND connection_id = ?`,
-    );
-    this.#write = sqlite.prepare(
-      `INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET name = excluded.name, _extra = excluded._extra, named_at = excluded.named_at
-       WHERE (name, _extra, named_at) IS NOT (excluded.name, excluded._extra, excluded.named_at)`,
-    );
-    this.#remove = sqlite.prepare('DELETE FROM _connection_names WHERE resource = ? AND connection_id = ?');
-    this.#mentionedBy = sqlite
-      .prepare<[string], number>('SELECT connection_id FROM _connection_names WHERE resource = ?')
-      .pluck();
-    this.#givenTo = sqlite.prepare(
-      `SELECT name, _extra AS extra FROM _connection_names
-       WHERE resource IN (${resources}) AND connection_id = ? ORDER BY ${rank} DESC`,
-    );
+    this.#read = prepare(sqlite, readOne);
+    this.#write = prepare(sqlite, write);
+    this.#remove = prepare(sqlite, removeOne);
+    this.#mentionedBy = prepareValue(sqlite, mentionedBy);
+    this.#givenTo = prepare(sqlite, givenTo);
   }
 
   /** What the lists together say of a connection: the name and the further fields are each from the first list that gives any. */
@@ -97,13 +131,14 @@ export class ConnectionNames {
 
   /** Removes what is noted of connections that have no row any more. */
   removeOfGone(): void {
-    this.#sqlite.exec(
-      'DELETE FROM _connection_names WHERE connection_id NOT IN (SELECT id FROM connections)',
-    );
+    const standing = words.select({ id: connections.id }).from(connections);
+    prepare(this.#sqlite, () =>
+      words.delete(connectionNames).where(notInArray(connectionId, standing)),
+    ).run();
   }
 
   removeAll(): void {
-    this.#sqlite.exec('DELETE FROM _connection_names');
+    prepare(this.#sqlite, () => words.delete(connectionNames)).run();
   }
 
   #given(resource: ResourceName, id: number): Given | undefined {

@@ -1,5 +1,9 @@
 import type Database from 'better-sqlite3';
-import { firstValue, firstValues } from './query.ts';
+import { and, eq, gt, lte, max, min, ne, or, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { firstValue } from './query.ts';
+import { syncRunResources, syncRuns } from './schema.ts';
+import { prepareValue, select, words } from './statement.ts';
 import { wroteList } from './written-lists.ts';
 
 /** How a run dealt with one list; `status` is null where the run left the list alone. */
@@ -9,9 +13,17 @@ export interface ListInRun {
   readonly writtenByRunId: number | null;
 }
 
+const { id, status, startedAt, completedAt } = syncRuns;
+const hasEnded = ne(status, 'running');
+const next = alias(syncRuns, 'next');
+const startOfNext = words
+  .select({ startedAt: next.startedAt })
+  .from(next)
+  .where(gt(next.id, id))
+  .orderBy(next.id)
+  .limit(1);
 // A run whose process died has no end of its own: until the next run began, nobody was told of what it did.
-const endOfRun = `coalesce(r.completed_at,
-  (SELECT n.started_at FROM sync_runs n WHERE n.id > r.id ORDER BY n.id LIMIT 1), r.started_at)`;
+const endOfRun = sql<string>`coalesce(${completedAt}, (${startOfNext}), ${startedAt})`;
 
 /** Finds runs by number and by time. A run counts when it has ended: until then it is not known what it comes to. */
 export class EndedRuns {
@@ -23,19 +35,28 @@ export class EndedRuns {
 
   /** The newest run; null where there is none. */
   newest(): number | null {
-    return this.#one('SELECT max(id) FROM sync_runs WHERE status <> ?', 'running');
+    const newest = () =>
+      select({ id: max(id) })
+        .from(syncRuns)
+        .where(hasEnded);
+    return firstValue(this.#sqlite, newest) ?? null;
   }
 
   has(runId: number): boolean {
-    return this.#one("SELECT id FROM sync_runs WHERE id = ? AND status <> 'running'", runId) !== null;
+    const ended = (run: number) =>
+      select({ id })
+        .from(syncRuns)
+        .where(and(eq(id, run), hasEnded));
+    return firstValue(this.#sqlite, ended, runId) !== undefined;
   }
 
   /** The newest run that had ended by then; null where none had. */
   newestBy(instant: string): number | null {
-    return this.#one(
-      `SELECT max(r.id) FROM sync_runs r WHERE r.status <> 'running' AND ${endOfRun} <= ?`,
-      instant,
-    );
+    const newest = (by: string) =>
+      select({ id: max(id) })
+        .from(syncRuns)
+        .where(and(hasEnded, lte(endOfRun, by)));
+    return firstValue(this.#sqlite, newest, instant) ?? null;
   }
 
   /**
@@ -43,39 +64,43 @@ export class EndedRuns {
    * count for those before it.
    */
   lastOfAllBy(instant: string): number {
-    const first = this.#one<number>(
-      `SELECT min(r.id) FROM sync_runs r WHERE r.status = 'running' OR ${endOfRun} > ?`,
-      instant,
-    );
+    const later = (by: string) =>
+      select({ id: min(id) })
+        .from(syncRuns)
+        .where(or(eq(status, 'running'), gt(endOfRun, by)));
+    const first = firstValue(this.#sqlite, later, instant) ?? null;
     return first === null ? (this.newest() ?? 0) : first - 1;
   }
 
   /** Later runs than this, the oldest first. */
   since(runId: number): number[] {
-    const later = "SELECT id FROM sync_runs WHERE id > ? AND status <> 'running' ORDER BY id";
-    return firstValues(this.#sqlite, later, runId);
+    return prepareValue(this.#sqlite, (after: number) =>
+      select({ id })
+        .from(syncRuns)
+        .where(and(gt(id, after), hasEnded))
+        .orderBy(id),
+    ).all(runId);
   }
 
   endOf(runId: number): string | null {
-    return this.#one(`SELECT ${endOfRun} FROM sync_runs r WHERE r.id = ?`, runId);
+    const end = (run: number) => select({ end: endOfRun }).from(syncRuns).where(eq(id, run));
+    return firstValue(this.#sqlite, end, runId) ?? null;
   }
 
   /** How a run dealt with a list. */
   list(runId: number, resource: string): ListInRun {
-    const status = this.#one<string>(
-      'SELECT status FROM sync_run_resources WHERE run_id = ? AND resource = ?',
-      runId,
-      resource,
-    );
-    const writtenByRunId = this.#one<number>(
-      `SELECT max(run_id) FROM sync_run_resources WHERE run_id <= ? AND resource = ? AND ${wroteList}`,
-      runId,
-      resource,
-    );
-    return { status, writtenByRunId };
-  }
-
-  #one<T extends number | string>(sql: string, ...values: (number | string)[]): T | null {
-    return firstValue<T | null>(this.#sqlite, sql, ...values) ?? null;
+    const of = syncRunResources;
+    const ofRun = (run: number, list: string) =>
+      select({ status: of.status })
+        .from(of)
+        .where(and(eq(of.runId, run), eq(of.resource, list)));
+    const written = (run: number, list: string) =>
+      select({ runId: max(of.runId) })
+        .from(of)
+        .where(and(lte(of.runId, run), eq(of.resource, list), wroteList));
+    return {
+      status: firstValue(this.#sqlite, ofRun, runId, resource) ?? null,
+      writtenByRunId: firstValue(this.#sqlite, written, runId, resource) ?? null,
+    };
   }
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { mirror } from './schema.ts';
+import { prepareInsert, prepareValue, select } from './statement.ts';
 
 /**
  * Gives a file whose tables were just made, or have just changed, what goes with them: triggers and the mirror's own id. To be called
@@ -7,8 +9,12 @@ import type Database from 'better-sqlite3';
  */
 export function completeMirror(sqlite: Database.Database): void {
   createTriggers(sqlite);
-  if (sqlite.prepare('SELECT 1 FROM _mirror').get() !== undefined) return;
-  sqlite.prepare('INSERT INTO _mirror (mirror_id) VALUES (?)').run(randomUUID());
+  if (mirrorIds(sqlite).length === 0) prepareInsert(sqlite, mirror, 'mirrorId').run(randomUUID());
+}
+
+/** The ids that a file has for its mirror: one, if nobody changed the table. */
+export function mirrorIds(sqlite: Database.Database): string[] {
+  return prepareValue(sqlite, () => select({ id: mirror.mirrorId }).from(mirror)).all();
 }
 
 /** A receipt states what a run found and did; if it could be changed by mistake, it would be worth nothing. */
@@ -27,6 +33,7 @@ const triggers = {
 /** Makes the triggers of a mirror anew; to be called after its tables were made or have changed. */
 function createTriggers(sqlite: Database.Database): void {
   for (const [name, when] of Object.entries(triggers)) {
+    // By hand: triggers, of which Drizzle knows nothing.
     sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
       CREATE TRIGGER ${name} ${when} BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`);
   }

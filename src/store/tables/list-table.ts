@@ -1,17 +1,13 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
-import {
-  arrayFields,
-  type ListDefinition,
-  type Scalar,
-  scalarFields,
-  timeIndexOf,
-} from '../../contract/lists.ts';
+import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ChildTable } from './child-table.ts';
+import { type ListWords, listWords } from './list-words.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
+import { prepare, prepareArrays, prepareValue } from './statement.ts';
 
 /** A row's own record and its past. */
 export interface StoredRow extends StandingRecord {
@@ -48,81 +44,57 @@ const rowsPerInsert = 20;
 const looksPerFind = 8;
 const rowsPerSpan = 256;
 
-/**
- * One list's tables by prepared statements, which are 4× faster here than a query builder. All its SQL comes from the
- * list's definition.
- */
+/** One list's tables by prepared statements. */
 export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
-  readonly #scalarColumns: readonly string[];
+  readonly #words: ListWords;
   /** Which scalar leads the index by which a content is looked up; -1 in a list with ids. */
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
   readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
-  readonly #columns: string;
   readonly #has: Database.Statement<[number], number>;
-  readonly #read: Database.Statement<[number], Scalar[]>;
-  readonly #insert: Database.Statement;
-  /** Many rows by one statement, which is faster than as many statements; null where a record has rows in other tables. */
-  readonly #insertMany: Database.Statement | null;
-  readonly #update: Database.Statement;
-  readonly #remove: Database.Statement;
-  #atTime: Database.Statement<[Scalar], Scalar[]> | undefined;
+  readonly #read: Database.Statement<[number], RawRow>;
+  readonly #insert: Database.Statement<unknown[]>;
+  /** Many rows by one statement, which is faster than as many statements; null if a record has rows in other tables. */
+  readonly #insertMany: Database.Statement<unknown[]> | null;
+  readonly #update: Database.Statement<unknown[]>;
+  readonly #remove: Database.Statement<[number]>;
+  #atTime: Database.Statement<[Scalar], RawRow> | undefined;
   readonly #children: readonly ChildTable[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
     this.list = list;
     this.#sqlite = sqlite;
-    const { table, identity } = list;
-    this.#scalarColumns = scalarFields(list).map(field => field.column);
     this.#timeAt = timeIndexOf(list);
-    this.#children = arrayFields(list).map(field => new ChildTable(sqlite, list, field));
-    const lead = this.#timeAt < 0 ? 'id = ?' : `${this.#scalarColumns[this.#timeAt]} IS ?`;
-    const values = [...this.#scalarColumns, '_extra', '_content', '_changed_run_id'];
-    const inserted = [...(identity.by === 'id' ? ['id'] : []), ...values, '_first_seen_run_id'];
-
-    const find = `SELECT id FROM ${table} WHERE ${lead} AND _content = ?`;
-    this.#find = sqlite.prepare<[Scalar, Buffer], number>(find).pluck();
-    this.#findMany = sqlite
-      .prepare<[(Scalar | Buffer)[]], (number | null)[]>(
-        `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`,
-      )
-      .raw();
-    this.#findAfter = sqlite
-      .prepare<[Scalar, Buffer, number], number>(
-        `SELECT id FROM ${table} WHERE ${lead} AND _content = ? AND id > ? ORDER BY id LIMIT 1`,
-      )
-      .pluck();
-    this.#columns = `id, _first_seen_run_id, _changed_run_id, lower(hex(_content)), _extra, ${this.#scalarColumns.join(', ')}`;
-    this.#has = sqlite.prepare<[number], number>(`SELECT 1 FROM ${table} WHERE id = ?`).pluck();
-    this.#read = sqlite
-      .prepare<[number], Scalar[]>(`SELECT ${this.#columns} FROM ${table} WHERE id = ?`)
-      .raw();
-    const into = `INSERT INTO ${table} (${inserted.join(', ')}) VALUES`;
-    // The run is bound once a statement, not once a row.
-    const row = `(${[...inserted.slice(0, -2).map(() => '?'), '@run', '@run'].join(', ')})`;
-    this.#insert = sqlite.prepare(`${into} ${row}`);
+    const { children, find, findAfter, has, read, insert, update, remove } = listWords(list);
+    this.#words = listWords(list);
+    this.#children = children.map(each => new ChildTable(sqlite, each));
+    this.#find = prepareValue(sqlite, find);
+    // By hand: a SELECT without a table, of many looks at once.
+    const looks = `SELECT ${new Array(looksPerFind).fill(`(${this.#find.source})`).join(', ')}`;
+    this.#findMany = sqlite.prepare<[(Scalar | Buffer)[]], (number | null)[]>(looks).raw();
+    this.#findAfter = prepareValue(sqlite, findAfter);
+    this.#has = prepareValue(sqlite, has);
+    this.#read = prepareArrays(sqlite, read);
+    const [into, row] = insert.split(' values ');
+    this.#insert = sqlite.prepare(insert);
     this.#insertMany =
-      this.#children.length > 0 || identity.by === 'id'
+      children.length > 0 || list.identity.by === 'id'
         ? null
-        : sqlite.prepare(`${into} ${new Array(rowsPerInsert).fill(row).join(', ')}`);
-    this.#update = sqlite.prepare(
-      `UPDATE ${table} SET ${values.map(column => `${column} = ?`).join(', ')} WHERE id = ?`,
-    );
-    this.#remove = sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`);
+        : sqlite.prepare(`${into} values ${new Array(rowsPerInsert).fill(row).join(', ')}`);
+    this.#update = sqlite.prepare(update);
+    this.#remove = prepare(sqlite, remove);
   }
 
   count(): number {
-    return this.#sqlite.prepare(`SELECT count(*) FROM ${this.list.table}`).pluck().get() as number;
+    return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
   }
 
   /** True where one content stands in several rows, of a list without ids. */
   hasRepeats(): boolean {
-    const lead = this.#scalarColumns[this.#timeAt];
-    const repeated = `SELECT 1 FROM ${this.list.table} GROUP BY ${lead}, _content HAVING count(*) > 1 LIMIT 1`;
-    return this.#sqlite.prepare(repeated).get() !== undefined;
+    return prepareValue(this.#sqlite, this.#words.repeated).get() !== undefined;
   }
 
   has(id: number): boolean {
@@ -190,17 +162,17 @@ export class ListTable {
 
   /** Drops the list's indexes, and returns what makes them again: building them afterwards is faster than keeping them. */
   dropIndexes(): string[] {
-    const indexes = this.#sqlite
-      .prepare<[string], { name: string; sql: string }>(
-        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
-      )
-      .all(this.list.table);
+    // By hand: SQLite's own table.
+    const made =
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL";
+    const indexes = this.#sqlite.prepare<[string], { name: string; sql: string }>(made).all(this.list.table);
+    // By hand: Drizzle drops nothing.
     for (const { name } of indexes) this.#sqlite.exec(`DROP INDEX "${name}"`);
     return indexes.map(({ sql }) => sql);
   }
 
   update(id: number, record: NewRecord, runId: number): void {
-    this.#update.run(...record.scalars, record.extra, record.content, runId, id);
+    this.#update.run(...record.scalars, runId, record.extra, record.content, id);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.replace(id, values);
   }
 
@@ -211,9 +183,8 @@ export class ListTable {
 
   /** Writes a row's content, and the form of its further fields; what it says stays as it is. */
   setContent(id: number, content: string, extra: string | null): void {
-    this.#sqlite
-      .prepare(`UPDATE ${this.list.table} SET _content = unhex(?), _extra = ? WHERE id = ?`)
-      .run(content, extra, id);
+    const write = prepare(this.#sqlite, this.#words.setContent);
+    write.run(extra, Buffer.from(content, 'hex'), id);
   }
 
   /** True if an item of an array belongs to no row, or positions have a gap: docmirror writes neither. */
@@ -248,24 +219,15 @@ export class ListTable {
 
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
-    const rows = this.#sqlite
-      .prepare<RowSpan, Scalar[]>(
-        `SELECT ${this.#columns} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
-      )
-      .raw();
-    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
+    const rows = prepareArrays<RowSpan, RawRow>(this.#sqlite, this.#words.rowsBetween);
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
       for (const row of rows.all(...span)) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
   rowsAt(offset: number, limit: number): StoredRow[] {
-    return this.#sqlite
-      .prepare<[number, number], Scalar[]>(
-        `SELECT ${this.#columns} FROM ${this.list.table} ORDER BY id LIMIT ? OFFSET ?`,
-      )
-      .raw()
-      .all(limit, offset)
-      .map(row => this.#toStoredRow(row));
+    const rows = prepareArrays<[number, number], RawRow>(this.#sqlite, this.#words.rowsAt);
+    return rows.all(limit, offset).map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run inserted, in the order of their ids. */
@@ -280,73 +242,58 @@ export class ListTable {
 
   /** The rows with the time of a record, of a list without ids. */
   rowsAtTimeOf(record: RecordValues): StoredRow[] {
-    this.#atTime ??= this.#sqlite
-      .prepare<[Scalar], Scalar[]>(
-        `SELECT ${this.#columns} FROM ${this.list.table} WHERE ${this.#scalarColumns[this.#timeAt]} IS ? ORDER BY id`,
-      )
-      .raw();
+    this.#atTime ??= prepareArrays(this.#sqlite, this.#words.rowsOfTime);
     return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run wrote, in the order of their ids. */
   *writtenBy(runId: number): Generator<StoredRow> {
-    const rows = this.#sqlite
-      .prepare<[number], Scalar[]>(
-        `SELECT ${this.#columns} FROM ${this.list.table} WHERE _changed_run_id = ? ORDER BY id`,
-      )
-      .raw();
+    const rows = prepareArrays<[number], RawRow>(this.#sqlite, this.#words.rowsWrittenBy);
     for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
   }
 
   /** Of every row its key, by which lists are ordered, and its content, in the order of its id. */
   *keysAndContents(): Generator<KeyedRow> {
-    const time = this.#timeAt < 0 ? 'NULL' : this.#scalarColumns[this.#timeAt];
-    const rows = this.#sqlite
-      .prepare<RowSpan, [number, string | null, string]>(
-        `SELECT id, ${time}, lower(hex(_content)) FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
-      )
-      .raw();
-    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
-      for (const [id, timeText, content] of rows.all(...span))
-        yield { id, key: this.#timeAt < 0 ? id : keyOfTime(timeText), content };
+    type Row = [id: number, lead: Scalar, content: string];
+    const rows = prepareArrays<RowSpan, Row>(this.#sqlite, this.#words.leadsAndContents);
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
+      for (const [id, lead, content] of rows.all(...span)) yield { id, key: this.#keyOf(lead), content };
   }
 
   /** Of the rows from one id to another their keys, in the order of their ids. */
   *keysBetween(from: number, to: number): Generator<Pick<KeyedRow, 'id' | 'key'>> {
     if (from > to) return;
-    for (const [id, text] of this.#keys().all(from, to))
-      yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+    for (const [id, lead] of this.#keys().all(from, to)) yield { id, key: this.#keyOf(lead) };
   }
 
   /** Of every row its key, in the order of its id. */
   *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
     const keys = this.#keys();
-    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
-      for (const [id, text] of keys.all(...span)) yield { id, key: this.#timeAt < 0 ? id : keyOfTime(text) };
+    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
+      for (const [id, lead] of keys.all(...span)) yield { id, key: this.#keyOf(lead) };
   }
 
   #keys() {
-    const time = this.#timeAt < 0 ? 'NULL' : this.#scalarColumns[this.#timeAt];
-    return this.#sqlite
-      .prepare<[number | bigint, number | bigint], [number, string | null]>(
-        `SELECT id, ${time} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
-      )
-      .raw();
+    return prepareArrays<[number | bigint, number | bigint], [id: number, lead: Scalar]>(
+      this.#sqlite,
+      this.#words.leads,
+    );
+  }
+
+  #keyOf(lead: Scalar): number {
+    return this.#timeAt < 0 ? (lead as number) : keyOfTime(lead as string | null);
   }
 
   *ids(): Generator<number> {
-    const ids = this.#sqlite
-      .prepare<RowSpan, number>(`SELECT id FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`)
-      .pluck();
-    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan)) yield* ids.all(...span);
+    for (const { id } of this.keys()) yield id;
   }
 
   #lead(record: RecordValues): Scalar {
     return this.#timeAt < 0 ? record.id : (record.scalars[this.#timeAt] as Scalar);
   }
 
-  #toStoredRow(row: Scalar[]): StoredRow {
-    const [id, firstSeenRunId, changedRunId, content, extra, ...scalars] = row as RawRow;
+  #toStoredRow(row: RawRow): StoredRow {
+    const [id, firstSeenRunId, changedRunId, content, extra, ...scalars] = row;
     const arrays = this.#children.map(child => child.read(id));
     const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
     return { id, record, firstSeenRunId, changedRunId, content };

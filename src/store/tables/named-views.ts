@@ -1,6 +1,8 @@
 import { type ArrayField, arrayFields, type ListDefinition, scalarFields } from '../../contract/lists.ts';
 import { arrayOf, text, timeOfRun } from './view-sql.ts';
 
+// All by hand: the text of a view, which the file keeps.
+
 const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra'];
 
 /** A list with the names of its connections beside the ids, and with times beside the runs. */

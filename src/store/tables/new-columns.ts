@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { and, eq, gt, sql } from 'drizzle-orm';
 import type { ConnectionMention } from '../../contract/item-parser.ts';
 import {
   type ListDefinition,
@@ -11,7 +12,9 @@ import {
 } from '../../contract/lists.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
-import { firstValue } from './query.ts';
+import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
+import { listStates, pages } from './schema.ts';
+import { prepare, select, words } from './statement.ts';
 
 /** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
 interface WaitingRow {
@@ -48,9 +51,17 @@ export function fillNewColumns(
 
 function moveField(sqlite: Database.Database, list: ListDefinition, field: ScalarField): void {
   const path = `$."${field.name}"`;
+  const written = schemaTable(list.table);
+  const table = rowsTable(list.resource);
   // By SQLite's own JSON, which keeps the text of what stays as it is: also of numbers that JavaScript would round.
-  const move = sqlite.prepare<[Scalar, string, number]>(
-    `UPDATE ${list.table} SET ${field.column} = ?, _extra = nullif(json_remove(_extra, ?), '{}') WHERE id = ?`,
+  const move = prepare(sqlite, (value: Scalar, at: string, id: number) =>
+    words
+      .update(written)
+      .set({
+        [keyOf(written, field.column)]: value,
+        extra: sql`nullif(json_remove(${table.extra}, ${at}), '{}')`,
+      })
+      .where(eq(table.id, id)),
   );
   const connections = new UnknownConnections(sqlite);
   for (const row of waitingRows(sqlite, list, path)) {
@@ -65,10 +76,21 @@ function moveField(sqlite: Database.Database, list: ListDefinition, field: Scala
 
 /** The rows in whose `_extra` something stands at that path; they may be changed meanwhile. */
 function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: string): Generator<WaitingRow> {
-  const timeColumn = scalarFields(list)[timeIndexOf(list)]?.column ?? 'NULL';
-  const some = sqlite.prepare<[string, number, string, number], WaitingRow>(
-    `SELECT id, _changed_run_id AS changedRunId, ${timeColumn} AS time, _extra -> ? AS waiting
-     FROM ${list.table} WHERE id > ? AND _extra -> ? IS NOT NULL ORDER BY id LIMIT ?`,
+  const table = rowsTable(list.resource);
+  const timeColumn = scalarFields(list)[timeIndexOf(list)]?.column;
+  const time =
+    timeColumn === undefined ? sql<null>`null` : sql<string | null>`${columnOf(table, timeColumn)}`;
+  const some = prepare(sqlite, (at: string, after: number, sameAt: string, most: number) =>
+    select({
+      id: table.id,
+      changedRunId: table.changedRunId,
+      time,
+      waiting: sql<string>`${table.extra} -> ${at}`,
+    })
+      .from(table)
+      .where(and(gt(table.id, after), sql`${table.extra} -> ${sameAt} is not null`))
+      .orderBy(table.id)
+      .limit(most),
   );
   for (let after = Number.MIN_SAFE_INTEGER - 1; ; ) {
     const rows = some.all(path, after, path, rowsAtOnce);
@@ -128,12 +150,14 @@ class UnknownConnections {
   }
 
   #withoutOwn(json: string): string {
-    return firstValue(this.#sqlite, "SELECT json_remove(?, '$.id', '$.name')", json) as string;
+    // By hand: a SELECT without a table.
+    const without = this.#sqlite.prepare<[string], string>("SELECT json_remove(?, '$.id', '$.name')");
+    return without.pluck().get(json) as string;
   }
 }
 
 /** Known pages and edges were found for records of the shape before. */
 function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
-  for (const table of ['_pages', '_list_states'])
-    sqlite.prepare(`DELETE FROM ${table} WHERE resource = ?`).run(resource);
+  for (const table of [pages, listStates])
+    prepare(sqlite, (of: string) => words.delete(table).where(eq(table.resource, of))).run(resource);
 }

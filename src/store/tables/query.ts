@@ -1,15 +1,11 @@
 import type Database from 'better-sqlite3';
+import { type OnlyValue, prepareValue, type RowOf, type Worded } from './statement.ts';
 
-type Bound = string | number;
-
-/** The first value of the first row that a query gives; undefined where it gives no row. It is prepared anew each time. */
-export function firstValue<T>(sqlite: Database.Database, sql: string, ...bound: Bound[]): T | undefined {
-  const statement = sqlite.prepare<Bound[], T>(sql).pluck();
-  return statement.get(...bound);
-}
-
-/** The first value of each row that a query gives. It is prepared anew each time. */
-export function firstValues<T>(sqlite: Database.Database, sql: string, ...bound: Bound[]): T[] {
-  const statement = sqlite.prepare<Bound[], T>(sql).pluck();
-  return statement.all(...bound);
+/** The first value of the first row that a query gives; undefined if it gives no row. It is worded and prepared each time. */
+export function firstValue<Values extends unknown[], Query extends Worded>(
+  sqlite: Database.Database,
+  word: (...values: Values) => Query,
+  ...values: Values
+): OnlyValue<RowOf<Query>> | undefined {
+  return prepareValue(sqlite, word).get(...values);
 }

@@ -1,9 +1,13 @@
 import type Database from 'better-sqlite3';
+import { eq, isNotNull } from 'drizzle-orm';
 import { connectionContent, contentOf, normalExtra } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { ListTable } from './list-table.ts';
+import { selectVersions } from './record-lives.ts';
+import { connections, recordHistory } from './schema.ts';
+import { prepare, words } from './statement.ts';
 
 /**
  * Computes all contents again, inside the transaction that upgrades a mirror: a reference that is new to the contract takes its
@@ -25,20 +29,20 @@ function recomputeRows(table: ListTable): void {
 }
 
 function recomputeConnections(sqlite: Database.Database): void {
-  const setContent = sqlite.prepare('UPDATE connections SET _content = ?, _extra = ? WHERE id = ?');
+  const setContent = prepare(sqlite, (extra: string | null, content: Buffer, id: number) =>
+    words.update(connections).set({ extra, content }).where(eq(connections.id, id)),
+  );
   for (const row of [...new ConnectionTable(sqlite).rows()])
-    setContent.run(connectionContent(row), normalExtra(row.extra), row.id);
+    setContent.run(normalExtra(row.extra), connectionContent(row), row.id);
 }
 
 function recomputeHistory(sqlite: Database.Database): void {
-  const versions = sqlite
-    .prepare<[], { id: number; resource: string; record: string; content: string }>(
-      'SELECT id, resource, record, lower(hex(content)) AS content FROM record_history WHERE record IS NOT NULL',
-    )
-    .all();
-  const setContent = sqlite.prepare('UPDATE record_history SET content = unhex(?) WHERE id = ?');
+  const versions = prepare(sqlite, () => selectVersions().where(isNotNull(recordHistory.record))).all();
+  const setContent = prepare(sqlite, (content: Buffer, id: number) =>
+    words.update(recordHistory).set({ content }).where(eq(recordHistory.id, id)),
+  );
   for (const { id, resource, record, content } of versions) {
-    const right = contentOfJson(resource, record);
-    if (right !== content) setContent.run(right, id);
+    const right = contentOfJson(resource, record as string);
+    if (right !== content) setContent.run(Buffer.from(right, 'hex'), id);
   }
 }

@@ -1,20 +1,20 @@
 import type Database from 'better-sqlite3';
+import { and, eq, getTableColumns, gt, lte } from 'drizzle-orm';
+import { recordHistory } from './schema.ts';
+import { hexOf, prepare, type RowOf, select } from './statement.ts';
+
+const { content, ...columns } = getTableColumns(recordHistory);
+
+/** What is read of a version that ended: all of it, the content as 32 hexadecimal digits. The record is null if it was erased. */
+export const versionFields = { ...columns, content: hexOf(content) };
+
+/** Begins a SELECT of versions. */
+export function selectVersions() {
+  return select(versionFields).from(recordHistory);
+}
 
 /** A version of a record that ended, as it is kept. */
-export interface StoredVersion {
-  /** The row's own id. */
-  readonly id: number;
-  readonly resource: string;
-  readonly recordId: number;
-  readonly firstSeenRunId: number;
-  readonly validFromRunId: number;
-  readonly validToRunId: number;
-  readonly endedBy: string;
-  /** JSON in the service's shape; null if it was erased. */
-  readonly record: string | null;
-  /** Of the record, 32 hexadecimal digits. */
-  readonly content: string;
-}
+export type StoredVersion = Readonly<RowOf<ReturnType<typeof selectVersions>>>;
 
 /** All that is kept of one record: the versions that ended, the oldest first, and the row where it still lives. */
 export interface RecordLife<Row> {
@@ -23,19 +23,21 @@ export interface RecordLife<Row> {
   readonly row: Row | null;
 }
 
-/** What a `StoredVersion` says, as columns of record_history. */
-export const versionColumns = `id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
-  valid_from_run_id AS validFromRunId, valid_to_run_id AS validToRunId, ended_by AS endedBy, record,
-  lower(hex(content)) AS content`;
+const inOrder = [recordHistory.recordId, recordHistory.validFromRunId, recordHistory.id];
 
 /** The versions of one resource in the order of their records, each record's oldest first. */
 export function storedVersions(sqlite: Database.Database, resource: string): IterableIterator<StoredVersion> {
-  return sqlite
-    .prepare<[string], StoredVersion>(
-      `SELECT ${versionColumns} FROM record_history WHERE resource = ?
-       ORDER BY record_id, valid_from_run_id, id`,
-    )
-    .iterate(resource);
+  return prepare(sqlite, (of: string) =>
+    selectVersions()
+      .where(eq(recordHistory.resource, of))
+      .orderBy(...inOrder),
+  ).iterate(resource);
+}
+
+/** A condition: a version of a resource stood after a run; the run is to be given twice. */
+export function stoodAfterRun(resource: string, runId: number, sameRunId: number) {
+  const { validFromRunId, validToRunId } = recordHistory;
+  return and(eq(recordHistory.resource, resource), lte(validFromRunId, runId), gt(validToRunId, sameRunId));
 }
 
 /** Those versions of one resource that stood after a run, in the order of their records. */
@@ -44,13 +46,11 @@ export function versionsAfterRun(
   resource: string,
   runId: number,
 ): IterableIterator<StoredVersion> {
-  return sqlite
-    .prepare<[string, number, number], StoredVersion>(
-      `SELECT ${versionColumns} FROM record_history
-       WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?
-       ORDER BY record_id, valid_from_run_id, id`,
-    )
-    .iterate(resource, runId, runId);
+  return prepare(sqlite, (of: string, run: number, sameRun: number) =>
+    selectVersions()
+      .where(stoodAfterRun(of, run, sameRun))
+      .orderBy(...inOrder),
+  ).iterate(resource, runId, runId);
 }
 
 /** Joins rows with their ended versions; both come in the order of their records' ids, so that neither is held in memory. */

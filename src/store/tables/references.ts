@@ -18,6 +18,7 @@ const referring = Object.values(schema)
 
 /** Finds broken references of docmirror's tables. Tables of others may refer to records that went. */
 export function brokenReferences(sqlite: Database.Database): IterableIterator<BrokenReference> {
+  // By hand: a table-valued function.
   return sqlite
     .prepare<[string], BrokenReference>(
       `SELECT broken."table", broken."rowid", broken.parent

@@ -1,4 +1,7 @@
 import type Database from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import type { RowsTable } from './rows-table.ts';
+import { prepareValue, select } from './statement.ts';
 
 /** The numbers of rows from one to another, both among them. */
 export type RowSpan = [from: bigint, to: bigint];
@@ -7,14 +10,20 @@ const leastId = -(2n ** 63n);
 const greatestId = 2n ** 63n - 1n;
 
 /** Spans of a table's rows, with `rowsPerSpan` each and all together: by one statement each, rows take less time than by one step each. */
-export function* rowSpans(sqlite: Database.Database, table: string, rowsPerSpan: number): Generator<RowSpan> {
+export function* rowSpans(
+  sqlite: Database.Database,
+  table: RowsTable,
+  rowsPerSpan: number,
+): Generator<RowSpan> {
   // What another program has written may be no number that JavaScript holds exactly.
-  const next = sqlite
-    .prepare<[bigint], bigint>(
-      `SELECT rowid FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT 1 OFFSET ${rowsPerSpan}`,
-    )
-    .pluck()
-    .safeIntegers();
+  const next = prepareValue(sqlite, (from: bigint) =>
+    select({ id: sql<bigint>`${table.id}` })
+      .from(table)
+      .where(sql`${table.id} >= ${from}`)
+      .orderBy(table.id)
+      .limit(1)
+      .offset(rowsPerSpan),
+  ).safeIntegers();
   for (let from: bigint | undefined = leastId; from !== undefined; ) {
     const after = next.get(from);
     yield [from, after === undefined ? greatestId : after - 1n];

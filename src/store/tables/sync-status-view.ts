@@ -2,6 +2,8 @@ import { lists } from '../../contract/lists.ts';
 import { stateWords as words } from '../../list-state.ts';
 import { integer, newestEndedRun, text } from './view-sql.ts';
 
+// All by hand: the text of a view, which the file keeps.
+
 /** How each list stands: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
 export function syncStatusView(): string {
   const counts = lists

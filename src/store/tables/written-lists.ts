@@ -1,5 +1,11 @@
+import { inArray } from 'drizzle-orm';
+import { syncRunResources } from './schema.ts';
+
 /**
- * SQL that tells of a record in `sync_run_resources` whether its run wrote the list; a table's alias and a dot may stand before it.
- * What ended otherwise left the list as it was, and its record says how that is.
+ * A condition: the run of a record in `sync_run_resources` wrote the list. What ended otherwise left the list as it was, and its record
+ * says how that is.
  */
-export const wroteList = "status IN ('completed', 'partial')";
+export const wroteList = inArray(syncRunResources.status, ['completed', 'partial']);
+
+/** The same as SQL by hand; a table's alias and a dot may be before it. */
+export const wroteListSql = "status IN ('completed', 'partial')";

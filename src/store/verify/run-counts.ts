@@ -1,5 +1,8 @@
 import type Database from 'better-sqlite3';
+import { and, between, count, eq, isNotNull } from 'drizzle-orm';
 import type { RecordLife } from '../tables/record-lives.ts';
+import { rejectedRecords, syncRunResources } from '../tables/schema.ts';
+import { prepare, prepareArrays, select } from '../tables/statement.ts';
 import type { LivingRow } from './verify-life.ts';
 
 type Counts = Record<'inserted' | 'updated' | 'removed', number>;
@@ -27,9 +30,13 @@ export class RunCounts {
   /** Where a run's record says something else. */
   *differences(prunedThrough: number): Generator<{ runId: number; what: string }> {
     const rejected = this.#rejected();
-    const recorded = this.#sqlite.prepare<[string], Counts & { runId: number; rejected: number }>(
-      `SELECT run_id AS runId, inserted, updated, removed, rejected FROM sync_run_resources
-       WHERE resource = ? ORDER BY run_id`,
+    const of = syncRunResources;
+    const { runId: run, inserted, updated, removed, rejected: rejectedInRun } = of;
+    const recorded = prepare(this.#sqlite, (resource: string) =>
+      select({ runId: run, inserted, updated, removed, rejected: rejectedInRun })
+        .from(of)
+        .where(eq(of.resource, resource))
+        .orderBy(run),
     );
     for (const record of recorded.iterate(this.#resource)) {
       const { runId } = record;
@@ -55,14 +62,20 @@ export class RunCounts {
   }
 
   #rejected(): Map<number, number> {
-    const rows = this.#sqlite
-      .prepare<[string], [number, number]>(
-        `SELECT l.run_id, count(*) FROM sync_run_resources l
-         JOIN rejected_records r ON r.resource = l.resource AND l.run_id BETWEEN r.run_id AND r.last_run_id
-         WHERE l.resource = ? AND l.record_count IS NOT NULL GROUP BY l.run_id`,
-      )
-      .raw()
-      .all(this.#resource);
+    const [list, record] = [syncRunResources, rejectedRecords];
+    const isInRun = and(
+      eq(record.resource, list.resource),
+      between(list.runId, record.runId, record.lastRunId),
+    );
+    const rows = prepareArrays<[resource: string], [runId: number, rejected: number]>(
+      this.#sqlite,
+      resource =>
+        select({ runId: list.runId, rejected: count() })
+          .from(list)
+          .innerJoin(record, isInRun)
+          .where(and(eq(list.resource, resource), isNotNull(list.recordCount)))
+          .groupBy(list.runId),
+    ).all(this.#resource);
     return new Map(rows);
   }
 }

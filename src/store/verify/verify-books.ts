@@ -1,8 +1,18 @@
+import { and, eq, getTableName, gt, isNotNull, lte, sql } from 'drizzle-orm';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { keptByOthers } from '../receipts/kept-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { firstValues } from '../tables/query.ts';
+import { firstValue } from '../tables/query.ts';
+import {
+  listStates,
+  pages,
+  recordHistory,
+  rejectedRecords,
+  syncReceipts,
+  syncRunResources,
+} from '../tables/schema.ts';
+import { prepare, prepareValue, select } from '../tables/statement.ts';
 import { wroteList } from '../tables/written-lists.ts';
 import { ListMemory } from '../write/list-memory.ts';
 import type { Audit } from './verify-list.ts';
@@ -26,8 +36,11 @@ function verifyPlaces({ sqlite, differences }: Audit): void {
 
 /** The receipts are over the content of each rejected record; here the text is compared with its content. */
 function verifyRejected({ sqlite, differences }: Audit): void {
-  const rows = sqlite.prepare<[], { id: number; record: string; content: Buffer }>(
-    'SELECT id, record, content FROM rejected_records WHERE record IS NOT NULL',
+  const of = rejectedRecords;
+  const rows = prepare(sqlite, () =>
+    select({ id: of.id, record: sql<string>`${of.record}`, content: of.content })
+      .from(of)
+      .where(isNotNull(of.record)),
   );
   for (const { id, record, content } of rows.iterate())
     if (!hash16(record).equals(content))
@@ -38,41 +51,51 @@ function verifyMemory({ sqlite, differences, summedAfter }: Audit): void {
   for (const { resource } of lists) {
     for (const { table, what } of new ListMemory(sqlite, resource).misfits())
       differences.add(table, null, what);
-    const isWritten = sqlite
-      .prepare(
-        `SELECT 1 FROM sync_run_resources WHERE resource = ? AND run_id > ? AND checksum IS NOT NULL AND ${wroteList} LIMIT 1`,
-      )
-      .get(resource, summedAfter);
-    const hasState = sqlite.prepare('SELECT 1 FROM _list_states WHERE resource = ?').get(resource);
+    const isWritten = firstValue(sqlite, wroteSince, resource, summedAfter);
+    const hasState = firstValue(sqlite, stateOf, resource);
     if (isWritten !== undefined && hasState === undefined) {
       differences.add('_list_states', null, `${resource}: the row is missing`);
     }
   }
-  const names = keptResources.map(name => `'${name}'`).join(', ');
-  for (const table of [
-    '_pages',
-    '_list_states',
-    'record_history',
-    'sync_run_resources',
-    'rejected_records',
-  ]) {
-    const strange = sqlite.prepare(`SELECT 1 FROM ${table} WHERE resource NOT IN (${names}) LIMIT 1`).get();
+  for (const table of [pages, listStates, recordHistory, syncRunResources, rejectedRecords]) {
+    const ofOthers = () =>
+      select({ resource: table.resource })
+        .from(table)
+        .where(sql`${table.resource} not in ${keptResources}`)
+        .limit(1);
+    const strange = firstValue(sqlite, ofOthers);
     const words = 'it names a list that docmirror does not know; no run reads such a row or removes it';
-    if (strange !== undefined) differences.add(table, null, words);
+    if (strange !== undefined) differences.add(getTableName(table), null, words);
   }
+}
+
+function wroteSince(resource: string, runId: number) {
+  const of = syncRunResources;
+  return select({ runId: of.runId })
+    .from(of)
+    .where(and(eq(of.resource, resource), gt(of.runId, runId), isNotNull(of.checksum), wroteList))
+    .limit(1);
+}
+
+function stateOf(resource: string) {
+  return select({ runId: listStates.runId }).from(listStates).where(eq(listStates.resource, resource));
 }
 
 /** Each upgrade is in a table for people and in a receipt. */
 function verifyUpgrades({ sqlite, differences }: Audit): void {
-  const rows = firstValues<string>(
-    sqlite,
+  // By hand: a table that is not in the schema.
+  const all = sqlite.prepare<[], string>(
     "SELECT version || ' at ' || upgraded_at FROM docmirror_upgrades ORDER BY rowid",
   );
-  const receipts = firstValues<string>(
-    sqlite,
-    `SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at') FROM sync_receipts
-     WHERE iif(json_valid(receipt), receipt ->> 'kind', '') = 'upgrade' ORDER BY leaf_index`,
-  );
+  const rows = all.pluck().all();
+  const { receipt, leafIndex } = syncReceipts;
+  const said = sql<string>`(${receipt} ->> 'docmirrorVersion') || ' at ' || (${receipt} ->> 'at')`;
+  const receipts = prepareValue(sqlite, () =>
+    select({ said })
+      .from(syncReceipts)
+      .where(sql`iif(json_valid(${receipt}), ${receipt} ->> 'kind', '') = 'upgrade'`)
+      .orderBy(leafIndex),
+  ).all();
   for (let at = 0; at < Math.max(rows.length, receipts.length); at++) {
     if (rows[at] === receipts[at]) continue;
     const words = `${rows[at] ?? 'no row'}, but the receipt says ${receipts[at] ?? 'of no upgrade'}`;
@@ -91,9 +114,12 @@ function verifyKept({ sqlite, differences }: Audit): void {
 
 /** What a pruning deleted has no hash any more, so what is there all the same is by nobody. */
 function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
-  const rows = sqlite.prepare<[number], { id: number; resource: string; recordId: number; runId: number }>(
-    `SELECT id, resource, record_id AS recordId, valid_to_run_id AS runId FROM record_history
-     WHERE valid_to_run_id <= ? ORDER BY id`,
+  const of = recordHistory;
+  const rows = prepare(sqlite, (through: number) =>
+    select({ id: of.id, resource: of.resource, recordId: of.recordId, runId: of.validToRunId })
+      .from(of)
+      .where(lte(of.validToRunId, through))
+      .orderBy(of.id),
   );
   for (const { id, resource, recordId, runId } of rows.iterate(prunedThrough)) {
     const words = `${resource} ${recordId}: it ended with run ${runId}, but versions up to run ${prunedThrough} were deleted`;

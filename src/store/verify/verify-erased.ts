@@ -1,9 +1,10 @@
+import { isNull } from 'drizzle-orm';
 import { readErasures, type StoredErasure } from '../receipts/erased.ts';
-import { firstValue } from '../tables/query.ts';
+import { recordHistory, rejectedRecords } from '../tables/schema.ts';
+import { prepare, prepareValue, select } from '../tables/statement.ts';
 import type { Audit } from './verify-list.ts';
 
 interface ErasedVersion {
-  readonly id: number;
   readonly resource: string;
   readonly recordId: number;
   readonly runId: number;
@@ -24,11 +25,12 @@ export function verifyErased(audit: Audit): number {
 /** A run ends at most one version of a record, so the record and the run tell which version a receipt speaks of. */
 function verifyVersions(audit: Audit, erasures: readonly StoredErasure[]): number {
   const { sqlite, differences, prunedThrough } = audit;
-  const versions = sqlite
-    .prepare<[], ErasedVersion>(
-      `SELECT id, resource, record_id AS recordId, valid_to_run_id AS runId FROM record_history WHERE record IS NULL`,
-    )
-    .all();
+  const { id, resource: of, recordId: record, validToRunId: runId } = recordHistory;
+  const versions = prepare(sqlite, () =>
+    select({ id, resource: of, recordId: record, runId })
+      .from(recordHistory)
+      .where(isNull(recordHistory.record)),
+  ).all();
   const missing = new Set(versions.map(keyOf));
   const said = new Set<string>();
   for (const { leafIndex, receipt, isBeforeRebuild } of erasures) {
@@ -50,25 +52,25 @@ function verifyVersions(audit: Audit, erasures: readonly StoredErasure[]): numbe
   return versions.length;
 }
 
-function keyOf({ resource, recordId, runId }: Omit<ErasedVersion, 'id'>): string {
+function keyOf({ resource, recordId, runId }: ErasedVersion): string {
   return `${resource} ${recordId} ${runId}`;
 }
 
 function verifyRejected({ sqlite, differences }: Audit, erasures: readonly StoredErasure[]): number {
+  const { id: row, record } = rejectedRecords;
+  const ids = prepareValue(sqlite, () =>
+    select({ id: row }).from(rejectedRecords).where(isNull(record)),
+  ).all();
+  const missing = new Set(ids);
   const said = new Set<number>();
   for (const { leafIndex, receipt } of erasures) {
     if (receipt.resource !== 'rejected-records') continue;
     said.add(receipt.recordId);
-    const isMissing = 'SELECT 1 FROM rejected_records WHERE id = ? AND record IS NULL';
-    if (firstValue(sqlite, isMissing, receipt.recordId) === undefined) {
+    if (!missing.has(receipt.recordId)) {
       const words = `it says that rejected record ${receipt.recordId} lost its text, but there is no such record without text`;
       differences.add('sync_receipts', leafIndex, words, 'content');
     }
   }
-  const ids = sqlite
-    .prepare<[], number>('SELECT id FROM rejected_records WHERE record IS NULL')
-    .pluck()
-    .all();
   for (const id of ids) if (!said.has(id)) differences.add('rejected_records', id, noReceipt);
   return ids.length;
 }

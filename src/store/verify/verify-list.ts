@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { and, desc, eq } from 'drizzle-orm';
 import { connectionContent, contentOf } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
@@ -8,6 +9,8 @@ import { ConnectionTable, isExtraAsWritten } from '../tables/connection-table.ts
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { type RecordLife, recordLives, storedVersions } from '../tables/record-lives.ts';
+import { syncRunResources } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 import { wroteList } from '../tables/written-lists.ts';
 import type { Differences } from './differences.ts';
 import { RunCounts } from './run-counts.ts';
@@ -128,17 +131,19 @@ function checkRow(list: ListDefinition, row: StoredRow, sum: Sum, differences: D
 
 interface WrittenList {
   readonly runId: number;
-  readonly recordCount: number;
+  readonly recordCount: number | null;
   readonly checksum: string | null;
 }
 
 function lastWritten(sqlite: Database.Database, resource: string): WrittenList | undefined {
-  return sqlite
-    .prepare<[string], WrittenList>(
-      `SELECT run_id AS runId, record_count AS recordCount, checksum FROM sync_run_resources
-       WHERE resource = ? AND ${wroteList} ORDER BY run_id DESC LIMIT 1`,
-    )
-    .get(resource);
+  const { runId, recordCount, checksum, resource: of } = syncRunResources;
+  return prepare(sqlite, (list: string) =>
+    select({ runId, recordCount, checksum })
+      .from(syncRunResources)
+      .where(and(eq(of, list), wroteList))
+      .orderBy(desc(runId))
+      .limit(1),
+  ).get(resource);
 }
 
 function compareWithRun(

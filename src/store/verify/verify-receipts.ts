@@ -4,7 +4,7 @@ import { MerkleTree } from '../../audit/merkle.ts';
 import { readReceipt } from '../../audit/read-receipt.ts';
 import type { RebuildReceipt, Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
-import { firstValue, firstValues } from '../tables/query.ts';
+import { mirrorIds } from '../tables/birth.ts';
 import type { Audit } from './verify-list.ts';
 
 /** What the receipts came to by themselves, before they are held against the tables. */
@@ -25,7 +25,7 @@ export interface VerifiedReceipts {
 export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => void): VerifiedReceipts {
   const { sqlite, differences } = audit;
   const log = new ReceiptLog(sqlite);
-  const ids = firstValues<string>(sqlite, 'SELECT mirror_id FROM _mirror');
+  const ids = mirrorIds(sqlite);
   if (ids.length !== 1) differences.add('_mirror', null, `${ids.length} ids, but a mirror has one`);
   const tree = new MerkleTree();
   const states: { receipt: UpgradeReceipt | RebuildReceipt; afterRunId: number }[] = [];
@@ -70,7 +70,7 @@ export function verifyCheckpoint(
   { file, origin, size, root }: PinnedCheckpoint,
   found: { readonly count: number; readonly root: Buffer | null },
 ): void {
-  const mirrorId = firstValue<string>(sqlite, 'SELECT mirror_id FROM _mirror');
+  const [mirrorId] = mirrorIds(sqlite);
   const here = mirrorId === undefined ? 'a mirror that has lost its id' : originOf(mirrorId);
   const add = (what: string) => differences.add('sync_receipts', null, `${file}: ${what}`);
   if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);

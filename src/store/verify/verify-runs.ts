@@ -1,3 +1,4 @@
+import { desc, eq, sql } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { ListSum } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
@@ -6,17 +7,13 @@ import { Books } from '../receipts/books.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { ErasedHashes } from '../receipts/erased.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { firstValue } from '../tables/query.ts';
+import { mirrorIds } from '../tables/birth.ts';
+import { syncReceipts, syncRuns } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 import type { Audit } from './verify-list.ts';
 import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
 
 type Resource = ListSum['resource'];
-
-interface RunState {
-  readonly id: number;
-  readonly status: string;
-  readonly receipt: string | null;
-}
 
 /**
  * Recomputes the receipt of every run from the rows and the history, the newest first: what a run put into a list is taken away
@@ -32,9 +29,15 @@ export async function verifyRuns(
   const { sqlite, differences, knownAfter, slice } = audit;
   const rewind = new Rewind(audit, states);
   const rest = [...receipts.states];
-  const runs = sqlite.prepare<[], RunState>(
-    `SELECT r.id, r.status, l.receipt FROM sync_runs r
-     LEFT JOIN sync_receipts l ON l.run_id = r.id ORDER BY r.id DESC`,
+  const runs = prepare(sqlite, () =>
+    select({
+      id: syncRuns.id,
+      status: syncRuns.status,
+      receipt: sql<string | null>`${syncReceipts.receipt}`,
+    })
+      .from(syncRuns)
+      .leftJoin(syncReceipts, eq(syncReceipts.runId, syncRuns.id))
+      .orderBy(desc(syncRuns.id)),
   );
   for (const run of runs.iterate()) {
     while (Number(rest.at(-1)?.afterRunId) >= run.id) {
@@ -74,7 +77,7 @@ class Rewind {
     this.#audit = audit;
     this.#states = new Map(states);
     this.#erased = new ErasedHashes(sqlite);
-    this.#mirrorId = firstValue(sqlite, 'SELECT mirror_id FROM _mirror') ?? '';
+    this.#mirrorId = mirrorIds(sqlite)[0] ?? '';
     this.#books = new Books(sqlite);
     this.#readers = new Map(keptResources.map(resource => [resource, new ChangesOfRuns(sqlite, resource)]));
   }

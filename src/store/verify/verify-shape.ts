@@ -41,8 +41,10 @@ function readFreshMigrations(): string | null {
 
 /** Which migrations a file lists, as a text; null if it has no list of them, which is named as a missing table. */
 function migrationsOf(sqlite: Database.Database): string | null {
+  // By hand: SQLite's own table.
   if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() === undefined)
     return null;
+  // By hand: Drizzle's own table, which is not in the schema.
   const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
     ORDER BY created_at, hash`;
   return JSON.stringify(sqlite.prepare(migrations).raw().all());

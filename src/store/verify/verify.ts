@@ -6,8 +6,9 @@ import { kindOf } from '../file/file-kind.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
-import { firstValues } from '../tables/query.ts';
 import { brokenReferences } from '../tables/references.ts';
+import { syncRuns } from '../tables/schema.ts';
+import { prepareValue, select } from '../tables/statement.ts';
 import { type Difference, Differences } from './differences.ts';
 import { verifyBooks } from './verify-books.ts';
 import { verifyErased } from './verify-erased.ts';
@@ -113,7 +114,9 @@ async function openAndAudit(
 }
 
 function isWhole({ sqlite }: MirrorFile, differences: Differences): boolean {
-  const faults = firstValues<string>(sqlite, 'PRAGMA integrity_check').filter(fault => fault !== 'ok');
+  const faults = (sqlite.pragma('integrity_check') as { integrity_check: string }[])
+    .map(row => row.integrity_check)
+    .filter(fault => fault !== 'ok');
   for (const fault of faults) differences.add(null, null, `SQLite's integrity check: ${fault}`);
   return faults.length === 0;
 }
@@ -130,7 +133,7 @@ async function checkContent(
   state: AuditState,
   checkpoints: readonly PinnedCheckpoint[],
 ): Promise<void> {
-  const runIds = new Set(sqlite.prepare<[], number>('SELECT id FROM sync_runs').pluck().all());
+  const runIds = new Set(prepareValue(sqlite, () => select({ id: syncRuns.id }).from(syncRuns)).all());
   state.runCount = runIds.size;
   const pruned = readPruned(sqlite);
   state.prunedBefore = pruned.before;

@@ -1,5 +1,8 @@
+import { gt } from 'drizzle-orm';
 import type { RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { prepareValue, select } from '../tables/statement.ts';
 import type { ListContext } from './list-context.ts';
 
 /** So many of the records that seem gone are looked at: a service that writes a field in another way does so in all of them. */
@@ -21,10 +24,10 @@ export function changedIdentityField(
     Number.POSITIVE_INFINITY,
   );
   if (!Number.isFinite(oldest)) return null;
-  const newer = file.sqlite
-    .prepare<[number], number>(`SELECT id FROM ${list.table} WHERE _changed_run_id > ?`)
-    .pluck()
-    .all(oldest);
+  const rows = rowsTable(list.resource);
+  const newer = prepareValue(file.sqlite, (runId: number) =>
+    select({ id: rows.id }).from(rows).where(gt(rows.changedRunId, runId)),
+  ).all(oldest);
   const areGone = new Set(gone);
   const came = newer.filter(id => !areGone.has(id));
   if (came.length < gone.length) return null;

@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
+import { and, eq, sql } from 'drizzle-orm';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionTable } from '../tables/connection-table.ts';
 import type { ListTable } from '../tables/list-table.ts';
+import { recordHistory } from '../tables/schema.ts';
+import { prepare, select } from '../tables/statement.ts';
 
 /** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
 export interface RecordChange {
@@ -65,10 +68,11 @@ function isUpdate({ endedBy: by }: EndedVersion): boolean {
 }
 
 function endedBy(sqlite: Database.Database, resource: string, runId: number): EndedVersion[] {
-  return sqlite
-    .prepare<[number, string], EndedVersion>(
-      `SELECT record_id AS recordId, ended_by AS endedBy, record FROM record_history
-       WHERE valid_to_run_id = ? AND +resource = ? ORDER BY record_id`,
-    )
-    .all(runId, resource);
+  const { recordId, endedBy: by, record, validToRunId } = recordHistory;
+  return prepare(sqlite, (run: number, of: string) =>
+    select({ recordId, endedBy: by, record: sql<string>`${record}` })
+      .from(recordHistory)
+      .where(and(eq(validToRunId, run), sql`+${recordHistory.resource} = ${of}`))
+      .orderBy(recordId),
+  ).all(runId, resource);
 }

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
+import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import { receiptOrNull } from '../../audit/read-receipt.ts';
 import type { EraseReceipt } from '../../audit/receipt.ts';
-import { type keptResources, tableOf } from '../../contract/lists.ts';
+import type { keptResources } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
@@ -16,6 +17,9 @@ import { lastRunBefore } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { firstValue } from '../tables/query.ts';
 import { tryToRead } from '../tables/readable.ts';
+import { rowsTable } from '../tables/rows-table.ts';
+import { documentExports, recordHistory, rejectedRecords, syncReceipts } from '../tables/schema.ts';
+import { hexOf, prepare, prepareValue, select, words } from '../tables/statement.ts';
 
 /** Which record's text is to go, and who asks for it. */
 export interface EraseOrder {
@@ -66,6 +70,7 @@ export function erase(path: string, order: EraseOrder): Erased {
     return explaining(place, () => {
       // What is refused leaves the file as it was.
       findTexts(file, order);
+      // By hand: Drizzle has no VACUUM.
       file.sqlite.exec('VACUUM');
       file.sqlite.pragma('secure_delete = ON');
       const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
@@ -99,14 +104,17 @@ interface Texts {
 function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
   const { resource, recordId } = order;
   if (resource === 'rejected-records') {
-    const text = 'SELECT record FROM rejected_records WHERE id = ?';
-    const record = firstValue<string | null>(sqlite, text, recordId);
+    const text = (id: number) =>
+      select({ record: rejectedRecords.record }).from(rejectedRecords).where(eq(rejectedRecords.id, id));
+    const record = firstValue(sqlite, text, recordId);
     if (record === undefined) throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`);
     return { isListed: false, versions: [], rejected: record === null ? [] : [recordId] };
   }
-  const isListed =
-    firstValue(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
-  const known = 'SELECT 1 FROM record_history WHERE resource = ? AND record_id = ? LIMIT 1';
+  const rows = rowsTable(resource);
+  const listed = (id: number) => select({ id: rows.id }).from(rows).where(eq(rows.id, id));
+  const isListed = firstValue(sqlite, listed, recordId) !== undefined;
+  const known = (of: string, id: number) =>
+    select({ id: recordHistory.id }).from(recordHistory).where(isOf(of, id)).limit(1);
   const versions = versionsOf(sqlite, resource, recordId);
   const rejected = rejectedOf(sqlite, resource, recordId, versions);
   if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
@@ -132,12 +140,16 @@ function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
   if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
   const log = new ReceiptLog(sqlite);
   const receipt = { kind: 'erase', mirrorId: log.mirrorId(), at, actor } as const;
-  const removeRejected = sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?');
+  const removeRejected = prepare(sqlite, (id: number) =>
+    words.update(rejectedRecords).set({ record: null }).where(eq(rejectedRecords.id, id)),
+  );
   for (const id of rejected) {
     removeRejected.run(id);
     log.append({ ...receipt, resource: 'rejected-records', recordId: id, versions: 0, ended: [] });
   }
-  const removeText = sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?');
+  const removeText = prepare(sqlite, (id: number) =>
+    words.update(recordHistory).set({ record: null }).where(eq(recordHistory.id, id)),
+  );
   for (const { id } of versions) removeText.run(id);
   if (versions.length > 0) {
     const changes = new ChangesOfRuns(sqlite, resource);
@@ -152,14 +164,18 @@ function runIdsOf(versions: readonly Version[]): number[] {
   return [...new Set(versions.map(({ runId }) => runId))].sort((a, b) => a - b);
 }
 
+function isOf(resource: string, recordId: number) {
+  return and(eq(recordHistory.resource, resource), eq(recordHistory.recordId, recordId));
+}
+
 /** The ended versions that still have their text. */
 function versionsOf(sqlite: Database.Database, resource: Resource, recordId: number): Version[] {
-  return sqlite
-    .prepare<[string, number], Version>(
-      `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
-       WHERE resource = ? AND record_id = ? AND record IS NOT NULL`,
-    )
-    .all(resource, recordId);
+  const { id, validToRunId: runId, record, content } = recordHistory;
+  return prepare(sqlite, (of: string, ofId: number) =>
+    select({ id, runId, record: sql<string>`${record}`, content: hexOf(content) })
+      .from(recordHistory)
+      .where(and(isOf(of, ofId), isNotNull(record))),
+  ).all(resource, recordId);
 }
 
 /**
@@ -172,19 +188,30 @@ function rejectedOf(
   recordId: number,
   versions: readonly Version[],
 ): number[] {
-  const select = (condition: string) =>
-    sqlite
-      .prepare<(string | number)[], number>(
-        `SELECT id FROM rejected_records WHERE resource = ? AND record IS NOT NULL AND json_valid(record) AND ${condition}`,
-      )
-      .pluck();
-  if (resource !== 'document-exports') return select("record ->> '$.id' = ?").all(resource, recordId);
-  const current = 'SELECT source_document_reference FROM document_exports WHERE id = ?';
+  const { record } = rejectedRecords;
+  const having = (path: string) =>
+    prepareValue(sqlite, (of: string, value: string | number) =>
+      select({ id: rejectedRecords.id })
+        .from(rejectedRecords)
+        .where(
+          and(
+            eq(rejectedRecords.resource, of),
+            isNotNull(record),
+            sql`json_valid(${record})`,
+            sql`${record} ->> ${path} = ${value}`,
+          ),
+        ),
+    );
+  if (resource !== 'document-exports') return having('$.id').all(resource, recordId);
+  const current = (id: number) =>
+    select({ reference: documentExports.sourceDocumentReference })
+      .from(documentExports)
+      .where(eq(documentExports.id, id));
   const references = [
-    firstValue<string | null>(sqlite, current, recordId),
-    ...versions.map(({ record }) => JSON.parse(record).sourceDocumentReference as unknown),
+    firstValue(sqlite, current, recordId),
+    ...versions.map(version => JSON.parse(version.record).sourceDocumentReference as unknown),
   ].filter(reference => typeof reference === 'string');
-  const byReference = select("record ->> '$.sourceDocumentReference' = ?");
+  const byReference = having('$.sourceDocumentReference');
   return [...new Set(references)].flatMap(reference => byReference.all(resource, reference));
 }
 
@@ -204,8 +231,9 @@ function assertAsReceipted(
 function endedBefore(sqlite: Database.Database, resource: string, runId: number): string | undefined {
   const erased = new ErasedHashes(sqlite).of(resource, runId);
   if (erased !== undefined) return erased;
-  const ofRun = 'SELECT receipt FROM sync_receipts WHERE run_id = ?';
-  const receipt = receiptOrNull(firstValue<string>(sqlite, ofRun, runId) ?? '');
+  const ofRun = (id: number) =>
+    select({ receipt: syncReceipts.receipt }).from(syncReceipts).where(eq(syncReceipts.runId, id));
+  const receipt = receiptOrNull(firstValue(sqlite, ofRun, runId) ?? '');
   return receipt?.kind === 'run' ? receipt.lists.find(list => list.resource === resource)?.ended : undefined;
 }
 

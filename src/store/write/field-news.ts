@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, lt, lte, max, sql } from 'drizzle-orm';
 import { type ListDefinition, scalarFields } from '../../contract/lists.ts';
 import type { FieldNews, UnknownField } from '../../sync/ports.ts';
-import { unknownFields } from '../tables/schema.ts';
+import { firstValue } from '../tables/query.ts';
+import { columnOf, rowsTable } from '../tables/rows-table.ts';
+import { recordHistory, syncRunResources, unknownFields } from '../tables/schema.ts';
+import { prepareValue, select } from '../tables/statement.ts';
 import { wroteList } from '../tables/written-lists.ts';
 import type { ListContext } from './list-context.ts';
 
@@ -45,13 +48,14 @@ function noteWritten(context: ListContext, { hasFurtherFields }: WrittenFields):
 
 type CountedField = UnknownField & { readonly recordCount: number };
 
-/** The fields that rows have and no column exists for. SQL by hand, because Drizzle has no table-valued functions. */
+/** The fields that rows have and no column exists for. */
 function fieldsOf(
   sqlite: Database.Database,
   { table, fields }: ListDefinition,
   condition: string,
   values: readonly number[],
 ): CountedField[] {
+  // By hand: a table-valued function.
   const found = sqlite
     .prepare<number[], CountedField>(
       `SELECT j.key AS field,
@@ -100,28 +104,29 @@ function note(
  * tells that there is none: a row that is as the last full sync left it.
  */
 function emptiedColumns({ file: { sqlite }, list, run }: ListContext): string[] {
-  const { resource, table } = list;
-  const lastFull = sqlite
-    .prepare<[string, number], number | null>(
-      `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND run_id < ? AND mode = 'full' AND ${wroteList}`,
-    )
-    .pluck()
-    .get(resource, run.id);
+  const { resource } = list;
+  const lastFull = firstValue(sqlite, lastFullBefore, resource, run.id);
   if (typeof lastFull !== 'number') return [];
-  const isAnyOlder = sqlite
-    .prepare(`SELECT 1 FROM ${table} WHERE _changed_run_id <= ? LIMIT 1`)
-    .get(lastFull);
-  if (isAnyOlder !== undefined || sqlite.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined)
-    return [];
+  const table = rowsTable(resource);
+  const some = () => select({ id: table.id }).from(table).limit(1);
+  const older = (runId: number) => some().where(lte(table.changedRunId, runId));
+  if (firstValue(sqlite, older, lastFull) !== undefined || firstValue(sqlite, some) === undefined) return [];
   const isEmpty = (column: string) =>
-    sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() === undefined;
-  const wasFull = sqlite
-    .prepare<[string, string, number], number | null>(
-      `SELECT min(json_extract(record, ?) IS NOT NULL) FROM record_history
-       WHERE resource = ? AND valid_from_run_id <= ? AND record IS NOT NULL`,
-    )
-    .pluck();
+    firstValue(sqlite, () => some().where(isNotNull(columnOf(table, column)))) === undefined;
+  const { record, validFromRunId } = recordHistory;
+  const wasFull = prepareValue(sqlite, (path: string, of: string, runId: number) =>
+    select({ all: sql<number | null>`min(json_extract(${record}, ${path}) is not null)` })
+      .from(recordHistory)
+      .where(and(eq(recordHistory.resource, of), lte(validFromRunId, runId), isNotNull(record))),
+  );
   return scalarFields(list)
     .filter(({ name, column }) => isEmpty(column) && wasFull.get(`$.${name}`, resource, lastFull) === 1)
     .map(({ column }) => column);
+}
+
+function lastFullBefore(resource: string, runId: number) {
+  const of = syncRunResources;
+  return select({ runId: max(of.runId) })
+    .from(of)
+    .where(and(eq(of.resource, resource), lt(of.runId, runId), eq(of.mode, 'full'), wroteList));
 }

@@ -1,11 +1,14 @@
 import type Database from 'better-sqlite3';
+import { and, eq } from 'drizzle-orm';
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
 import type { StoredRow } from '../tables/list-table.ts';
-import { type StoredVersion, versionColumns } from '../tables/record-lives.ts';
+import { type StoredVersion, selectVersions } from '../tables/record-lives.ts';
+import { recordHistory } from '../tables/schema.ts';
 import type { Provenance } from '../tables/standing-record.ts';
+import { prepare, prepareInsert, prepareValue, select, words } from '../tables/statement.ts';
 
 /** Writes the versions of one list's records that end, and of the connections that these refer to. */
 export class History {
@@ -13,7 +16,7 @@ export class History {
   readonly #runId: number;
   readonly #resource: string;
   readonly #write: WireWriter;
-  readonly #renamedInRun: Database.Statement<[number, number], string>;
+  readonly #renamedInRun: Database.Statement<[recordId: number, runId: number], string | null>;
   readonly #connections: ConnectionTable;
   /** Connections as they were before this run renamed them. */
   readonly #before = new Map<number, StoredConnection | undefined>();
@@ -24,12 +27,13 @@ export class History {
     this.#resource = list.resource;
     this.#connections = connections;
     this.#write = wireWriter(list, id => this.#beforeRun(id));
-    this.#renamedInRun = sqlite
-      .prepare<[number, number], string>(
-        `SELECT record FROM record_history
-         WHERE resource = 'connections' AND record_id = ? AND valid_to_run_id = ? ORDER BY id LIMIT 1`,
-      )
-      .pluck();
+    this.#renamedInRun = prepareValue(sqlite, (id, run) =>
+      select({ record: recordHistory.record })
+        .from(recordHistory)
+        .where(endedIn('connections', id, run))
+        .orderBy(recordHistory.id)
+        .limit(1),
+    );
   }
 
   endRecord(row: StoredRow, endedBy: 'update' | 'removal'): void {
@@ -57,7 +61,10 @@ export class History {
   #beforeRun(id: number): StoredConnection | undefined {
     if (!this.#before.has(id)) {
       const renamed = this.#renamedInRun.get(id, this.#runId);
-      this.#before.set(id, renamed === undefined ? this.#connections.read(id) : readWireConnection(renamed));
+      this.#before.set(
+        id,
+        typeof renamed !== 'string' ? this.#connections.read(id) : readWireConnection(renamed),
+      );
     }
     return this.#before.get(id);
   }
@@ -68,27 +75,29 @@ export class History {
  * version of a record: what stood only within a run was never the mirror's word.
  */
 export class EndedVersions {
-  readonly #insert: Database.Statement;
-  readonly #turnIntoRemoval: Database.Statement;
-  readonly #updatedInRun: Database.Statement<[string, number, number], StoredVersion>;
-  readonly #remove: Database.Statement;
+  readonly #insert: ReturnType<typeof prepareEnd>;
+  readonly #turnIntoRemoval: Database.Statement<[resource: string, recordId: number, runId: number]>;
+  readonly #updatedInRun: Database.Statement<
+    [resource: string, recordId: number, runId: number],
+    StoredVersion
+  >;
+  readonly #remove: Database.Statement<[id: number]>;
   readonly #runId: number;
 
   constructor(sqlite: Database.Database, runId: number) {
     this.#runId = runId;
-    this.#insert = sqlite.prepare(
-      `INSERT INTO record_history
-         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
-       VALUES (@resource, @recordId, @firstSeenRunId, @validFromRunId, @validToRunId, @endedBy, @record, @content)`,
+    this.#insert = prepareEnd(sqlite);
+    const isUpdate = (resource: string, recordId: number, run: number) =>
+      and(endedIn(resource, recordId, run), eq(recordHistory.endedBy, 'update'));
+    this.#updatedInRun = prepare(sqlite, (resource, id, run) =>
+      selectVersions().where(isUpdate(resource, id, run)),
     );
-    this.#updatedInRun = sqlite.prepare(
-      `SELECT ${versionColumns} FROM record_history
-       WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
-    );
-    this.#remove = sqlite.prepare('DELETE FROM record_history WHERE id = ?');
-    this.#turnIntoRemoval = sqlite.prepare(
-      `UPDATE record_history SET ended_by = 'removal'
-       WHERE resource = ? AND record_id = ? AND valid_to_run_id = ? AND ended_by = 'update'`,
+    this.#remove = prepare(sqlite, id => words.delete(recordHistory).where(eq(recordHistory.id, id)));
+    this.#turnIntoRemoval = prepare(sqlite, (resource, id, run) =>
+      words
+        .update(recordHistory)
+        .set({ endedBy: 'removal' })
+        .where(isUpdate(resource, id, run)),
     );
   }
 
@@ -112,15 +121,9 @@ export class EndedVersions {
       if (endedBy === 'removal') this.#turnIntoRemoval.run(resource, row.id, this.#runId);
       return;
     }
-    this.#insert.run({
-      resource,
-      recordId: row.id,
-      firstSeenRunId: row.firstSeenRunId,
-      validFromRunId: row.changedRunId,
-      validToRunId: this.#runId,
-      endedBy,
-      ...write(),
-    });
+    const { record, content } = write();
+    const { firstSeenRunId, changedRunId } = row;
+    this.#insert.run(resource, row.id, firstSeenRunId, changedRunId, this.#runId, endedBy, record, content);
   }
 
   endConnections(ended: readonly EndedConnection[]): void {
@@ -130,4 +133,28 @@ export class EndedVersions {
         content: connectionContent(row),
       }));
   }
+}
+
+/** A condition: a run ended the version of a record. */
+function endedIn(resource: string, recordId: number, runId: number) {
+  return and(
+    eq(recordHistory.resource, resource),
+    eq(recordHistory.recordId, recordId),
+    eq(recordHistory.validToRunId, runId),
+  );
+}
+
+function prepareEnd(sqlite: Database.Database) {
+  return prepareInsert(
+    sqlite,
+    recordHistory,
+    'resource',
+    'recordId',
+    'firstSeenRunId',
+    'validFromRunId',
+    'validToRunId',
+    'endedBy',
+    'record',
+    'content',
+  );
 }

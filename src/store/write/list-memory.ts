@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
+import { and, eq, getTableColumns, gte, lt } from 'drizzle-orm';
 import { hash16, Sum } from '../../contract/sum.ts';
 import type { LearntOrder } from '../../proof/windows/order.ts';
 import type { PageAddress, PageItems, PageSummary } from '../../proof/windows/page.ts';
 import { addressText } from '../../proof/windows/page.ts';
+import { listStates, pages } from '../tables/schema.ts';
+import { prepare, prepareReplace, select, words } from '../tables/statement.ts';
 
 /** What a run leaves for the next one. */
 export interface ListState {
@@ -38,14 +41,7 @@ export interface UsedPage extends PageAddress {
   readonly known: { readonly summary: PageSummary; readonly isEnd: boolean } | null;
 }
 
-interface PageRow {
-  readonly pageSize: number;
-  readonly pageIndex: number;
-  readonly usedAt: string;
-  readonly digest: Buffer | null;
-  readonly summary: string | null;
-  readonly check: Buffer;
-}
+type PageRow = Readonly<Omit<typeof pages.$inferSelect, 'resource'>>;
 
 /**
  * What runs remember of one list. It saves work and is never believed: whatever it says enters a sum that is compared with the
@@ -68,15 +64,20 @@ export class ListMemory {
 
   writeState(runId: number, state: ListState): void {
     const json = JSON.stringify(state);
-    this.#sqlite
-      .prepare('INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, ?)')
-      .run(this.#resource, runId, json, this.#check(runId, json));
+    prepareReplace(this.#sqlite, listStates, 'resource', 'runId', 'state', 'check').run(
+      this.#resource,
+      runId,
+      json,
+      this.#check(runId, json),
+    );
   }
 
   /** The addresses that runs have used since a time, as `addressText` writes them. */
   usedSince(since: string): ReadonlySet<string> {
-    const rows = this.#sqlite.prepare<[string, string], PageAddress>(
-      'SELECT page_index AS "index", page_size AS size FROM _pages WHERE resource = ? AND used_at >= ?',
+    const rows = prepare(this.#sqlite, (resource: string, from: string) =>
+      select({ index: pages.pageIndex, size: pages.pageSize })
+        .from(pages)
+        .where(and(eq(pages.resource, resource), gte(pages.usedAt, from))),
     );
     return new Set(rows.all(this.#resource, since).map(addressText));
   }
@@ -94,15 +95,22 @@ export class ListMemory {
    *
    * @param keepSince older ones are forgotten.
    */
-  writePages(usedAt: string, pages: readonly UsedPage[], keepSince: string): void {
-    this.#sqlite
-      .prepare('DELETE FROM _pages WHERE resource = ? AND used_at < ?')
-      .run(this.#resource, keepSince);
-    const write = this.#sqlite.prepare(
-      `INSERT OR REPLACE INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check")
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  writePages(usedAt: string, used: readonly UsedPage[], keepSince: string): void {
+    prepare(this.#sqlite, (resource: string, since: string) =>
+      words.delete(pages).where(and(eq(pages.resource, resource), lt(pages.usedAt, since))),
+    ).run(this.#resource, keepSince);
+    const write = prepareReplace(
+      this.#sqlite,
+      pages,
+      'resource',
+      'pageSize',
+      'pageIndex',
+      'usedAt',
+      'digest',
+      'summary',
+      'check',
     );
-    for (const { index, size, known } of pages) {
+    for (const { index, size, known } of used) {
       const digest = known === null ? null : Buffer.from(known.summary.digest, 'hex');
       const summary = known && writeKnown(known);
       const row = { pageSize: size, pageIndex: index, usedAt, digest, summary };
@@ -114,14 +122,19 @@ export class ListMemory {
   /** Forgets what some pages came to; that they were used is still known. */
   #forgetPages(isForgotten: (row: PageRow) => boolean): void {
     const all = this.#pageRows().filter(isForgotten);
-    const remove = this.#sqlite.prepare(
-      'DELETE FROM _pages WHERE resource = ? AND page_size = ? AND page_index = ?',
+    const isPage = (resource: string, size: number, index: number) =>
+      and(eq(pages.resource, resource), eq(pages.pageSize, size), eq(pages.pageIndex, index));
+    const remove = prepare(this.#sqlite, (resource: string, size: number, index: number) =>
+      words.delete(pages).where(isPage(resource, size, index)),
     );
     for (const row of all)
       if (!this.#checkOf(row).equals(row.check)) remove.run(this.#resource, row.pageSize, row.pageIndex);
     const rows = all.filter(row => row.digest !== null && this.#checkOf(row).equals(row.check));
-    const write = this.#sqlite.prepare(
-      `UPDATE _pages SET digest = NULL, summary = NULL, "check" = ? WHERE resource = ? AND page_size = ? AND page_index = ?`,
+    const write = prepare(this.#sqlite, (check: Buffer, resource: string, size: number, index: number) =>
+      words
+        .update(pages)
+        .set({ digest: null, summary: null, check })
+        .where(isPage(resource, size, index)),
     );
     for (const row of rows) {
       const check = this.#checkOf({ ...row, digest: null, summary: null });
@@ -148,20 +161,17 @@ export class ListMemory {
   }
 
   #pageRows(): PageRow[] {
-    return this.#sqlite
-      .prepare<[string], PageRow>(
-        `SELECT page_size AS pageSize, page_index AS pageIndex, used_at AS usedAt, digest, summary, "check"
-         FROM _pages WHERE resource = ?`,
-      )
-      .all(this.#resource);
+    const { resource, ...columns } = getTableColumns(pages);
+    return prepare(this.#sqlite, (of: string) => select(columns).from(pages).where(eq(resource, of))).all(
+      this.#resource,
+    );
   }
 
   #stateRow() {
-    return this.#sqlite
-      .prepare<[string], { runId: number; state: string; check: Buffer }>(
-        'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?',
-      )
-      .get(this.#resource);
+    const { resource, ...columns } = getTableColumns(listStates);
+    return prepare(this.#sqlite, (of: string) =>
+      select(columns).from(listStates).where(eq(resource, of)),
+    ).get(this.#resource);
   }
 
   #checkOf({ pageSize, pageIndex, usedAt, digest, summary }: Omit<PageRow, 'check'>): Buffer {

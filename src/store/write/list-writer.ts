@@ -1,3 +1,4 @@
+import { and, count, eq, gte, lte } from 'drizzle-orm';
 import { identityOf } from '../../contract/record-key.ts';
 import { Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
@@ -7,6 +8,8 @@ import { learntOrder } from '../../proof/windows/order.ts';
 import { addressText, type PageAnswer } from '../../proof/windows/page.ts';
 import type { Applied, FieldNews, ListOutcome, ListResult, Written } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
+import { rejectedRecords } from '../tables/schema.ts';
+import { prepareValue, select } from '../tables/statement.ts';
 import { changedIdentityField } from './changed-identity.ts';
 import { fieldNews } from './field-news.ts';
 import type { ListContext } from './list-context.ts';
@@ -131,14 +134,24 @@ export class ListWriter {
   #isUnreadableNew(settledRunId: number): boolean {
     const unreadable = this.#reading.rejected.all.filter(({ identity }) => identity === null);
     if (unreadable.length === 0) return false;
-    const known = this.#context.file.sqlite
-      .prepare<[string, Buffer, number, number], number>(
-        'SELECT count(*) FROM rejected_records WHERE resource = ? AND content = ? AND run_id <= ? AND last_run_id >= ?',
-      )
-      .pluck();
+    const of = rejectedRecords;
+    const known = prepareValue(
+      this.#context.file.sqlite,
+      (resource: string, bytes: Buffer, runId: number, sameRunId: number) =>
+        select({ count: count() })
+          .from(of)
+          .where(
+            and(
+              eq(of.resource, resource),
+              eq(of.content, bytes),
+              lte(of.runId, runId),
+              gte(of.lastRunId, sameRunId),
+            ),
+          ),
+    );
     const { resource } = this.#context.list;
     return unreadable.some(
-      ({ content, count }) => (known.get(resource, content, settledRunId, settledRunId) ?? 0) < count,
+      each => (known.get(resource, each.content, settledRunId, settledRunId) ?? 0) < each.count,
     ); // guard: unreadable records
   }
 

@@ -1,9 +1,13 @@
+import { inArray, lte } from 'drizzle-orm';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { areAsReceipted, keptAfterPruning } from '../receipts/kept-sums.ts';
 import { readKept, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { firstValue } from '../tables/query.ts';
+import { recordHistory } from '../tables/schema.ts';
+import { prepare, select, words } from '../tables/statement.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** Versions deleted before signals have their turn. */
@@ -54,8 +58,12 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
 function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: PruneOptions): number {
   const pruned = readPruned(sqlite);
   const through = new EndedRuns(sqlite).lastOfAllBy(endedBefore);
-  const isAnything = sqlite.prepare('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
-  if (through <= pruned.throughRunId || isAnything.get(through) === undefined) return 0;
+  const ended = (runId: number) =>
+    select({ id: recordHistory.id })
+      .from(recordHistory)
+      .where(lte(recordHistory.validToRunId, runId))
+      .limit(1);
+  if (through <= pruned.throughRunId || firstValue(sqlite, ended, through) === undefined) return 0;
   const before = readKept(sqlite);
   const from = before.throughRunId;
   if (!areAsReceipted(sqlite, from, through))
@@ -71,13 +79,23 @@ function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: 
 
 /** Deletes some of the versions that go, the oldest first, and returns how many. */
 function deleteSome({ sqlite }: OpenTransaction, through: number): number {
-  const { changes } = sqlite
-    .prepare(
-      `DELETE FROM record_history WHERE id IN
-         (SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
-    )
-    .run(through, versionsPerStep);
-  return changes;
+  const { id, validToRunId } = recordHistory;
+  const remove = prepare(sqlite, (runId: number, most: number) =>
+    words
+      .delete(recordHistory)
+      .where(
+        inArray(
+          id,
+          words
+            .select({ id })
+            .from(recordHistory)
+            .where(lte(validToRunId, runId))
+            .orderBy(validToRunId, id)
+            .limit(most),
+        ),
+      ),
+  );
+  return remove.run(through, versionsPerStep).changes;
 }
 
 /** Gives some free pages back; false where there is none left, or the file can't. */

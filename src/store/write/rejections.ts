@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
+import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Rejection } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
+import { rejectedRecords } from '../tables/schema.ts';
+import { prepare, prepareInsert, select, words } from '../tables/statement.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -11,8 +14,8 @@ export class Rejections {
   readonly #sqlite: Database.Database;
   readonly #resource: string;
   readonly #runId: number;
-  readonly #moveOn: Database.Statement<[number, number]>;
-  readonly #insert: Database.Statement;
+  readonly #moveOn: Database.Statement<[runId: number, id: number]>;
+  readonly #insert: ReturnType<typeof prepareRejection>;
   /** The rows of earlier runs that were not met again, by the contents of their texts; read when the first record comes. */
   #before: Map<string, number[]> | null = null;
   #count = 0;
@@ -21,11 +24,10 @@ export class Rejections {
     this.#sqlite = sqlite;
     this.#resource = resource;
     this.#runId = runId;
-    this.#moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
-    this.#insert = sqlite.prepare(
-      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    this.#moveOn = prepare(sqlite, (lastRunId, id) =>
+      words.update(rejectedRecords).set({ lastRunId }).where(eq(rejectedRecords.id, id)),
     );
+    this.#insert = prepareRejection(sqlite);
   }
 
   get count(): number {
@@ -44,8 +46,12 @@ export class Rejections {
 
   #readBefore(): Map<string, number[]> {
     const before = new Map<string, number[]>();
-    const rows = this.#sqlite.prepare<[string, number], { id: number; content: Buffer }>(
-      'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
+    const { id: row, content: bytes, resource, lastRunId } = rejectedRecords;
+    const rows = prepare(this.#sqlite, (of: string, runId: number) =>
+      select({ id: row, content: bytes })
+        .from(rejectedRecords)
+        .where(and(eq(resource, of), lt(lastRunId, runId)))
+        .orderBy(desc(row)),
     );
     for (const { id, content } of rows.iterate(this.#resource, this.#runId)) {
       const name = content.toString('latin1');
@@ -55,4 +61,19 @@ export class Rejections {
     }
     return before;
   }
+}
+
+function prepareRejection(sqlite: Database.Database) {
+  return prepareInsert(
+    sqlite,
+    rejectedRecords,
+    'runId',
+    'lastRunId',
+    'resource',
+    'pageNo',
+    'position',
+    'reason',
+    'record',
+    'content',
+  );
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, ne, notExists, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, ne, notExists, type SQL } from 'drizzle-orm';
 import type { ResourceName } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
 import type { MirrorFile } from '../file/open.ts';
@@ -153,7 +153,6 @@ export class RunRecords {
 
   /** The newest first. */
   #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
-    const isWritten = sql`${syncRunResources}.${sql.raw(wroteList)}`;
     return this.#orm
       .select({
         runId: syncRunResources.runId,
@@ -167,7 +166,7 @@ export class RunRecords {
       })
       .from(syncRunResources)
       .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(and(eq(syncRunResources.resource, resource), isWritten, condition))
+      .where(and(eq(syncRunResources.resource, resource), wroteList, condition))
       .orderBy(desc(syncRunResources.runId))
       .limit(limit)
       .all();
