@@ -1,5 +1,5 @@
 import { desc } from 'drizzle-orm';
-import { mirrorIds } from '../tables/birth.ts';
+import { mirrorIds } from '../tables/initialise-mirror.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncRuns } from '../tables/schema.ts';
 import { select } from '../tables/statement.ts';

@@ -5,7 +5,7 @@ import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { ReceiptHead } from '../../sync/ports.ts';
-import { mirrorIds } from '../tables/birth.ts';
+import { mirrorIds } from '../tables/initialise-mirror.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncReceipts } from '../tables/schema.ts';
 import { prepare, prepareValue, select, words } from '../tables/statement.ts';

@@ -4,7 +4,7 @@ import { MerkleTree } from '../../audit/merkle.ts';
 import { readReceipt } from '../../audit/read-receipt.ts';
 import type { RebuildReceipt, Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
-import { mirrorIds } from '../tables/birth.ts';
+import { mirrorIds } from '../tables/initialise-mirror.ts';
 import type { Audit } from './verify-list.ts';
 
 /** What the receipts came to by themselves, before they are held against the tables. */

@@ -7,7 +7,7 @@ import { Books } from '../receipts/books.ts';
 import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
 import { ErasedHashes } from '../receipts/erased.ts';
 import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { mirrorIds } from '../tables/birth.ts';
+import { mirrorIds } from '../tables/initialise-mirror.ts';
 import { syncReceipts, syncRuns } from '../tables/schema.ts';
 import { prepare, select } from '../tables/statement.ts';
 import type { Audit } from './verify-list.ts';
