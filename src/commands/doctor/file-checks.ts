@@ -86,7 +86,11 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     if (mirror === null) return ok('mirror', `there is none at ${path} yet; the first run makes it`);
     if ('upgradesFrom' in mirror) {
       const found = `${path} was made by docmirror ${mirror.upgradesFrom}`;
-      return warning('mirror', found, 'The next run copies it, and then brings it up to date.');
+      return warning(
+        'mirror',
+        found,
+        '"docmirror upgrade" copies it, and then brings it up to date; so does the next run.',
+      );
     }
     const { audit } = mirror;
     const damage = audit.differences.find(({ table, severity }) => table === null && severity === 'content');
