@@ -123,7 +123,7 @@ async function* checkService(
   context.secrets.add(token);
   const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
   yield ok('token', `there is one, from ${service.token.from}${file}`);
-  const logger = await createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
+  const logger = createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
   yield* checkNetwork({ ...service, token: { text: token, from: service.token.from } }, config, {
     ...context,
     logger,
