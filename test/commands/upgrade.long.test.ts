@@ -147,6 +147,22 @@ describe('upgrade', () => {
     });
   });
 
+  test('leaves a mirror alone that is damaged, and --check finds it', async () => {
+    const path = olderMirror('damaged');
+    const other = new Database(path);
+    other.unsafeMode().exec(`CREATE INDEX mine ON collections (name); PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, '(name)', '(source_connection_id)') WHERE name = 'mine'`);
+    other.close();
+    for (const flags of [['--check'], []]) {
+      const before = readFileSync(path);
+      const { code, stderr } = await docmirror('upgrade', path, ...flags);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is damaged (') });
+      expect(readFileSync(path).equals(before)).toBe(true);
+    }
+    expect(shapeOf(path)).toBe(6);
+    expect(filesOf('damaged').filter(name => name.includes('before'))).toEqual([]);
+  });
+
   test('leaves a mirror alone that a run holds, and --wait waits for it', async () => {
     const path = olderMirror('held');
     expect(await docmirror('upgrade', '--check', path)).toMatchObject({ code: 4 });
