@@ -1,4 +1,5 @@
 # Builds with: docker build -t docmirror .
+# A tag moves on. A release names the very image, by its digest: --build-arg NODE_IMAGE=node:24-slim@sha256:… (CONTRIBUTING.md).
 ARG NODE_IMAGE=node:24-slim
 
 # No package in here needs an install script: better-sqlite3 brings its binaries, and the image brings Node.
@@ -17,8 +18,13 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
+ARG NODE_IMAGE
+ARG VERSION=unknown
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="docmirror" \
-      org.opencontainers.image.base.name="docker.io/library/node:24-slim" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.base.name="docker.io/library/${NODE_IMAGE}" \
       org.opencontainers.image.documentation="docs/running.md" \
       org.opencontainers.image.description="Keeps a complete, provable copy of a Document Export Service in one SQLite file." \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -14,7 +14,6 @@ const root = join(import.meta.dirname, '..');
 const bundled = new Set([
   'ajv',
   'canonicalize',
-  'cli-table3',
   'commander',
   'csv-stringify',
   'get-east-asian-width',
@@ -31,11 +30,14 @@ const entryPoints = { cli: 'src/cli.ts', 'query-process': 'src/commands/query-pr
 /**
  * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the
  * same text is left alone, so that a program which runs from it is not disturbed.
+ *
+ * @returns the names of the packages whose code went into it.
  */
-export async function bundle(folder: string): Promise<void> {
+export async function bundle(folder: string): Promise<{ readonly bundledPackages: ReadonlySet<string> }> {
   const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     write: false,
+    metafile: true,
     absWorkingDir: root,
     entryPoints,
     outdir: folder,
@@ -60,7 +62,12 @@ export async function bundle(folder: string): Promise<void> {
   const written = new Set(outputFiles.map(({ path }) => basename(path)));
   for (const name of readdirSync(join(root, folder)))
     if (!written.has(name)) rmSync(join(root, folder, name), { recursive: true });
+  const names = Object.keys(metafile.inputs).flatMap(path => packageOf.exec(path)?.[1] ?? []);
+  return { bundledPackages: new Set(names) };
 }
+
+/** The package that a file belongs to. */
+const packageOf = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /** What was CommonJS asks for Node's own modules by `require`, through one function that esbuild puts into one of the files. */
 function withRequire(text: string): string {

@@ -1,19 +1,21 @@
 import { type SpawnSyncOptionsWithStringEncoding, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeReleaseFiles } from './release-files.ts';
 import { versionFaults } from './versions.ts';
 
 // Walks the checklist of a release: npm run release:check. With --without-tests it leaves out those that take long.
 
 const root = join(import.meta.dirname, '..');
+const release = join(root, 'release');
 const stepMsMax = 1_800_000;
 
 /** A line of the checklist: what is looked at, and what is wrong with it, in words; of nothing where it is right. */
 interface Step {
   readonly name: string;
   readonly isLong?: true;
-  readonly faults: () => readonly string[];
+  readonly faults: () => readonly string[] | Promise<readonly string[]>;
 }
 
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
@@ -36,23 +38,25 @@ const steps: readonly Step[] = [
   { name: 'types, style and the arrows between rooms', faults: () => npm('run', '-s', 'check') },
   { name: 'npm test', isLong: true, faults: () => npm('test') },
   { name: 'npm run test:long', isLong: true, faults: () => npm('run', '-s', 'test:long') },
-  { name: 'the package runs in an empty folder', faults: packageFaults },
+  {
+    name: 'the package, its SBOM and their SHA-256 are in release/, and the package runs in an empty folder',
+    faults: packageFaults,
+  },
 ];
 
-/** Packs the package and runs it as one does who has nothing but Node and npm. */
-function packageFaults(): readonly string[] {
+/** Writes what is published, and runs the package it as one does who has nothing but Node and npm. */
+async function packageFaults(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'docmirror-release-'));
   try {
-    const packed = npm('pack', '--silent', '--pack-destination', folder);
-    const [tarball] = readdirSync(folder);
-    if (packed.length > 0 || tarball === undefined) return packed;
+    rmSync(release, { recursive: true, force: true });
+    const [tarball = ''] = await writeReleaseFiles(release);
     const empty = join(folder, 'empty');
     mkdirSync(empty);
     const from = [
       'exec',
       '--prefer-offline',
       '--yes',
-      `--package=${join(folder, tarball)}`,
+      `--package=${join(release, tarball)}`,
       '--',
       'docmirror',
     ];
@@ -60,6 +64,7 @@ function packageFaults(): readonly string[] {
     const said = output('npm', [...from, '--version'], empty);
     if (said.at(-1) !== version) return [`--version said ${said.join(' ')}, not ${version}`];
     return [
+      ...run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], release),
       ...run('npm', [...from, 'demo'], empty),
       ...run('npm', [...from, 'verify', '--database', 'docmirror-demo.sqlite'], empty),
     ];
@@ -92,7 +97,7 @@ for (const { name, isLong, faults } of steps) {
     console.log(`left out  ${name}`);
     continue;
   }
-  const found = faults().filter(line => line.trim() !== '');
+  const found = (await faults()).filter(line => line.trim() !== '');
   console.log(`${found.length === 0 ? 'ok      ' : 'FAILED  '}  ${name}`);
   for (const line of found) console.log(line.replace(/^/gm, '            '));
   if (found.length > 0) process.exitCode = 1;

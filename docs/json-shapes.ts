@@ -457,6 +457,26 @@ const share = object({
   leftOut: list(text('a view'), "views that can't be read without what the share lacks"),
 });
 
+const upgrade = object({
+  mirrors: list(
+    object({
+      database: text('the file, as it was named'),
+      state: oneOf(
+        ['upgraded', 'current', 'older', 'failed'],
+        '`current` has nothing to upgrade; `older` is for `--check`: it has to be upgraded',
+      ),
+      fromVersion: orNull(
+        text('the docmirror that made it or upgraded it last; null if nothing has to be done'),
+      ),
+      copy: orNull(text('the copy of before; null if none was made')),
+      error: orNull(
+        object({ code: text('its code'), message: text('what happened') }, 'why it could not be upgraded'),
+      ),
+    }),
+    'in the order in which they were named',
+  ),
+});
+
 const erase = object({
   resource: oneOf(
     ['document-exports', 'collections', 'webhooks', 'connections', 'rejected-records'],
@@ -681,6 +701,12 @@ const outputs: readonly JsonOutput[] = [
     shape: backup,
   },
   { command: 'share --json', about: 'The copy that was made.', shape: share },
+  {
+    command: 'upgrade --json',
+    about:
+      'What was done with each mirror. If there is only one and it fails, that is the `error` of the command.',
+    shape: upgrade,
+  },
   { command: 'erase --json', about: 'What was erased.', shape: erase },
   { command: 'publish clickhouse --json', about: 'What was sent.', shape: publishClickhouse },
   {

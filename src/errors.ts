@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'mirror_busy'
   | 'mirror_file'
   | 'mirror_too_old'
+  | 'upgrade_needed'
   | 'mirror_altered'
   | 'disk_full'
   | 'database_locked'
@@ -103,6 +104,18 @@ export class MirrorFileError extends DocmirrorError {
 export class RefusedFileError extends MirrorFileError {
   override get exitCode(): number {
     return exitCodes.usage;
+  }
+}
+
+/** A mirror or share of another shape than this docmirror reads. The file stays; somebody upgrades it, or docmirror. */
+export class OtherShapeError extends RefusedFileError {
+  /** What was found and what to do, without the path: for clients of a server. */
+  readonly withoutPath: string;
+
+  /** @param what what the file is, and what to do, in words that follow its path. */
+  constructor(path: string, what: string, options?: { code: ErrorCode }) {
+    super(`${path} ${what}`, options);
+    this.withoutPath = `The mirror ${what}`;
   }
 }
 

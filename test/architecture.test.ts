@@ -129,11 +129,9 @@ const packageRooms: Record<string, readonly string[]> = {
   '@clickhouse/client': ['publish'],
   'node-cron': ['commands'],
   pino: ['commands'],
-  'pino-pretty': ['commands'],
   commander: ['commands'],
   leven: ['commands'],
   'cli-progress': ['commands'],
-  'cli-table3': ['render'],
   'get-east-asian-width': ['render'],
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],
@@ -145,7 +143,6 @@ const packageRooms: Record<string, readonly string[]> = {
   'preact-render-to-string': ['render'],
   fastify: ['serve'],
   'prom-client': ['serve'],
-  '@fastify/compress': ['serve'],
   'parse-duration': ['config'],
 };
 

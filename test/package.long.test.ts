@@ -1,8 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRegistry } from './support/registry.ts';
 import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -21,7 +30,9 @@ describe('the package, installed in an empty folder', () => {
     const empty = join(folder.path, 'installed');
     mkdirSync(empty);
     writeFileSync(join(empty, 'package.json'), '{ "private": true }\n');
-    await npm(empty, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball);
+    await using registry = await startRegistry(tarball, manifest());
+    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+    await npm(empty, 'install', ...quietly, '--registry', registry.url, 'docmirror');
   }, installMsMax);
 
   afterAll(() => folder[Symbol.asyncDispose]());
@@ -30,7 +41,7 @@ describe('the package, installed in an empty folder', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
       [
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'deploy', 'dist', 'docs'],
-        ...['man', 'migrations', 'package.json', 'schemas'],
+        ...['man', 'migrations', 'node_modules', 'npm-shrinkwrap.json', 'package.json', 'schemas'],
       ].sort(),
     );
     const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
@@ -43,8 +54,24 @@ describe('the package, installed in an empty folder', () => {
 
   test('needs nothing that only development needs', () => {
     const { devDependencies } = manifest();
-    const packages = readdirSync(installed);
+    const packages = [installed, join(installed, 'docmirror', 'node_modules')].flatMap(each =>
+      readdirSync(each),
+    );
+    expect(packages).toContain('better-sqlite3');
     expect(Object.keys(devDependencies).filter(name => packages.includes(name))).toEqual([]);
+  });
+
+  test('has the very packages that were tested, of the very versions', () => {
+    const inLock: Record<string, Locked> = lockAt(join(root, 'package-lock.json'));
+    const expected = Object.entries(inLock).filter(([path, { dev }]) => path !== '' && dev !== true);
+    const found = Object.entries(lockAt(join(installed, '.package-lock.json')));
+    const own = 'node_modules/docmirror';
+    const named = (entries: [string, Locked][]) =>
+      entries
+        .map(([path, { version, integrity }]) => [path.replace(`${own}/`, ''), version, integrity])
+        .sort();
+    expect(named(found.filter(([path]) => path !== own))).toEqual(named(expected));
+    expect(expected.length).toBeGreaterThan(50);
   });
 
   test('explains the codes of errors, and has a schema of what commands print', async () => {
@@ -103,6 +130,38 @@ describe('the package, installed in an empty folder', () => {
     return run(process.execPath, [program, ...args], { cwd, env: { PATH, HOME } });
   }
 });
+
+test(
+  'a release has the package, its SBOM and their SHA-256',
+  async () => {
+    await using folder = temporaryFolder();
+    const { writeReleaseFiles } = await import('../build/release-files.ts');
+    const names = await writeReleaseFiles(folder.path);
+    const { version } = manifest();
+    const [tarball, sbom] = [`docmirror-${version}.tgz`, `docmirror-${version}.cdx.json`];
+    expect(names).toEqual([tarball, sbom, 'SHA256SUMS']);
+    const checked = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder.path });
+    expect(checked.stdout).toBe(`${tarball}: OK\n${sbom}: OK\n`);
+    const bom = JSON.parse(readFileSync(join(folder.path, sbom), 'utf8'));
+    expect(bom).toMatchObject({
+      bomFormat: 'CycloneDX',
+      metadata: { component: { name: 'docmirror', version } },
+    });
+    const components: { name: string; version: string }[] = bom.components;
+    const listed = components.map(({ name, version: its }) => `${name} ${its}`);
+    const locked = Object.entries(lockAt(join(root, 'package-lock.json')));
+    const needed = locked.filter(([path, { dev }]) => path !== '' && dev !== true);
+    const nameOf = (path: string) => path.replace(/.*node_modules\//, '');
+    expect(
+      needed.map(([path, its]) => `${nameOf(path)} ${its.version}`).filter(each => !listed.includes(each)),
+    ).toEqual([]);
+    // Development installs it, and dist/ has a part of it.
+    expect(components.map(({ name }) => name)).toContain('drizzle-orm');
+    expect(components.map(({ name }) => name)).not.toContain('vitest');
+    expect(existsSync(join(root, 'npm-shrinkwrap.json'))).toBe(false);
+  },
+  installMsMax,
+);
 
 /** Reads a mirror by `docmirror/schema`; a comment before a line says that it must not compile. */
 const typedProgram = `
@@ -205,6 +264,16 @@ async function npm(cwd: string, ...args: string[]): Promise<void> {
   await run('npm', args, { cwd, env: { ...process.env, PATH } });
 }
 
-function manifest(): { version: string; devDependencies: Record<string, string> } {
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+}
+
+function lockAt(path: string): Record<string, Locked> {
+  return JSON.parse(readFileSync(path, 'utf8')).packages;
+}
+
+function manifest(): { name: string; version: string; devDependencies: Record<string, string> } {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }

@@ -192,7 +192,7 @@ async function syncDemo({ command, context, url, at, share, isLong }: DemoRun): 
     { ...command.opts(), database: demoFile, actor: demoActor, ...(share !== null && { share }) },
     { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'error' },
   );
-  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
+  const logger = createLogger(config, context.stderr.isTTY, context.secrets);
   const aheadMs = at.getTime() - Date.now();
   return runOnce({
     config,

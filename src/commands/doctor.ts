@@ -8,6 +8,7 @@ import type { CommandContext } from './context.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
 import { checkShare, shareCheck } from './doctor/share-check.ts';
+import { checkTelling, toldChecks } from './doctor/told-checks.ts';
 import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
 import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
@@ -72,10 +73,12 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
   if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
   else yield* checkService(service, config, context);
-  if (config instanceof UsageError) yield* skippedChecks([...fileChecks, shareCheck], incomplete);
+  if (config instanceof UsageError)
+    yield* skippedChecks([...fileChecks, shareCheck, ...toldChecks], incomplete);
   else {
     yield* checkFiles(config.database, context.signal);
     yield await checkShare(config);
+    yield* checkTelling(config, context.environment, context.signal);
   }
 }
 
@@ -120,7 +123,7 @@ async function* checkService(
   context.secrets.add(token);
   const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
   yield ok('token', `there is one, from ${service.token.from}${file}`);
-  const logger = await createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
+  const logger = createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
   yield* checkNetwork({ ...service, token: { text: token, from: service.token.from } }, config, {
     ...context,
     logger,

@@ -18,6 +18,7 @@ export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> =
   share: async () => (await import('./share.ts')).share,
   backup: async () => (await import('./backup.ts')).backup,
   export: async () => (await import('./export.ts')).exportMirror,
+  upgrade: async () => (await import('./upgrade.ts')).upgrade,
   erase: async () => (await import('./erase.ts')).erase,
   'audit keygen': async () => (await import('./audit.ts')).keygen,
   'audit checkpoint': async () => (await import('./audit.ts')).checkpoint,

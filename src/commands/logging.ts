@@ -1,7 +1,7 @@
 import { type Logger as PinoLogger, pino } from 'pino';
 import type { Labels } from '../config/parse.ts';
 import { DocmirrorError } from '../errors.ts';
-import { printable, printableLines } from '../printable.ts';
+import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
@@ -21,16 +21,16 @@ const unwrittenMax = 1024 * 1024;
  * Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. No line shows a secret, and what a
  * person sees can't steer the terminal.
  */
-export async function createLogger(
+export function createLogger(
   { logLevel: level, labels }: { readonly logLevel: string; readonly labels: Labels },
   isTerminal: boolean,
   secrets: Secrets,
-): Promise<Logger> {
+): Logger {
   const current: Logger['current'] = { runId: null };
   const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
   const streamWrite = (line: string) => {
     const redacted = secrets.redact(line);
-    return isTerminal ? printableLine(redacted) : redacted;
+    return isTerminal ? logLineForPeople(redacted) : redacted;
   };
   const options = {
     level,
@@ -41,15 +41,10 @@ export async function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
-  if (!isTerminal) {
-    const destination = pino.destination({ dest: standardError, sync: true, maxLength: unwrittenMax });
-    // A run goes on where its log can't be written, as on a disk that is full; the lines follow when there is room.
-    destination.on('error', () => undefined);
-    return Object.assign(pino(options, destination), { current });
-  }
-  const { default: pretty } = await import('pino-pretty');
-  const lines = pretty({ destination: standardError, sync: true, translateTime: 'HH:MM:ss' });
-  return Object.assign(pino(options, lines), { current });
+  const destination = pino.destination({ dest: standardError, sync: true, maxLength: unwrittenMax });
+  // A run goes on where its log can't be written, as on a disk that is full; the lines follow when there is room.
+  destination.on('error', () => undefined);
+  return Object.assign(pino(options, destination), { current });
 }
 
 /** What a log line says of an error: of one in words its code and these, of a fault of docmirror itself where it came from, too. */
@@ -58,13 +53,4 @@ export function loggedError(error: unknown): object {
   if (!(explained instanceof DocmirrorError)) return { err: error };
   const { code, message } = explained;
   return { error: { code, message } };
-}
-
-/** A JSON line with all its texts made printable; a stack keeps its lines. */
-function printableLine(line: string): string {
-  const shown: unknown = JSON.parse(line, (key, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    return key === 'stack' ? printableLines(value) : printable(value);
-  });
-  return `${JSON.stringify(shown)}\n`;
 }

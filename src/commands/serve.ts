@@ -40,10 +40,12 @@ export async function serve(command: Command, context: CommandContext): Promise<
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
   const chosen = await chosenToken(flags);
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
-  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
+  const logger = createLogger(config, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
   const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
   using served = await whatIsServed(config, records, maxAgeMs);
+  if (records.otherShape !== null)
+    logger.warn(loggedError(records.otherShape), 'The mirror is not served until it is upgraded.');
   const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
   context.stdout.write(`docmirror serves ${server.url}\n`);
   context.stderr.write(welcome(server.url, chosen === null ? token : null));

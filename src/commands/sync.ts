@@ -39,7 +39,7 @@ export async function sync(command: Command, context: CommandContext): Promise<v
   const config = resolveConfig(command.opts(), context.environment);
   const service = resolveService(command.opts(), context.environment, context.inEnvFile);
   if (!flags.dryRun) await assertShareFits(config);
-  const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
+  const logger = createLogger(config, context.stderr.isTTY, context.secrets);
   const planned = new PlannedChanges();
   const observer = await showProgress(context, logger);
   const summary = await runOnce({

@@ -125,7 +125,7 @@ export class Teller {
   async #warn(what: object, message: string): Promise<void> {
     const { labels, logLevel } = this.#settings;
     const { stderr, secrets } = this.#context;
-    (await createLogger({ labels, logLevel }, stderr.isTTY, secrets)).warn(what, message);
+    createLogger({ labels, logLevel }, stderr.isTTY, secrets).warn(what, message);
   }
 }
 

@@ -48,7 +48,7 @@ export async function verify(command: Command, context: CommandContext): Promise
   // A file that is damaged can't be held against anything.
   const isReadable = verification.lists.length > 0;
   if (service !== null && isReadable) {
-    const logger = await createLogger(config, stderr.isTTY, context.secrets);
+    const logger = createLogger(config, stderr.isTTY, context.secrets);
     live = await verifyLive({ config, service, limit, logger }, context);
     if (!flags.json) stdout.write(`\n${liveText(live)}`);
   }

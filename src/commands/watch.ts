@@ -48,7 +48,7 @@ const dayMs = 86_400_000;
 export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
   await assertCanBegin(plan, context.signal);
-  const logger = await createLogger(plan.config, context.stderr.isTTY, context.secrets);
+  const logger = createLogger(plan.config, context.stderr.isTTY, context.secrets);
   const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
   if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
   try {

@@ -21,7 +21,7 @@ interface Diagnosis {
 
 const marks = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: '–' };
 const markWidth = 4;
-const checkWidth = 11;
+const checkWidth = 12;
 
 /** One finding for people, and below it what to do, in lines of at most `width` characters. */
 export function findingText({ check, status, found, todo, code }: Finding, width: number): string {

@@ -1,24 +1,5 @@
-import Table from 'cli-table3';
 import { printable } from '../printable.ts';
 import { columnsOf } from './cut.ts';
-
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-};
 
 /** A column of a table by its heading; that of numbers, whose cells stand at the right, as `{ right: 'Records' }`. */
 export type Column = string | { readonly right: string };
@@ -33,17 +14,17 @@ export function renderTable(
   width = Number.POSITIVE_INFINITY,
 ): string {
   const cells = rows.map(row => row.map(printable));
-  const table = new Table({
-    head: columns.map(nameOf),
-    colAligns: columns.map(column => (typeof column === 'string' ? 'left' : 'right')),
-    chars: noBorders,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  table.push(...cells);
-  const lines = table
-    .toString()
-    .split('\n')
-    .map(line => line.trimEnd());
+  const all = [columns.map(nameOf), ...cells];
+  const widths = columns.map((_, at) => Math.max(...all.map(row => columnsOf(row[at] ?? ''))));
+  const lines = all.map(row =>
+    row
+      .map((cell, at) => {
+        const spaces = ' '.repeat((widths[at] ?? 0) - columnsOf(cell));
+        return typeof columns[at] === 'string' ? cell + spaces : spaces + cell;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
   const fits = lines.every(line => columnsOf(line) <= width);
   return (fits ? lines : cells.flatMap(row => blockLines(columns, row))).map(line => `${line}\n`).join('');
 }

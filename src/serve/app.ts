@@ -1,9 +1,9 @@
-import compress from '@fastify/compress';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { lists } from '../contract/lists.ts';
 import { type ChangeSource, changePage } from './change-page.ts';
 import { isKnownTo } from './etag.ts';
 import { bearerCheck, checkRequest } from './guards.ts';
+import { gzipped } from './gzip.ts';
 import { type HealthSource, healthOf } from './health.ts';
 import { HttpError, sendError, toHttpError } from './http-error.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
@@ -64,11 +64,7 @@ export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyI
   app.setNotFoundHandler((_request, reply) =>
     sendError(reply, new HttpError(404, 'There is nothing at this address.')),
   );
-  await app.register(compress, {
-    encodings: ['gzip'],
-    threshold: compressedBytesMin,
-    globalDecompression: false,
-  });
+  app.addHook('onSend', (request, reply, payload) => gzipped(request, reply, payload, compressedBytesMin));
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/healthz', async (_request, reply) => {
     const { statusCode, body } = healthOf(health, Date.now());

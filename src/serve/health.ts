@@ -1,3 +1,4 @@
+import { OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 
 /** When the last completed run of a list ended; null where none has. */
@@ -19,6 +20,8 @@ export interface Health {
   readonly statusCode: 200 | 503;
   readonly body: {
     readonly status: 'ok' | 'stale' | 'unreadable';
+    /** Why it can't be read, if somebody has to upgrade it, or docmirror. */
+    readonly message?: string;
     readonly lists?: readonly (ListAge & { readonly ageSeconds: number | null })[];
   };
 }
@@ -30,8 +33,9 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
   let ages: readonly ListAge[];
   try {
     ages = source.ages();
-  } catch {
-    return { statusCode: 503, body: { status: 'unreadable' } };
+  } catch (error) {
+    const message = error instanceof OtherShapeError ? { message: error.withoutPath } : {};
+    return { statusCode: 503, body: { status: 'unreadable', ...message } };
   }
   // A source may know more of its lists than is for everybody.
   const lists = ages.map(({ resource, lastCompletedAt }) => {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { OtherShapeError } from '../errors.ts';
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -6,7 +7,11 @@ const codes: Readonly<Record<number, string>> = {
   404: 'not_found',
   405: 'method_not_allowed',
   410: 'cursor_lost',
+  503: 'unavailable',
 };
+
+/** When to ask again for a mirror that somebody has to upgrade, in seconds. */
+const upgradeS = 60;
 
 /** A request that is refused; its message is for the client. */
 export class HttpError extends Error {
@@ -27,9 +32,11 @@ export function sendError(reply: FastifyReply, { statusCode, headers, message }:
   return reply.code(statusCode).headers(headers).send({ error: { code, message } });
 }
 
-/** What the client may learn of an error: all of a refusal, nothing of a fault. */
+/** What the client may learn of an error: all of a refusal, what to do about a mirror of another shape, nothing of a fault. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (error instanceof OtherShapeError)
+    return new HttpError(503, error.withoutPath, { 'retry-after': String(upgradeS) });
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status >= 400 && status < 500) return new HttpError(status, 'The request is malformed.');
   return new HttpError(500, 'The server failed to answer; its log says why.');

@@ -131,6 +131,7 @@ const notModified = { description: 'Nothing has changed since the answer with th
 const refusals = {
   BadRequest: refusal('The request can not be served; the message says what is wrong with it.'),
   Unauthorized: refusal('The token is missing or wrong.'),
+  Unavailable: refusal('The mirror is of another shape; the message says what to do about it.'),
   Fault: refusal('The server failed to answer; its log says why.'),
 };
 
@@ -154,6 +155,7 @@ const healthSchema: JsonSchema = {
   additionalProperties: false,
   properties: {
     status: { enum: ['ok', 'stale', 'unreadable'] },
+    message: { type: 'string', description: 'Why it is unreadable, if somebody has to upgrade it.' },
     lists: {
       type: 'array',
       items: {
@@ -174,7 +176,11 @@ const text = (type: string) => ({ content: { [type]: { schema: { type: 'string' 
 const health = json(ref('schemas', 'Health'));
 
 const page = { description: 'One HTML page, complete in itself.', ...text('text/html') };
-const tokenRefusals = { 401: ref('responses', 'Unauthorized'), 500: ref('responses', 'Fault') };
+const tokenRefusals = {
+  401: ref('responses', 'Unauthorized'),
+  500: ref('responses', 'Fault'),
+  503: ref('responses', 'Unavailable'),
+};
 
 const changeParameters = {
   cursor: {

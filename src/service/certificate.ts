@@ -70,11 +70,13 @@ function lookThrough(
   });
 }
 
-function serverName(host: string): { host: string; servername?: string } {
+/** The name that TLS sends; an address has none. */
+export function serverName(host: string): { host: string; servername?: string } {
   return /^[\d.]+$|:/.test(host) ? { host } : { host, servername: host };
 }
 
-async function openSocket(
+/** Opens a connection to a host, through the proxy if there is one; it rejects with the error of the system. */
+export async function openSocket(
   host: string,
   hostname: string,
   port: number,

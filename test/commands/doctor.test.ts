@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   lstatSync,
@@ -7,12 +8,16 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { applicationIds } from '../../src/store/file/file-kind.ts';
+import { unfinishedPath } from '../../src/store/file/unfinished.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
@@ -39,10 +44,14 @@ const checks = [
   'pages',
   'folder',
   'rights',
+  'readers',
   'free space',
+  'leftovers',
   'lock',
   'mirror',
   'share',
+  'ping',
+  'metrics file',
 ];
 
 /** Names, sizes and contents of all that lies in a folder. */
@@ -390,6 +399,174 @@ describe.concurrent('doctor', () => {
     const damaged = await doctor(scene);
     expect(damaged).toMatchObject({ code: 1 });
     expect(damaged.of('mirror')).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe.concurrent('doctor looks at what others can read', () => {
+  test('warns of a mirror that its group or everybody can read, and says how to share it', async () => {
+    await using scene = await setScene();
+    expect((await doctor(scene)).of('readers').found).toBe(
+      'a new mirror can be read by its owner alone (0600)',
+    );
+    await scene.sync();
+    expect((await doctor(scene)).of('readers')).toMatchObject({
+      status: 'ok',
+      found: expect.stringContaining('its owner alone can read the mirror (0600'),
+    });
+    chmodSync(scene.folder, 0o755);
+    for (const [mode, whom] of [
+      [0o640, 'its group can read the mirror (0640)'],
+      [0o644, 'every user of this machine can read the mirror (0644)'],
+    ] as const) {
+      chmodSync(scene.database, mode);
+      const found = await doctor(scene);
+      expect(found.of('readers')).toMatchObject({
+        status: 'warning',
+        found: whom,
+        todo: expect.stringMatching(/chmod 600 .*docmirror share FILE/),
+      });
+      expect(found.code).toBe(0);
+    }
+    // A folder that is closed keeps everybody out.
+    chmodSync(scene.folder, 0o700);
+    expect((await doctor(scene)).of('readers')).toMatchObject({
+      status: 'ok',
+      found: `its owner alone can read the mirror (0644; ${scene.folder} keeps others out)`,
+    });
+  });
+
+  test('warns of a share that nobody else can read', async () => {
+    await using scene = await setScene();
+    const share = join(scene.folder, 'share.sqlite');
+    scene.env.DOCMIRROR_SHARE = share;
+    expect((await doctor(scene)).of('share')).toMatchObject({
+      status: 'warning',
+      found: `no other user can read ${share}: ${scene.folder} keeps others out`,
+    });
+    chmodSync(scene.folder, 0o755);
+    await scene.sync();
+    expect((await doctor(scene)).of('share')).toMatchObject({
+      status: 'ok',
+      found: `${share} can be made, and everybody can read it (0644)`,
+    });
+    chmodSync(share, 0o600);
+    const found = await doctor(scene);
+    expect(found.of('share')).toMatchObject({ status: 'warning', found: expect.stringContaining('0600') });
+    expect(found.code).toBe(0);
+  });
+});
+
+test('doctor names what a killed backup left, and the copies from before an upgrade', async () => {
+  await using scene = await setScene();
+  expect((await doctor(scene)).of('leftovers')).toMatchObject({ status: 'ok', found: 'none' });
+  writeFileSync(`${scene.database}.before-0.3.0`, Buffer.alloc(2_000));
+  expect((await doctor(scene)).of('leftovers')).toMatchObject({
+    status: 'ok',
+    found: 'none but mirror.sqlite.before-0.3.0 (2.0 kB), from before an upgrade',
+  });
+  await scene.sync();
+  // A backup that is killed while it copies, of which nothing is known but its file.
+  const left = unfinishedPath(join(scene.folder, 'copy.sqlite'));
+  writeFileSync(left, Buffer.alloc(5_000));
+  const found = await doctor(scene);
+  expect(found.of('leftovers')).toMatchObject({
+    status: 'warning',
+    found: expect.stringMatching(
+      /^not finished: \S+copy\.sqlite\.[0-9a-f]{8}\.docmirror-unfinished \(5\.0 kB, /,
+    ),
+    todo: expect.stringContaining('remove it'),
+  });
+  expect(found.code).toBe(0);
+});
+
+describe.concurrent('doctor looks at where pings and metrics go', () => {
+  test('connects to the server of the pings, sends nothing, and shows no path', async () => {
+    await using scene = await setScene();
+    let requests = 0;
+    const server = createServer(() => requests++).listen(0, '127.0.0.1');
+    let connections = 0;
+    server.on('connection', () => connections++);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    scene.env.DOCMIRROR_PING_URL = `http://127.0.0.1:${port}/a-secret-path`;
+    const found = await doctor(scene);
+    expect(found.of('ping')).toMatchObject({
+      status: 'ok',
+      found: `http://127.0.0.1:${port} can be reached; nothing was sent`,
+    });
+    expect([connections, requests]).toEqual([1, 0]);
+    server.close();
+    await once(server, 'close');
+    const gone = await doctor(scene);
+    expect(gone.of('ping')).toMatchObject({
+      status: 'warning',
+      found: `http://127.0.0.1:${port} can't be reached (ECONNREFUSED)`,
+    });
+    expect(gone.code).toBe(0);
+    expect(found.text + gone.text).not.toContain('a-secret-path');
+    scene.env.DOCMIRROR_PING_URL = 'hc-ping.com/uuid';
+    expect((await doctor(scene)).of('settings')).toMatchObject({
+      status: 'failed',
+      found: expect.stringContaining('DOCMIRROR_PING_URL'),
+    });
+  });
+
+  test('finds a server of pings whose certificate is refused', async () => {
+    await using scene = await setScene();
+    await using authority = makeAuthority();
+    const { port: to } = new URL(scene.service.url);
+    await using front = await startTls(Number(to), authority.issue('IP:127.0.0.1'));
+    scene.env.DOCMIRROR_PING_URL = `https://127.0.0.1:${front.port}/ping`;
+    expect((await doctor(scene)).of('ping')).toMatchObject({
+      status: 'warning',
+      found: expect.stringMatching(/can't be reached \((UNABLE|SELF|DEPTH)_/),
+    });
+    scene.env.NODE_EXTRA_CA_CERTS = authority.file;
+    await using proxy = await startProxy();
+    for (const way of ['', `http://127.0.0.1:${proxy.port}`]) {
+      scene.env.HTTPS_PROXY = way;
+      expect((await doctor(scene)).of('ping').status).toBe('ok');
+    }
+    expect(front.bytesHeard()).toBe(0);
+  });
+
+  test('finds a metrics file that can not be written', async () => {
+    await using scene = await setScene();
+    chmodSync(scene.folder, 0o755);
+    const path = join(scene.folder, 'acme.prom');
+    const look = async () => (await doctor(scene)).of('metrics file');
+    scene.env.DOCMIRROR_METRICS_FILE = join(scene.folder, 'no', 'acme.prom');
+    expect(await look()).toMatchObject({ status: 'warning', found: expect.stringContaining('(ENOENT)') });
+    scene.env.DOCMIRROR_METRICS_FILE = path;
+    expect(await look()).toMatchObject({ status: 'ok', found: `${path} can be written; there is none yet` });
+    mkdirSync(path);
+    const found = await doctor(scene);
+    expect(found.of('metrics file')).toMatchObject({
+      status: 'warning',
+      found: expect.stringContaining('is a folder'),
+    });
+    expect(found.code).toBe(0);
+  });
+
+  test('finds a metrics file that the collector can not read, and one that is old', async () => {
+    await using scene = await setScene();
+    const path = join(scene.folder, 'acme.prom');
+    const look = async () => (await doctor(scene)).of('metrics file');
+    scene.env.DOCMIRROR_METRICS_FILE = path;
+    writeFileSync(path, '');
+    chmodSync(path, 0o644);
+    expect(await look()).toMatchObject({
+      status: 'warning',
+      found: `${path}: ${scene.folder} keeps others out`,
+    });
+    chmodSync(scene.folder, 0o755);
+    expect(await look()).toMatchObject({ status: 'ok', found: expect.stringMatching(/was written .* ago$/) });
+    chmodSync(path, 0o600);
+    expect(await look()).toMatchObject({ status: 'warning', found: `${path}: its mode is 0600` });
+    chmodSync(path, 0o644);
+    const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+    utimesSync(path, twoDaysAgo, twoDaysAgo);
+    expect(await look()).toMatchObject({ status: 'warning', found: expect.stringContaining('2 d') });
   });
 });
 

@@ -135,7 +135,7 @@ describe('a share as --database', () => {
   test('of an older or a newer docmirror is refused in words that say what to do', async () => {
     const other = join(scene.folder, 'other-shape.sqlite');
     for (const [version, words] of [
-      [1, `Make it again: docmirror share ${other}`],
+      [1, 'Make it again with "docmirror share".'],
       [999, 'was made by a newer docmirror'],
     ] as const) {
       writeFileSync(other, readFileSync(shared));

@@ -1,10 +1,13 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, DocmirrorError, exitCodes } from '../../errors.ts';
-import { bytesText, counted } from '../../render/numbers.ts';
+import { bytesText, counted, duration } from '../../render/numbers.ts';
 import { assertLockOrNone, isHeld, lockPath } from '../../store/file/lock-file.ts';
 import { fileBehind } from '../../store/file/mirror-path.ts';
+import { privateFileMode } from '../../store/file/private-file.ts';
+import { readersOf } from '../../store/file/readers-of.ts';
 import { explainSqliteError } from '../../store/file/sqlite-errors.ts';
+import { unfinishedIn } from '../../store/file/unfinished.ts';
 import { assertNotAltered, lookAtMirror } from './mirror-probes.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
@@ -14,7 +17,7 @@ const freeBytesMin = 256 * 1024;
 const freeBytesLow = 1024 * 1024 * 1024;
 
 /** In this order. */
-export const fileChecks = ['folder', 'rights', 'free space', 'lock', 'mirror'];
+export const fileChecks = ['folder', 'rights', 'readers', 'free space', 'leftovers', 'lock', 'mirror'];
 
 /** Looks at the mirror's place, and at the mirror itself. */
 export async function* checkFiles(database: string, signal: AbortSignal): AsyncGenerator<Verdict> {
@@ -29,7 +32,9 @@ export async function* checkFiles(database: string, signal: AbortSignal): AsyncG
   const folder = dirname(path);
   yield ok('folder', folder);
   yield checkRights(path, folder);
+  yield checkReaders(path);
   yield checkSpace(folder);
+  yield checkLeftovers(path, folder);
   yield checkLock(path);
   yield await checkMirror(path, signal);
 }
@@ -62,6 +67,36 @@ export function denial(path: string, mode: number): string | null {
   }
 }
 
+/** The records in a mirror are for its owner: others have the share. */
+function checkReaders(path: string): Verdict {
+  if (!existsSync(path)) return ok('readers', 'a new mirror can be read by its owner alone (0600)');
+  const { readers, mode, closedFolder } = readersOf(path, privateFileMode);
+  if (readers === 'its owner alone') {
+    const why = closedFolder === null ? '' : `; ${closedFolder} keeps others out`;
+    return ok('readers', `its owner alone can read the mirror (${mode}${why})`);
+  }
+  const whom = readers === 'everybody' ? 'every user of this machine' : 'its group';
+  const todo = `chmod 600 ${path}. To let others read the records, make a share: docmirror share FILE`;
+  return warning('readers', `${whom} can read the mirror (${mode})`, todo);
+}
+
+/** What a backup, a share or an export leaves if it is killed; and the copies of before an upgrade, which docmirror never removes. */
+function checkLeftovers(path: string, folder: string): Verdict {
+  if (denial(folder, constants.R_OK) !== null) return skipped('leftovers', `${folder} can't be listed`);
+  const left = unfinishedIn(folder);
+  if (left.length > 0) {
+    const names = left.map(
+      each => `${each.path} (${bytesText(each.bytes)}, ${duration(Math.max(0, each.ageMs))} old)`,
+    );
+    const todo = 'If no backup, share or export is running, remove it. docmirror removes it after a day.';
+    return warning('leftovers', `not finished: ${names.join(', ')}`, todo);
+  }
+  const copies = readdirSync(folder).filter(name => name.startsWith(`${basename(path)}.before-`));
+  if (copies.length === 0) return ok('leftovers', 'none');
+  const bytes = copies.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  return ok('leftovers', `none but ${copies.join(', ')} (${bytesText(bytes)}), from before an upgrade`);
+}
+
 function checkSpace(folder: string): Verdict {
   const { bavail, bsize } = statfsSync(folder);
   const found = `${bytesText(bavail * bsize)} free`;
@@ -86,7 +121,11 @@ async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> 
     if (mirror === null) return ok('mirror', `there is none at ${path} yet; the first run makes it`);
     if ('upgradesFrom' in mirror) {
       const found = `${path} was made by docmirror ${mirror.upgradesFrom}`;
-      return warning('mirror', found, 'The next run copies it, and then brings it up to date.');
+      return warning(
+        'mirror',
+        found,
+        '"docmirror upgrade" copies it, and then brings it up to date; so does the next run.',
+      );
     }
     const { audit } = mirror;
     const damage = audit.differences.find(({ table, severity }) => table === null && severity === 'content');

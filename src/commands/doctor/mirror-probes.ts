@@ -1,11 +1,8 @@
-import { assertWhole } from '../../store/file/integrity-check.ts';
 import { isYetToMake, mirrorToWrite } from '../../store/file/mirror-path.ts';
-import { openMirrorForReading, openOfAnyShape } from '../../store/file/open.ts';
-import { assertNobodyWrites } from '../../store/file/open-to-write.ts';
+import { openMirrorForReading } from '../../store/file/open.ts';
+import { assertNobodyWrites, upgradesFrom } from '../../store/file/open-to-write.ts';
 import { assertNothingIntrusive } from '../../store/file/own-objects.ts';
-import { shapeOf, versionOf } from '../../store/file/shape.ts';
 import { explaining } from '../../store/file/sqlite-errors.ts';
-import { assertCanUpgrade } from '../../store/file/upgrade.ts';
 import { assertAsWritten } from '../../store/receipts/altered-lists.ts';
 import { ReceiptLog } from '../../store/receipts/receipt-log.ts';
 import { type Verification, verifyMirror } from '../../store/verify/verify.ts';
@@ -28,11 +25,12 @@ export async function lookAtMirror(database: string, signal: AbortSignal): Promi
   // A file that is not docmirror's is refused here, as every command does; an audit would call it damaged.
   mirrorToWrite(database);
   if (isYetToMake(database)) return null;
-  const upgradesFrom = versionToUpgrade(database);
+  const older = upgradesFrom(database);
+  if (older === null) assertCanBegin(database);
   assertNobodyWrites(database);
-  return upgradesFrom === null
+  return older === null
     ? { audit: await verifyMirror(database, { limit: differencesMax, signal }) }
-    : { upgradesFrom };
+    : { upgradesFrom: older };
 }
 
 /**
@@ -45,20 +43,15 @@ export async function assertNotAltered(database: string, signal: AbortSignal): P
   await assertAsWritten(file, new TimeSlice(signal));
 }
 
-/** The docmirror whose shape the mirror has, if a run would upgrade it. */
-function versionToUpgrade(database: string): string | null {
-  using file = openOfAnyShape(database, () => undefined);
-  return explaining(file.path, () => {
-    const shape = shapeOf(file.sqlite);
-    if (shape === 'older') {
-      assertWhole(file);
-      assertCanUpgrade(file.sqlite, file.path);
-      return versionOf(file.sqlite);
-    }
-    if (shape === 'current') {
-      assertNothingIntrusive(file);
-      new ReceiptLog(file.sqlite).assertReady();
-    }
-    return null;
+/**
+ * Makes sure that a run could begin on a mirror of the current shape.
+ *
+ * @throws DocmirrorError as the run does.
+ */
+function assertCanBegin(database: string): void {
+  using file = openMirrorForReading(database);
+  explaining(file.path, () => {
+    assertNothingIntrusive(file);
+    new ReceiptLog(file.sqlite).assertReady();
   });
 }

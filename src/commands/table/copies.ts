@@ -127,6 +127,33 @@ export const copyCommands = [
       "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
   },
   {
+    name: 'upgrade',
+    description: 'Bring mirrors of an older shape up to date, without the network.',
+    arguments: [
+      {
+        name: 'FILE',
+        help: 'the mirrors (default: that of the settings)',
+        isRepeatable: true,
+        offers: 'files',
+      },
+    ],
+    flags: [
+      { flag: '--check', help: 'only say what would happen; exit 4 if a mirror has to be upgraded' },
+      { flag: '--json', help: 'print what was done with each mirror as one JSON object' },
+    ],
+    settings: ['waitMs', ...mirrorFlags],
+    examples: [
+      { line: 'docmirror upgrade', meaning: 'after docmirror itself was updated' },
+      { line: 'docmirror upgrade --check mirrors/*.sqlite', meaning: 'does any of them have to be?' },
+    ],
+    notes: [
+      'A mirror is copied to FILE.before-VERSION first, and then upgraded in one step, which is done or not begun. That takes twice its size of free disk. "sync" and "watch" do the same when they begin. If one of many files can not be upgraded, the others are.',
+      'Mirrors of 0.1 and 0.2 are not upgraded (mirror_too_old). docs/upgrading.md has the way back to an older docmirror.',
+    ],
+    exitCodes:
+      '0 done, or nothing to do, 1 failed, 2 a file that is no mirror, or of 0.1, 0.2 or a newer docmirror, 4 with --check: a mirror has to be upgraded, 11 a run holds the mirror. Of several failures, the first counts.',
+  },
+  {
     name: 'erase',
     description: "Remove the text of a record's ended versions for good, with a receipt that says so.",
     arguments: [

@@ -77,6 +77,7 @@ export const runCommands = [
     ],
     notes: [
       'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which takes its time where it is large.',
+      'It also says who else could read the mirror and the share, what killed backups left, and if pings and metrics get through. The server of the pings is connected to and asked for nothing, because a request would count as a ping.',
     ],
     exitCodes: '0, or what "docmirror sync" would end with.',
   },

@@ -118,7 +118,7 @@ async function copyAny(
 ): Promise<{ shape: Shape; newestRunId: number }> {
   using file = openOfAnyShape(copy, sqlite => {
     const shape = shapeOf(sqlite);
-    if (shape === 'later') throw new RefusedFileError(laterShape(copy));
+    if (shape === 'later') throw laterShape(copy);
     if (shape === 'empty') throw new RefusedFileError(`${copy} is empty. Name a backup of a mirror.`);
   });
   const shape = shapeOf(file.sqlite);

@@ -9,7 +9,7 @@ export function damageOf(sqlite: Database.Database): string | null {
 }
 
 /** @throws MirrorFileError if a mirror is damaged. */
-export function assertWhole({ path, sqlite }: MirrorFile): void {
+export function assertWhole({ path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>): void {
   const damage = damageOf(sqlite);
   if (damage === null) return;
   throw new MirrorFileError(

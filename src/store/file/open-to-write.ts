@@ -1,13 +1,13 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { RefusedFileError } from '../../errors.ts';
 import { applicationIds, busyTimeoutMs, kindOf } from './file-kind.ts';
+import { holdLock } from './lock-file.ts';
 import { mirrorToWrite } from './mirror-path.ts';
-import { cacheKib, connectTo, type MirrorFile, mirrorFile } from './open.ts';
+import { cacheKib, connectTo, type MirrorFile, mirrorFile, openOfAnyShape } from './open.ts';
 import { makePrivateFile, privateFileMode } from './private-file.ts';
-import { laterShape, shapeOf } from './shape.ts';
+import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
-import { bringUpToDate } from './upgrade.ts';
+import { assertCanUpgrade, bringUpToDate, type Upgrade } from './upgrade.ts';
 
 /**
  * Opens a mirror to write: makes the file if there is none, and brings its tables up to date in one transaction. The caller holds
@@ -29,6 +29,48 @@ export function openForWriting(path: string): MirrorFile {
 }
 
 /**
+ * Upgrades a mirror of an older shape, under its lock. The next run looks at every row of it, as of any file that was changed.
+ *
+ * @returns null if it has the shape of now; nothing was changed.
+ * @throws MirrorBusyError if a run holds it.
+ * @throws RefusedFileError, MirrorFileError as `openForWriting` does; also if there is no mirror.
+ */
+export function upgradeMirror(path: string): Upgrade | null {
+  if (upgradesFrom(path) === null) return null;
+  const file = mirrorToWrite(path);
+  const giveBack = holdLock(file);
+  try {
+    return explaining(file, () => {
+      let done: Upgrade | null = null;
+      connect(file, sqlite => {
+        done = bringUpToDate(sqlite, file);
+      }).close();
+      return done;
+    });
+  } finally {
+    giveBack();
+  }
+}
+
+/**
+ * The docmirror whose shape a mirror has, if it is an older one that can be upgraded; null if it has the shape of now. Nothing is
+ * changed.
+ *
+ * @throws RefusedFileError, MirrorFileError as `upgradeMirror` would.
+ */
+export function upgradesFrom(path: string): string | null {
+  mirrorToWrite(path);
+  using file = openOfAnyShape(path, () => undefined);
+  return explaining(file.path, () => {
+    const shape = shapeOf(file.sqlite);
+    if (shape === 'later') throw laterShape(file.path);
+    if (shape === 'current') return null;
+    assertCanUpgrade(file.sqlite, file.path);
+    return versionOf(file.sqlite);
+  });
+}
+
+/**
  * Opens a mirror of the current shape for writes that will be rolled back.
  *
  * @throws UsageError, RefusedFileError, MirrorFileError as `openForWriting` does.
@@ -41,7 +83,7 @@ export function openForDryRun(path: string): MirrorFile {
 function connect(file: string, prepare: (sqlite: Database.Database) => void): MirrorFile {
   const sqlite = connectTo(file, { timeout: busyTimeoutMs });
   try {
-    if (shapeOf(sqlite) === 'later') throw new RefusedFileError(laterShape(file));
+    if (shapeOf(sqlite) === 'later') throw laterShape(file);
     if (shapeOf(sqlite) === 'empty') {
       // Only a file without tables takes this: what pruning frees can then be given back to the disk.
       sqlite.pragma('auto_vacuum = INCREMENTAL');

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
-import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { busyTimeoutMs, kindOfOpen } from './file-kind.ts';
 import { assertOneName, existingFile, refusal } from './mirror-path.ts';
@@ -87,15 +87,16 @@ export function connectTo(path: string, options: Database.Options = {}): Databas
 
 function assertCurrent(sqlite: Database.Database, path: string): void {
   const shape = shapeOf(sqlite);
-  if (shape === 'later') throw new RefusedFileError(laterShape(path));
+  if (shape === 'later') throw laterShape(path);
   if (shape === 'older') {
     if (kindOfOpen(sqlite) === 'share')
-      throw new RefusedFileError(
-        `${path} is a share that an older docmirror made. Make it again: docmirror share ${path}`,
+      throw new OtherShapeError(
+        path,
+        'is a share that an older docmirror made. Make it again with "docmirror share".',
       );
-    throw new RefusedFileError(
-      `${path} was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" once; it copies the file and brings it up to date.`,
-    );
+    const what = `was made by docmirror ${versionOf(sqlite)}`;
+    const todo = 'Run "docmirror upgrade"; it copies the file and brings it up to date.';
+    throw new OtherShapeError(path, `${what}. ${todo}`, { code: 'upgrade_needed' });
   }
 }
 

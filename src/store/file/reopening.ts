@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { MirrorFileError } from '../../errors.ts';
+import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import { fileKey } from './file-identity.ts';
 
 /** So long nothing may lie at the path before what was open counts no longer, in milliseconds. */
@@ -11,15 +11,28 @@ export class Reopening<T extends Disposable> implements Disposable {
   readonly #path: string;
   readonly #open: () => T;
   #key: string | null;
-  #current: T;
+  #current: T | null;
   #missingSinceMs: number | null = null;
+  /** Why nothing is open yet; null if something is. */
+  otherShape: OtherShapeError | null = null;
 
-  /** @param open opens what lies at the path now. */
+  /**
+   * A file of another shape can't be opened before somebody has upgraded it, in its place: it is tried again whenever it is asked for.
+   *
+   * @param open opens what lies at the path now.
+   * @throws what `open` throws for any other reason.
+   */
   constructor(path: string, open: () => T) {
     this.#path = path;
     this.#open = open;
     this.#key = fileKey(path);
-    this.#current = open();
+    try {
+      this.#current = open();
+    } catch (error) {
+      if (!(error instanceof OtherShapeError)) throw error;
+      this.#current = null;
+      this.otherShape = error;
+    }
   }
 
   /**
@@ -35,9 +48,9 @@ export class Reopening<T extends Disposable> implements Disposable {
       throw new MirrorFileError(
         `There is no mirror at ${this.#path} any more. Put it back, or make it again.`,
       );
-    if (key !== null && key !== this.#key) {
+    if (this.#current === null || (key !== null && key !== this.#key)) {
       const opened = this.#open();
-      this.#current[Symbol.dispose]();
+      this.#current?.[Symbol.dispose]();
       this.#current = opened;
       this.#key = key;
     }
@@ -45,7 +58,7 @@ export class Reopening<T extends Disposable> implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#current[Symbol.dispose]();
+    this.#current?.[Symbol.dispose]();
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
+import { OtherShapeError } from '../../errors.ts';
 import { packageFolder } from '../../version.ts';
 import { applicationIds, firstShape } from './file-kind.ts';
 
@@ -84,7 +85,7 @@ export function versionOf(sqlite: Database.Database): string {
   return version as string;
 }
 
-/** What to say of a mirror that a later docmirror wrote. */
-export function laterShape(path: string): string {
-  return `${path} was made by a newer docmirror. Update docmirror to use it.`;
+/** A mirror that a later docmirror wrote can't be used. */
+export function laterShape(path: string): OtherShapeError {
+  return new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
 }

@@ -70,13 +70,28 @@ export function removeUnfinished(path: string): void {
   }
 }
 
+/** A file that a process has begun and not finished: it writes it still, or it was killed. */
+interface Unfinished {
+  readonly path: string;
+  /** Its size, in bytes. */
+  readonly bytes: number;
+  readonly ageMs: number;
+}
+
+/** What processes that still run, or were killed, have begun in a folder. */
+export function unfinishedIn(folder: string): Unfinished[] {
+  return readdirSync(folder)
+    .filter(each => isOfThisForm.test(each) && !begun.has(each))
+    .flatMap(name => {
+      const path = join(folder, name);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat?.isFile() ? [{ path, bytes: stat.size, ageMs: Date.now() - stat.mtimeMs }] : [];
+    });
+}
+
 /** Removes what processes that were killed have left in a folder. */
 export function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter(each => isOfThisForm.test(each) && !begun.has(each))) {
-    const path = join(folder, name);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile() && Date.now() - stat.mtimeMs > leftoverAgeMs) removeUnfinished(path);
-  }
+  for (const { path, ageMs } of unfinishedIn(folder)) if (ageMs > leftoverAgeMs) removeUnfinished(path);
 }
 
 /** Waits until the disk holds a file, or the names in a folder. */

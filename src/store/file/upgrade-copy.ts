@@ -17,12 +17,13 @@ const bytesPerMib = 1024 * 1024;
  * Copies a mirror to `<mirror>.before-<version>`: a whole database in one file, which only its owner can read. A copy of the same
  * state that an upgrade left, which was cut off, is used again.
  *
+ * @returns where the copy is.
  * @throws MirrorFileError if there is no room; nothing was written.
  */
-export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): void {
+export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): string {
   removeLeftovers(dirname(resolve(path)));
   const copy = placeOfCopy(sqlite, `${path}.before-${/^[\w.+-]+$/.test(version) ? version : 'unknown'}`);
-  if (existsSync(copy)) return;
+  if (existsSync(copy)) return copy;
   const unfinished = unfinishedPath(path);
   explaining(copy, () => {
     try {
@@ -33,6 +34,7 @@ export function copyBeforeUpgrade(sqlite: Database.Database, path: string, versi
       removeUnfinished(unfinished);
     }
   });
+  return copy;
 }
 
 /** @throws MirrorFileError if there is no room for the copy, and for the log of the upgrade. */

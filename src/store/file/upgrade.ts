@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { MirrorFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { writeUpgradeReceipt } from '../receipts/upgrade-receipt.ts';
 import { completeMirror } from '../tables/initialise-mirror.ts';
@@ -7,6 +7,7 @@ import { fillNewColumns } from '../tables/new-columns.ts';
 import { recomputeAll } from '../tables/recompute-contents.ts';
 import { brokenReferences } from '../tables/references.ts';
 import { createViews, viewNames } from '../tables/views.ts';
+import { assertWhole } from './integrity-check.ts';
 import { laterShape, migrationsAfter, newestMigrationOf, shapeOf, stamp, versionOf } from './shape.ts';
 import { assertRoomToCopy, copyBeforeUpgrade } from './upgrade-copy.ts';
 
@@ -22,6 +23,14 @@ const upgradesTable = `
   CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
 `;
 
+/** What an upgrade did. */
+export interface Upgrade {
+  /** The docmirror that made the file, or upgraded it last. */
+  readonly fromVersion: string;
+  /** Where the mirror of before is. */
+  readonly copy: string;
+}
+
 /**
  * Brings a mirror to the shape that this docmirror writes: makes the tables in an empty one; copies one of an older shape,
  * and then upgrades it. It is one transaction: if it is cut off, the mirror is as it was.
@@ -29,22 +38,27 @@ const upgradesTable = `
  * The caller holds the mirror's lock, and is in no transaction. Foreign keys are off: a table that is built again would take the rows
  * that refer to it along.
  *
- * @throws RefusedFileError if its shape is a later one.
- * @throws MirrorFileError if there is no room for the copy, or the mirror's references don't hold; it is as it was.
+ * @returns null if there was nothing to upgrade.
+ * @throws OtherShapeError if its shape is a later one.
+ * @throws MirrorFileError if there is no room for the copy, or the mirror is damaged or its references don't hold; it is as it was.
  */
-export function bringUpToDate(sqlite: Database.Database, path: string): void {
+export function bringUpToDate(sqlite: Database.Database, path: string): Upgrade | null {
   const shape = shapeOf(sqlite);
-  if (shape === 'current') return;
-  if (shape === 'later') throw new RefusedFileError(laterShape(path));
-  if (shape === 'older') {
-    assertCanUpgrade(sqlite, path);
-    copyBeforeUpgrade(sqlite, path, versionOf(sqlite));
+  if (shape === 'current') return null;
+  if (shape === 'later') throw laterShape(path);
+  if (shape === 'empty') {
+    sqlite.transaction(() => reshape(sqlite, path, false)).immediate();
+    return null;
   }
+  assertCanUpgrade(sqlite, path);
+  const fromVersion = versionOf(sqlite);
+  const copy = copyBeforeUpgrade(sqlite, path, fromVersion);
   try {
-    sqlite.transaction(() => reshape(sqlite, path, shape === 'older')).immediate();
+    sqlite.transaction(() => reshape(sqlite, path, true)).immediate();
   } catch (error) {
-    throw shape === 'empty' ? error : explainUpgrade(error, path);
+    throw explainUpgrade(error, path);
   }
+  return { fromVersion, copy };
 }
 
 /**
@@ -54,6 +68,7 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
  */
 export function assertCanUpgrade(sqlite: Database.Database, path: string): void {
   assertRoomToCopy(sqlite, path);
+  assertWhole({ sqlite, path });
   assertReferencesHold(sqlite, path);
 }
 

@@ -1,0 +1,17 @@
+import { printable, printableLines } from '../printable.ts';
+
+/**
+ * A line of the log for people: time, level, words, then the other fields as JSON, and the stack of a fault below. Nothing in it
+ * steers the terminal.
+ *
+ * @param json the line as it is logged, a JSON object.
+ */
+export function logLineForPeople(json: string): string {
+  const { time, level, msg, err, ...fields } = JSON.parse(json, (key, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    return key === 'stack' ? printableLines(value) : printable(value);
+  });
+  const said = Object.entries(fields).map(([name, value]) => `${printable(name)}=${JSON.stringify(value)}`);
+  const line = [String(time).slice(11, 19), String(level).toUpperCase().padEnd(5), msg, ...said].join(' ');
+  return err?.stack === undefined ? `${line}\n` : `${line}\n${err.stack}\n`;
+}

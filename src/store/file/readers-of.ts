@@ -1,0 +1,37 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Whom the modes of a file and of the folders above it let read the file. */
+export type Readers = 'everybody' | 'its group' | 'its owner alone';
+
+/** The rights of a file that decide, and the first folder that keeps others out; null if none does. */
+export interface Readable {
+  readonly readers: Readers;
+  /** Four octal digits. */
+  readonly mode: string;
+  readonly closedFolder: string | null;
+}
+
+/**
+ * Says who could read a file by its mode. What access lists and group names add is not looked at.
+ *
+ * @param fallbackMode the rights that the file will have if there is none yet.
+ */
+export function readersOf(path: string, fallbackMode: number): Readable {
+  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? fallbackMode) & 0o777;
+  const folders = foldersAbove(resolve(path)).map(folder => ({ folder, mode: statSync(folder).mode }));
+  const closed = folders.find(each => (each.mode & 0o001) === 0);
+  const isOpenToGroup = folders.every(each => (each.mode & 0o011) !== 0);
+  const readers: Readers =
+    mode & 0o004 && closed === undefined
+      ? 'everybody'
+      : mode & 0o044 && isOpenToGroup
+        ? 'its group'
+        : 'its owner alone';
+  return { readers, mode: mode.toString(8).padStart(4, '0'), closedFolder: closed?.folder ?? null };
+}
+
+function foldersAbove(path: string): string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [folder, ...foldersAbove(folder)];
+}
