@@ -131,7 +131,7 @@ const packageRooms: Record<string, readonly string[]> = {
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
   canonicalize: ['audit'],
-  vega: ['render'],
+  'd3-scale': ['render'],
   preact: ['render'],
   htm: ['render'],
   'preact-render-to-string': ['render'],

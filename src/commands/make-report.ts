@@ -8,5 +8,5 @@ export async function makeReport(database: string, maxAgeMs: number | null, root
   const { reportPage } = await import('../render/report/page.ts');
   using reader = new ReportReader(database);
   const data = await inSlices(reader.report());
-  return await reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root });
+  return reportPage(data, { nowMs: Date.now(), maxAgeMs, version, root });
 }

@@ -103,7 +103,7 @@ test.each(['sync', 'verify', 'changes'])(
     const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);
     const rare = [
       'fastify',
-      'vega',
+      'd3-scale',
       'hyparquet-writer',
       'preact',
       'prom-client',

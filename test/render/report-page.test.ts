@@ -49,7 +49,7 @@ async function pageOf(lists: readonly ReportList[]): Promise<string> {
 
 async function htmlOf(data: ReportData): Promise<string> {
   const nowMs = Date.parse('2026-11-22T08:30:00.000Z');
-  return (await reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null })).html;
+  return reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null }).html;
 }
 
 /** What the report says of a mirror's exports over time, without its tags and charts. */

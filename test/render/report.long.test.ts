@@ -214,11 +214,11 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
       expect(await page.title()).toBe('docmirror report');
       const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
       expect(widths).toEqual([look.width, look.width]);
-      expect(await page.locator('.chart:visible svg').count()).toBe(4);
+      expect(await page.locator('.chart:visible > svg').count()).toBe(4);
       for (const chart of await page.locator('.chart:visible').all()) {
         expect(await chart.getAttribute('role')).toBe('img');
         expect(((await chart.getAttribute('aria-label')) ?? '').length).toBeGreaterThan(20);
-        expect((await chart.locator('svg').boundingBox())?.width).toBeGreaterThan(200);
+        expect((await chart.locator('> svg').boundingBox())?.width).toBeGreaterThan(200);
         expect(await chart.locator('text').count()).toBeGreaterThan(3);
       }
       expect(await smallestText(page)).toBeGreaterThanOrEqual(9.5);
@@ -238,7 +238,7 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
 
   test('shows the same without JavaScript, and its numbers on demand', async () => {
     await withPage({ width: 1280, javaScriptEnabled: false }, async page => {
-      expect(await page.locator('.chart:visible svg').count()).toBe(4);
+      expect(await page.locator('.chart:visible > svg').count()).toBe(4);
       const numbers = page.locator('details').first();
       expect(await numbers.locator('table').isVisible()).toBe(false);
       await numbers.locator('summary').click();
@@ -263,7 +263,7 @@ function smallestText(page: Page): Promise<number> {
   return page.evaluate(`Math.min(...[...document.querySelectorAll('p, dd, dt, small, td, th, .badge, .chart text')]
     .filter(each => each.getClientRects().length > 0 && each.textContent.trim() !== '')
     .map(each => {
-      const svg = each.closest('svg');
+      const svg = each.closest('.chart')?.firstElementChild ?? null;
       const scale = svg === null ? 1 : svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
       return parseFloat(getComputedStyle(each).fontSize) * scale;
     }))`);

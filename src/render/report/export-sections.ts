@@ -2,7 +2,7 @@ import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
 import { count, counted } from '../numbers.ts';
-import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
+import { narrowSize, type RankedBar, rankedBars, timeBars, wideSize } from './bar-charts.ts';
 import { figure } from './chart.ts';
 import { type Html, html } from './html.ts';
 import { type Timeline, timelineOf } from './time-buckets.ts';
@@ -11,7 +11,7 @@ const rankedMax = 10;
 const nameMax = 80;
 
 /** The document exports: over time, from where to where, and of what kind. */
-export async function exportSections(data: ReportData): Promise<Html> {
+export function exportSections(data: ReportData): Html {
   const { days, undated } = data.exports;
   if (days.length === 0 && undated === 0) {
     return html`<section aria-labelledby="exports">
@@ -21,12 +21,12 @@ export async function exportSections(data: ReportData): Promise<Html> {
   }
   return html`<section aria-labelledby="exports">
     <h2 id="exports">Document exports</h2>
-    ${await overTime(timelineOf(days), undated)}
-    <div class="pair">${await flows(data)}${await kinds(data)}</div>
+    ${overTime(timelineOf(days), undated)}
+    <div class="pair">${flows(data)}${kinds(data)}</div>
   </section>`;
 }
 
-async function overTime(timeline: Timeline, undated: number): Promise<Html> {
+function overTime(timeline: Timeline, undated: number): Html {
   const { unit, buckets, before } = timeline;
   const [first, last] = [buckets[0], buckets.at(-1)];
   const [busiest] = buckets.toSorted((a, b) => b.count - a.count);
@@ -46,6 +46,8 @@ async function overTime(timeline: Timeline, undated: number): Promise<Html> {
     key: bucket.name,
     label: shortName(bucket.name),
     value: bucket.count,
+    before: null,
+    isWhole: true,
     fill: 'var(--accent)',
   }));
   const titles = { x: `${unit} of export, in UTC`, y: `exports a ${unit}` };
@@ -57,8 +59,8 @@ async function overTime(timeline: Timeline, undated: number): Promise<Html> {
       rows: buckets.map(bucket => [bucket.name, count(bucket.count)]),
     },
     {
-      narrow: timeBars(bars, { width: 340, height: 220, labelsMax: 5 }, titles),
-      wide: timeBars(bars, { width: 960, height: 260, labelsMax: 12 }, titles),
+      narrow: timeBars(bars, narrowSize, titles),
+      wide: timeBars(bars, wideSize, titles),
     },
   );
 }
@@ -73,7 +75,7 @@ function shortName(name: string): string {
   return day === undefined ? `${monthName} ${year}` : `${Number(day)} ${monthName}`;
 }
 
-async function flows({ exports, connectionNames }: ReportData): Promise<Html> {
+function flows({ exports, connectionNames }: ReportData): Html {
   const name = (id: number | null) =>
     id === null ? 'no connection' : (connectionNames.get(id) ?? `connection ${id}`);
   const all = exports.flows.map(({ sourceId, destinationId, count: value }) => ({
@@ -83,25 +85,32 @@ async function flows({ exports, connectionNames }: ReportData): Promise<Html> {
   return ranking('From source to destination', 'ways', all, 0, 'var(--accent)');
 }
 
-async function kinds({ exports }: ReportData): Promise<Html> {
+function kinds({ exports }: ReportData): Html {
   const all = exports.kinds.map(({ kind, count: value }) => ({ label: brief(kind ?? 'no kind'), value }));
   return ranking('Kinds of document', 'kinds', all, exports.otherKinds, 'var(--accent-2)');
 }
 
-async function ranking(
+function ranking(
   title: string,
   things: string,
   all: readonly { readonly label: string; readonly value: number }[],
   uncounted: number,
   fill: string,
-): Promise<Html> {
+): Html {
   const total = all.reduce((sum, { value }) => sum + value, uncounted);
   const share = (value: number) =>
     `${count(value)} · ${((value / total) * 100).toFixed(value === total ? 0 : 1)}\u00a0%`;
   const rest = all.slice(rankedMax).reduce((sum, { value }) => sum + value, uncounted);
-  const bars: RankedBar[] = all.slice(0, rankedMax).map(bar => ({ ...bar, text: share(bar.value) }));
+  const bars: RankedBar[] = all
+    .slice(0, rankedMax)
+    .map(bar => ({ ...bar, before: null, text: share(bar.value) }));
   if (rest > 0)
-    bars.push({ label: `all ${counted(all.length - rankedMax, 'other')}`, value: rest, text: share(rest) });
+    bars.push({
+      label: `all ${counted(all.length - rankedMax, 'other')}`,
+      value: rest,
+      before: null,
+      text: share(rest),
+    });
   const [first] = all;
   const summary =
     first === undefined
@@ -109,7 +118,7 @@ async function ranking(
       : `${counted(all.length, things.slice(0, -1))}; the most frequent is ${first.label} with ${share(first.value)}.`;
   return figure(
     { title, summary, columns: [title, 'exports and share'], rows: bars.map(bar => [bar.label, bar.text]) },
-    { narrow: rankedBars(bars, 'exports', fill) },
+    { narrow: rankedBars(bars, fill) },
   );
 }
 

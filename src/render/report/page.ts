@@ -15,7 +15,7 @@ interface ReportOptions extends Freshness {
 }
 
 /** The report as one HTML page that needs nothing else: no script, no network, no other file. */
-export async function reportPage(data: ReportData, options: ReportOptions): Promise<Page> {
+export function reportPage(data: ReportData, options: ReportOptions): Page {
   const concerns = concernsOf(data, options);
   const body = html`<body>
     <header>
@@ -26,8 +26,8 @@ export async function reportPage(data: ReportData, options: ReportOptions): Prom
     <main>
       ${attention(concerns, data)}
       ${listCards(data, options)}
-      ${await exportSections(data)}
-      ${await runSection(data)}
+      ${exportSections(data)}
+      ${runSection(data)}
       ${changeSection(data, options.root)}
       ${glossary()}
     </main>

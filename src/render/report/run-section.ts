@@ -2,7 +2,7 @@ import { printable } from '../../printable.ts';
 import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
 import { count, counted, duration } from '../numbers.ts';
-import { timeBars } from './bar-charts.ts';
+import { narrowSize, timeBars, wideSize } from './bar-charts.ts';
 import { figure } from './chart.ts';
 import { type Html, html } from './html.ts';
 import { moment } from './list-sections.ts';
@@ -17,7 +17,7 @@ const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'war
 const legendOrder = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 
 /** The history of runs: how long they took and how they ended. */
-export async function runSection({ runs, runCount }: ReportData): Promise<Html> {
+export function runSection({ runs, runCount }: ReportData): Html {
   if (runs.length === 0) {
     return html`<section aria-labelledby="runs">
       <h2 id="runs">Runs</h2><p class="empty">No run is recorded yet.</p>
@@ -25,7 +25,7 @@ export async function runSection({ runs, runCount }: ReportData): Promise<Html> 
   }
   return html`<section aria-labelledby="runs">
     <h2 id="runs">Runs</h2>
-    ${await durations(runs)}
+    ${durations(runs)}
     ${legend(runs)}
     <table class="runs" role="table">
       <caption>${captionOf(runCount)}</caption>
@@ -43,7 +43,7 @@ function captionOf(runCount: number): string {
   return `${which} ${counted(runCount, 'run')}, the newest first`;
 }
 
-async function durations(runs: readonly ReportRun[]): Promise<Html> {
+function durations(runs: readonly ReportRun[]): Html {
   const timed = runs.filter(run => run.durationMs !== null).toReversed();
   if (timed.length === 0) return null;
   const times = timed.map(run => run.durationMs ?? 0).sort((a, b) => a - b);
@@ -52,6 +52,8 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
     key: String(run.id),
     label: String(run.id),
     value: (run.durationMs ?? 0) / 1000,
+    before: null,
+    isWhole: true,
     fill: `var(--${toneOf(run)})`,
   }));
   const titles = { x: 'run', y: 'seconds' };
@@ -64,8 +66,8 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
       rows: timed.map(run => [String(run.id), duration(run.durationMs ?? 0), run.status]),
     },
     {
-      narrow: timeBars(bars.slice(-narrowMax), { width: 340, height: 180, labelsMax: 8 }, titles),
-      wide: timeBars(bars, { width: 960, height: 200, labelsMax: 20 }, titles),
+      narrow: timeBars(bars.slice(-narrowMax), { ...narrowSize, height: 180, labelsMax: 8 }, titles),
+      wide: timeBars(bars, { ...wideSize, height: 180, labelsMax: 20 }, titles),
     },
   );
 }
