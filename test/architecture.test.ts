@@ -132,6 +132,7 @@ const packageRooms: Record<string, readonly string[]> = {
   ajv: ['contract'],
   canonicalize: ['audit'],
   'd3-scale': ['render'],
+  '@date-fns/tz': ['commands', 'render'],
   preact: ['render'],
   htm: ['render'],
   'preact-render-to-string': ['render'],

@@ -1,3 +1,5 @@
+import { reportOnPaper, reportStyle } from './report-style.ts';
+
 const light = `--page:#f6f7f9;--card:#fff;--text:#1b2330;--muted:#566072;--line:#e1e5eb;--accent:#2f6fde;--accent-text:#1f57b8;--accent-2:#7a55d1;
 --good:#1c7c46;--good-soft:#e2f4e9;--warn:#8f5a00;--warn-soft:#fdf0d5;--bad:#b3261e;--bad-soft:#fce4e2;--quiet:#566072;--quiet-soft:#eceff3;--mark:#1b2330;color-scheme:light`;
 
@@ -125,7 +127,7 @@ section{margin:18px 0;padding:18px 16px}
 .runs tbody th,.runs td:nth-child(n+3){white-space:normal}
 .change{display:inline-block;margin-left:10px}
 }
-@media print{
+${reportStyle}@media print{
 :root{${light};--page:#fff}
 body{font-size:11pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 header,main,footer{max-width:none;padding:0}
@@ -138,4 +140,4 @@ figure,.card,.concern,tr{break-inside:avoid}
 details,nav,.search{display:none}
 .scroll{overflow:visible}
 }
-`;
+${reportOnPaper}`;

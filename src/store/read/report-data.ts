@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { firstValue } from '../tables/query.ts';
-import type { Change } from './change.ts';
 import { statusAsSaid } from './died-run.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
 import { lastCompletedAt } from './last-completed.ts';
-import { readLatestChanges } from './latest-changes.ts';
+import { type ChangesOfKind, readPeriodChanges } from './period-changes.ts';
+import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** How the newest run of a list that has ended did. */
@@ -67,7 +67,9 @@ export interface ReportData {
   readonly runs: readonly ReportRun[];
   readonly exports: ExportTally;
   readonly connectionNames: ReadonlyMap<number, string | null>;
-  readonly changes: readonly Change[];
+  /** What the runs that ended in the period found. */
+  readonly changes: readonly ChangesOfKind[];
+  readonly period: ReportPeriod;
 }
 
 const runsShownMax = 60;
@@ -103,8 +105,11 @@ const newestRuns = `
 export function* readReport(
   sqlite: Database.Database,
   diedRunId: number | null,
+  period: ReportPeriod,
 ): Generator<void, ReportData> {
-  const exports = yield* tallyExports(sqlite);
+  const completedAt = lastCompletedAt(sqlite, 'document-exports');
+  const knownMs = Math.min(period.nowMs, completedAt === null ? period.nowMs : Date.parse(completedAt));
+  const exports = yield* tallyExports(sqlite, period, knownMs);
   return {
     baseUrl: firstValue<string>(sqlite, 'SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1') ?? null,
     lists: lists.map(list => readList(sqlite, list)),
@@ -117,7 +122,8 @@ export function* readReport(
     connectionNames: new Map(
       sqlite.prepare<[], [number, string | null]>('SELECT id, name FROM connections').raw().all(),
     ),
-    changes: readLatestChanges(sqlite),
+    changes: readPeriodChanges(sqlite, period.span),
+    period,
   };
 }
 
