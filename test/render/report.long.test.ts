@@ -136,6 +136,13 @@ describe('a report', () => {
     expect(many.length).toBeLessThan(1024 * 1024);
     expect(many).toContain('Exports per year');
     expect(many).toMatch(/\d+ have no date/);
+    // The tail is told as text: the longest of the named bars takes the whole width.
+    expect(many).toMatch(/All 29\d others together: [\d,]+ \(9\d\.\d/);
+    expect(
+      Math.max(
+        ...[...many.matchAll(/<rect x="0" y="20" width="([\d.]+)"/g)].map(([, width]) => Number(width)),
+      ),
+    ).toBeGreaterThan(300);
     expect(tookMs).toBeLessThan(6_000);
   });
 });

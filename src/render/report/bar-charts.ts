@@ -101,7 +101,7 @@ export interface RankedBar {
 }
 
 const rankWidth = 400;
-const rowHeight = 36;
+const rowHeight = 33;
 const labelColumnsMax = 34;
 const labelWidth = 236;
 const rankLetters = 13;
@@ -121,8 +121,8 @@ export function rankedBars(bars: readonly RankedBar[], fill: string): Html {
         <text x="0" y="15" font-size=${rankLetters} fill="var(--text)">${cutToColumns(label, labelColumnsMax)}</text>
       </svg>
       <text x=${rankWidth} y=${top + 15} text-anchor="end" font-size=${rankLetters} fill="var(--muted)">${text}</text>
-      <rect x="0" y=${top + 20} width=${n(x(value))} height="10" rx=${x(value) > 4 ? 2 : 0} fill=${fill} />
-      ${before !== null && html`<rect x=${n(x(before))} y=${top + 18} width="2" height="14" fill="var(--mark)" />`}`;
+      <rect x="0" y=${top + 20} width=${n(x(value))} height="8" rx=${x(value) > 4 ? 2 : 0} fill=${fill} />
+      ${before !== null && html`<rect x=${n(x(before))} y=${top + 18} width="2" height="12" fill="var(--mark)" />`}`;
   };
   return html`<svg viewBox=${`0 0 ${rankWidth} ${bars.length * rowHeight}`}>${bars.map(row)}</svg>`;
 }

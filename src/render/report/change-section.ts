@@ -22,6 +22,9 @@ const groups: readonly Group[] = [
   { id: 'removed', heading: 'Removed', operation: 'removal', tone: 'bad' },
 ];
 const firstsMax = 6;
+const onPaperMax = 3;
+/** More lines than this stand on paper in two columns. */
+const linesMax = 24;
 const detailsMax = 4;
 const differencesMax = 3;
 const nameMax = 80;
@@ -36,8 +39,14 @@ export function changeSection(data: ReportData, root: Root): Html {
         ? html`<p class="empty">No run of this period found anything new, changed or removed but exports.</p>`
         : html`<p class="hint">A few of each kind, the newest first. <code>docmirror changes</code> shows all of them.</p>`
     }
-    ${shown}
+    <div class=${linesOf(data) > linesMax ? 'many' : undefined}>${shown}</div>
   </section>`;
+}
+
+/** About how many lines the changes take on paper. */
+function linesOf(data: ReportData): number {
+  const counts = [...data.changes, ...firstExports(data).map(({ names }) => ({ count: names.length }))];
+  return counts.reduce((sum, each) => sum + Math.min(each.count, onPaperMax + 1) + 1, 0);
 }
 
 function groupOf({ heading, operation, tone }: Group, data: ReportData, root: Root): Html {
@@ -48,16 +57,26 @@ function groupOf({ heading, operation, tone }: Group, data: ReportData, root: Ro
   return html`<div class="change-group"><h3>${heading}</h3>
     ${changes.map(({ resource, count: all, changes: some }) => {
       const title = titles.get(resource) ?? 'Connections';
-      return html`<h4><span class=${`badge ${tone}`}>${count(all)}</span> ${title}</h4>
-        <ul class="changes">${some.map(change => entry(change, title, root))}
-        ${all > some.length && html`<li>and ${count(all - some.length)} more</li>`}</ul>`;
+      return someOf(
+        title,
+        tone,
+        all,
+        some.map(change => entry(change, title, root)),
+      );
     })}
-    ${firsts.map(
-      ({ title, names }) => html`<h4><span class="badge good">${count(names.length)}</span> ${title}</h4>
-        <ul class="changes">${names.slice(0, firstsMax).map(name => html`<li>${name}</li>`)}
-        ${names.length > firstsMax && html`<li>and ${count(names.length - firstsMax)} more</li>`}</ul>`,
-    )}
+    ${firsts.map(({ title, names }) => someOf(title, tone, names.length, names.slice(0, firstsMax)))}
   </div>`;
+}
+
+/** A few of many things, on paper fewer of them, and how many more there are. */
+function someOf(title: string, tone: Tone, all: number, some: readonly Html[]): Html {
+  const more = (shown: number, medium: string) =>
+    all > shown && html`<li class=${medium}>and ${count(all - shown)} more</li>`;
+  return html`<h4><span class=${`badge ${tone}`}>${count(all)}</span> ${title}</h4>
+    <ul class="changes">
+      ${some.map((each, at) => html`<li class=${at < onPaperMax ? undefined : 'on-screen'}>${each}</li>`)}
+      ${more(some.length, 'on-screen')}${more(Math.min(some.length, onPaperMax), 'on-paper')}
+    </ul>`;
 }
 
 /** Kinds and ways of which the period has the first export; nothing where the list itself begins with the period. */
@@ -90,12 +109,11 @@ function entry({ operation, resource, recordId, record, before }: Change, title:
       .filter(field => field.name !== 'id')
       .slice(0, detailsMax)
       .map(({ text }) => text);
-    return html`<li>${link}: ${texts.join(' · ')}</li>`;
+    return html`${link}: ${texts.join(' · ')}`;
   }
-  if (before === null || record === null)
-    return html`<li>${link}: what it said before is no longer kept</li>`;
+  if (before === null || record === null) return html`${link}: what it said before is no longer kept`;
   const differences = differencesOf(before, record);
-  return html`<li>${link}: ${differences.slice(0, differencesMax).map(difference)}${differences.length > differencesMax && ' …'}</li>`;
+  return html`${link}: ${differences.slice(0, differencesMax).map(difference)}${differences.length > differencesMax && ' …'}`;
 }
 
 function difference({ before, after, note }: ShownDifference): Html {

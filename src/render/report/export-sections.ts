@@ -139,8 +139,14 @@ function ranking<Key>(
       ),
     },
     rest.now + rest.before > 0 &&
-      html`<p class="rest">${restCount > 0 ? `All ${counted(restCount, 'other')}` : 'All others'} together: ${share(rest.now, total)}; ${count(rest.before)} before. They have no bar.</p>`,
+      html`<p class="rest">${restText(restCount)}: ${share(rest.now, total)}, ${count(rest.before)} before. No bar is drawn for that.</p>`,
   );
+}
+
+/** What the rest of a ranking is called; a count of 0 is of things that were not told apart. */
+function restText(restCount: number): string {
+  if (restCount === 0) return 'All others together';
+  return restCount === 1 ? 'One other' : `All ${count(restCount)} others together`;
 }
 
 type Numbers = Pick<VolumeNumbers, 'now' | 'before'>;

@@ -18,6 +18,7 @@ header .period{color:var(--text)}
 .change-group h4{margin:14px 0 0;font-size:15px;font-weight:500}
 .change-group .changes{margin:4px 0 0;font-size:14px}
 .change-group .changes li{padding:6px 0;overflow-wrap:anywhere}
+.on-paper{display:none}
 #runs~.cards{margin-bottom:28px}
 #runs~.cards .card{border-radius:10px}
 @media (max-width:760px){.four{grid-template-columns:1fr 1fr}}
@@ -43,7 +44,7 @@ export const reportOnPaper = `@page{size:A4;margin:10mm}
 .report .numbers-of,.report .attention{padding:0}
 .report .concern{padding:6px 12px;margin-top:6px}
 .report .concern p{margin:2px 0 0;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
-.report .chart.wide svg{height:42mm}
+.report .chart.wide svg{height:38mm}
 .report .runs-drawn{display:none}
 .report .concern pre,.report .glossary-of{display:none}
 .report figcaption p,.report .legend,.report .rest,.report .hint,.report .four .card p,.report small{font-size:7.5pt;margin-bottom:3px}
@@ -56,7 +57,14 @@ export const reportOnPaper = `@page{size:A4;margin:10mm}
 .report .change-group h4{margin-top:4px;font-size:8pt}
 .report .change-group .changes{margin:0;font-size:7.5pt}
 .report .change-group .changes li{padding:1px 0;border:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.report #runs~.cards{margin-bottom:8px}
+.report .many{columns:2;column-gap:18px}
+.report .changes,.report h4{break-inside:avoid}
+.report h2,.report h3,.report h4,.report .hint{break-after:avoid}
+.report .changes .on-screen,.report .card small{display:none}
+.report .changes .on-paper{display:list-item}
+.report .pair figcaption p,.report .concern p+p{display:none}
+.report .on-paper{display:none}
+#runs~.cards{margin-bottom:8px}
 .report .change{display:inline;margin-left:6px}
 .report th small{display:inline;margin-left:6px}
 .report .legend{gap:2px 14px}
