@@ -46,7 +46,10 @@ export function timeBars(
     [bottom, top],
   );
   const ticks = y.ticks(4).filter(Number.isInteger);
-  const brief = (y.domain()[1] ?? 0) < 10_000 ? count : y.tickFormat(4, '~s');
+  const brief =
+    (y.domain()[1] ?? 0) < 10_000
+      ? count
+      : (value: number) => (value === 0 ? '0' : y.tickFormat(4, '~s')(value));
   const shown = new Set(spread(keys, labelsMax));
   const middle = (key: string) => (x(key) ?? 0) + x.bandwidth() / 2;
   const tell = { 'font-size': letters, fill: 'var(--muted)' };

@@ -23,7 +23,7 @@ const groups: readonly Group[] = [
 ];
 const firstsMax = 6;
 const onPaperMax = 3;
-/** More lines than this stand on paper in two columns. */
+/** More lines than this stand on paper in columns. */
 const linesMax = 24;
 const detailsMax = 4;
 const differencesMax = 3;
@@ -116,8 +116,8 @@ function entry({ operation, resource, recordId, record, before }: Change, title:
   return html`${link}: ${differences.slice(0, differencesMax).map(difference)}${differences.length > differencesMax && ' …'}`;
 }
 
-function difference({ before, after, note }: ShownDifference): Html {
-  return html` <del>${before === '' ? 'nothing' : before}</del> <span class="to">→</span> <ins>${after === '' ? 'nothing' : after}${note}</ins>`;
+function difference({ name, before, after, note }: ShownDifference, at: number): Html {
+  return html`${at > 0 && '; '}${name !== 'name' && `${name}: `}<del>${before === '' ? 'nothing' : before}</del> <span class="to">→</span> <ins>${after === '' ? 'nothing' : after}${note}</ins>`;
 }
 
 /** A record's fields. */

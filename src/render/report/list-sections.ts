@@ -45,12 +45,14 @@ function ageBefore(iso: string, nowMs: number): string {
 
 /** More are counted, not told. */
 const concernsMax = 6;
+/** More are told on paper in a line each. */
+const fewConcernsMax = 3;
 
 /** What asks for attention and what to do about it; or that nothing does. */
 export function attention(concerns: readonly Concern[], data: ReportData): Html {
   if (concerns.length === 0) return allWell(data);
   const number = `${concerns.length} ${concerns.length === 1 ? 'thing needs' : 'things need'} a look`;
-  return html`<section class="attention" aria-labelledby="attention">
+  return html`<section class=${concerns.length > fewConcernsMax ? 'attention many' : 'attention'} aria-labelledby="attention">
     <h2 id="attention">${number}</h2>
     ${concerns.slice(0, concernsMax).map(
       ({ tone, title, detail, advice, commands }) => html`<article class=${`concern ${tone}`}>

@@ -21,6 +21,7 @@ header .period{color:var(--text)}
 .on-paper{display:none}
 #runs~.cards{margin-bottom:28px}
 #runs~.cards .card{border-radius:10px}
+@media (max-width:900px){#runs~.cards{grid-template-columns:1fr}}
 @media (max-width:760px){.four{grid-template-columns:1fr 1fr}}
 `;
 
@@ -44,7 +45,7 @@ export const reportOnPaper = `@page{size:A4;margin:10mm}
 .report .numbers-of,.report .attention{padding:0}
 .report .concern{padding:6px 12px;margin-top:6px}
 .report .concern p{margin:2px 0 0;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
-.report .chart.wide svg{height:38mm}
+.report .chart.wide svg{height:36mm}
 .report .runs-drawn{display:none}
 .report .concern pre,.report .glossary-of{display:none}
 .report figcaption p,.report .legend,.report .rest,.report .hint,.report .four .card p,.report small{font-size:7.5pt;margin-bottom:3px}
@@ -57,11 +58,13 @@ export const reportOnPaper = `@page{size:A4;margin:10mm}
 .report .change-group h4{margin-top:4px;font-size:8pt}
 .report .change-group .changes{margin:0;font-size:7.5pt}
 .report .change-group .changes li{padding:1px 0;border:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.report .many{columns:2;column-gap:18px}
+.report div.many{columns:3;column-gap:14px}
 .report .changes,.report h4{break-inside:avoid}
 .report h2,.report h3,.report h4,.report .hint{break-after:avoid}
 .report .changes .on-screen,.report .card small{display:none}
 .report .changes .on-paper{display:list-item}
+.report .attention.many .concern{padding:3px 10px;margin-top:4px}
+.report .attention.many .concern p{-webkit-line-clamp:1}
 .report .pair figcaption p,.report .concern p+p{display:none}
 .report .on-paper{display:none}
 #runs~.cards{margin-bottom:8px}

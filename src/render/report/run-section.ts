@@ -9,7 +9,7 @@ import { type Html, html } from './html.ts';
 import { listCards } from './list-sections.ts';
 import type { Freshness, Tone } from './verdict.ts';
 
-const tableMax = 6;
+const tableMax = 4;
 const narrowMax = 24;
 const messageMax = 240;
 
