@@ -265,7 +265,7 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
       const pdf = await page.pdf({ format: 'A4', printBackground: true });
       expect(pdf.length).toBeGreaterThan(20_000);
       // Each page has one box, and the tree of pages counts them.
-      expect(pdf.toString('latin1')).toMatch(/\/Type \/Pages\s+\/Count 2\b/);
+      expect(/\/Type \/Pages\s+\/Count (\d+)/.exec(pdf.toString('latin1'))?.[1]).toBe('2');
     });
   });
 });

@@ -21,7 +21,7 @@ header .period{color:var(--text)}
 .on-paper{display:none}
 #runs~.cards{margin-bottom:28px}
 #runs~.cards .card{border-radius:10px}
-@media (max-width:900px){#runs~.cards{grid-template-columns:1fr}}
+@media screen and (max-width:900px){#runs~.cards{grid-template-columns:1fr}}
 @media (max-width:760px){.four{grid-template-columns:1fr 1fr}}
 `;
 
