@@ -32,13 +32,18 @@ export function instantOf(flag: string, text: string): string {
   return new Date(ms).toISOString();
 }
 
+/** True where a flag says a length of time, such as `24h`, and no date. */
+export function isLength(text: string): boolean {
+  return /^\s*\d+(\.\d+)?\s*[a-z]/i.test(text);
+}
+
 /**
  * A point in time as docmirror records it: one that is named, or so long before now.
  *
  * @throws UsageError that names the flag.
  */
 export function momentOf(flag: string, text: string, nowMs: number): string {
-  if (!/^\s*\d+(\.\d+)?\s*[a-z]/i.test(text)) return instantOf(flag, text);
+  if (!isLength(text)) return instantOf(flag, text);
   // Before the year 0 nothing was recorded.
   return new Date(Math.max(0, nowMs - durationMs(flag, text))).toISOString();
 }

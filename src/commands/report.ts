@@ -9,6 +9,9 @@ import { writeNamed } from './named-file.ts';
 interface ReportFlags {
   readonly out: string;
   readonly maxAge?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly title?: string;
 }
 
 /** `docmirror report`; its flags stand in the table of commands. */
@@ -16,7 +19,13 @@ export async function report(command: Command, { environment, stdout }: CommandC
   const flags = command.opts<ReportFlags>();
   const config = resolveConfig(command.opts(), environment);
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
-  const { html } = await makeReport(config.database, maxAgeMs, null);
+  const { since, until, title } = flags;
+  const { html } = await makeReport(config.database, maxAgeMs, null, {
+    since,
+    until,
+    title,
+    timezone: config.timezone,
+  });
   writeNamed('--out', flags.out, html);
   stdout.write(`Wrote ${printable(flags.out)} (${bytesText(Buffer.byteLength(html))}).\n`);
 }

@@ -228,7 +228,7 @@ export const settings = {
     flag: '--timezone',
     valueName: 'ZONE',
     default: 'UTC',
-    help: "the time zone of watch's cron expression",
+    help: "the time zone of watch's cron expression, and of the days of a report",
     parse: parseTimezone,
   }),
   pingUrl: setting({

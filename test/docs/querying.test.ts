@@ -21,7 +21,7 @@ beforeAll(async () => {
   expect(await shell('docmirror demo')).toMatchObject({ code: 0 });
   chmodSync(folder.path, 0o755);
   const typed = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
-  expect(typed).toHaveLength(6);
+  expect(typed).toHaveLength(7);
   for (const script of typed) {
     if (script.startsWith('sqlite3 ') && !hasSqliteCli) continue;
     expect(await shell(script), script).toMatchObject({ code: 0 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { reportPeriod } from '../../src/commands/report-period.ts';
 import { reportPage } from '../../src/render/report/page.ts';
 import { openInMemory } from '../../src/store/file/open-to-write.ts';
+import type { ExportTally } from '../../src/store/read/export-tally.ts';
 import {
   type ReportData,
   type ReportList,
@@ -32,7 +34,21 @@ const list: ReportList = {
   rejections: [],
 };
 
-const emptyTally = { days: [], undated: 0, flows: [], kinds: [], otherKinds: 0 };
+const nowMs = Date.parse('2026-11-22T08:30:00.000Z');
+const period = reportPeriod({ since: '2026-04-01', timezone: 'UTC' }, nowMs);
+const none = { entries: [], others: { now: 0, before: 0 } };
+const emptyTally: ExportTally = {
+  knownMs: nowMs,
+  compared: period.spanBefore,
+  counts: period.stretches.map(() => 0),
+  countsBefore: period.stretchesBefore.map(() => 0),
+  all: { now: 0, before: 0, earlier: 0, lastMs: null, usualGapMs: null },
+  undated: 0,
+  sources: none,
+  destinations: none,
+  kinds: none,
+  routes: none,
+};
 
 async function pageOf(lists: readonly ReportList[]): Promise<string> {
   const data: ReportData = {
@@ -43,13 +59,13 @@ async function pageOf(lists: readonly ReportList[]): Promise<string> {
     exports: emptyTally,
     connectionNames: new Map(),
     changes: [],
+    period,
   };
   return htmlOf(data);
 }
 
 async function htmlOf(data: ReportData): Promise<string> {
-  const nowMs = Date.parse('2026-11-22T08:30:00.000Z');
-  return (await reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null })).html;
+  return reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null }).html;
 }
 
 /** What the report says of a mirror's exports over time, without its tags and charts. */
@@ -61,10 +77,15 @@ async function exportsOverTime(times: readonly (string | null)[]): Promise<strin
       'INSERT INTO document_exports (exported_at, _first_seen_run_id, _changed_run_id, _content) VALUES (?, 1, 1, randomblob(16))',
     );
     for (const time of times) insert.run(time);
-    const reading = readReport(sqlite, null);
+    const reading = readReport(
+      sqlite,
+      null,
+      reportPeriod({ since: '2026-04-15', until: '2026-05-20', timezone: 'UTC' }, nowMs),
+    );
     let step = reading.next();
     while (!step.done) step = reading.next();
-    const section = /<h2 id="exports">.*?<div class="pair">/s.exec(await htmlOf(step.value))?.[0] ?? '';
+    const section =
+      /<h2 id="exports">.*?(<div class="pair">|<h2 id="changes">)/s.exec(await htmlOf(step.value))?.[0] ?? '';
     return section
       .replace(/<svg.*?<\/svg>/gs, '')
       .replace(/<[^>]*>/g, ' ')
@@ -76,14 +97,17 @@ async function exportsOverTime(times: readonly (string | null)[]): Promise<strin
 
 /** What stands below the title, without its tags. */
 function headOf(page: string): string {
-  return (/<h1>.*?<\/h1>(.*?)<\/header>/s.exec(page)?.[1] ?? '').replace(/<[^>]*>/g, '').trim();
+  return (/<h1>.*?<\/h1>(.*?)<\/header>/s.exec(page)?.[1] ?? '')
+    .replace('</p><p>', '. ')
+    .replace(/<[^>]*>/g, '')
+    .trim();
 }
 
 describe('the report', () => {
   test('says when the mirror was last completed, and when the report was made', async () => {
     const older = { ...list, lastCompletedAt: '2026-11-19T07:00:00.000Z' };
     expect(headOf(await pageOf([list, older]))).toBe(
-      'What https://service.example lists, last completed 2026-11-19 07:00 UTC. This report was made 2026-11-22 08:30 UTC.',
+      '1 Apr 2026 to 22 Nov 2026. What https://service.example lists, last completed 19 Nov 2026 07:00. This report was made 22 Nov 2026 08:30.',
     );
   });
 
@@ -98,12 +122,12 @@ describe('the exports over time', () => {
     [
       'are counted on their day in UTC, whatever zone they name',
       ['2026-05-10T00:30:00+01:00', '2026-05-11T00:00:00Z', '2026-05-11T23:30:00.5-01:00', '2026-05-11'],
-      '4 exports from 2026-05-09 to 2026-05-12; the busiest day was 2026-05-11 with 2. The',
+      '4 exports from 15 Apr 2026 to 19 May 2026; the busiest day was 11 May 2026 with 2.',
     ],
     [
       'are counted on the next day where a day ends at 24:00',
       ['2026-05-10T24:00:00Z', '2026-05-11T12:00:00', '2026-05-11T12:00:00.123456Z'],
-      '3 exports from 2026-05-11 to 2026-05-11; the busiest day was 2026-05-11 with 3. The',
+      '3 exports from 15 Apr 2026 to 19 May 2026; the busiest day was 11 May 2026 with 3.',
     ],
     [
       'leave out what is no day of the calendar, and say so',
@@ -114,12 +138,12 @@ describe('the exports over time', () => {
         '2026-05-09T29:00:00Z',
         null,
       ],
-      '2 exports from 2026-04-20 to 2026-05-10; the busiest day was 2026-04-20 with 1. 3 have no date that can be read. The',
+      '2 exports from 15 Apr 2026 to 19 May 2026; the busiest day was 20 Apr 2026 with 1. 3 have no date that can be read, and are in no period.',
     ],
     [
       'are not drawn where none has a date that can be read',
       ['2026-02-30T00:00:00Z', '12:00', '5', 'now', null],
-      'No export has a date that can be read, so none is drawn over time.',
+      'there is nothing to draw. 5 have no date that can be read, and are in no period.',
     ],
   ])('%s', async (_, times, words) => {
     expect(await exportsOverTime(times)).toContain(words);

@@ -39,7 +39,7 @@ describe('the report that is served', () => {
     expect(policy).not.toContain('unsafe');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
-    expect(await answer.text()).toContain('<title>docmirror report</title>');
+    expect(await answer.text()).toContain('<title>Document exports</title>');
   });
 
   test('needs the token: as bearer token, or as the password of a browser', async () => {

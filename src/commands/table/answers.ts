@@ -198,8 +198,21 @@ export const answerCommands = [
   },
   {
     name: 'report',
-    description: 'Write one HTML file that shows it all: freshness, volumes, flows, runs, latest changes.',
+    description:
+      'Write one HTML page on a period: what needs attention, exports against the period before, what changed, and how complete the lists are.',
     flags: [
+      {
+        flag: '--since',
+        valueName: 'TIME',
+        help: 'where the period begins: a date or time, or a length before its end, such as 24h or 30d',
+        default: '30d',
+      },
+      {
+        flag: '--until',
+        valueName: 'TIME',
+        help: 'where it ends, itself not included: a date or time (default: now)',
+      },
+      { flag: '--title', valueName: 'TEXT', help: 'what stands at its top' },
       {
         flag: '--out',
         valueName: 'FILE',
@@ -209,13 +222,18 @@ export const answerCommands = [
       },
       maxAgeFlag('point out lists that have had no completed run for longer, such as 26h'),
     ],
-    settings: mirrorFlags,
+    settings: ['timezone', ...mirrorFlags],
     examples: [
-      { line: 'docmirror report', meaning: 'docmirror-report.html' },
+      { line: 'docmirror report', meaning: 'docmirror-report.html, on the last 30 days' },
+      {
+        line: 'docmirror report --since 2026-10-01 --until 2026-11-01 --timezone Europe/Zurich --title "Contracts, October"',
+        meaning: 'a month, against the month before',
+      },
       { line: 'docmirror report --out today.html --max-age 26h', meaning: 'with stale lists pointed out' },
     ],
     notes: [
-      "The file needs nothing else: no network, no scripts. It holds names and titles of the service's records, so share it with those who may see these.",
+      'The period begins and ends with a whole day of the time zone or, if it is of two days at most, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
+      "The file needs nothing else: no network, no scripts. It prints on two pages. It holds names and titles of the service's records, so share it with those who may see these.",
     ],
   },
   {

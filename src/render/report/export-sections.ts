@@ -1,118 +1,179 @@
 import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
+import type { Counted, VolumeNumbers } from '../../store/read/volume.ts';
 import { cut } from '../cut.ts';
 import { count, counted } from '../numbers.ts';
-import { type RankedBar, rankedBars, timeBars } from './bar-charts.ts';
+import { narrowSize, rankedBars, timeBars, wideSize } from './bar-charts.ts';
 import { figure } from './chart.ts';
+import { Clock } from './clock.ts';
 import { type Html, html } from './html.ts';
-import { type Timeline, timelineOf } from './time-buckets.ts';
+import { changeText } from './number-cards.ts';
 
-const rankedMax = 10;
+const rankedMax = 6;
+const tableMax = 50;
 const nameMax = 80;
 
-/** The document exports: over time, from where to where, and of what kind. */
-export async function exportSections(data: ReportData): Promise<Html> {
-  const { days, undated } = data.exports;
-  if (days.length === 0 && undated === 0) {
+/** The document exports of the period: over time, by destination, by source, by kind and from where to where. */
+export function exportSections(data: ReportData): Html {
+  const { all, sources, destinations, kinds, routes, undated } = data.exports;
+  const connection = (id: number | null) =>
+    id === null ? 'no connection' : (data.connectionNames.get(id) ?? `connection ${id}`);
+  if (all.now === 0 && all.before === 0) {
     return html`<section aria-labelledby="exports">
       <h2 id="exports">Document exports</h2>
-      <p class="empty">The mirror holds no document exports, so there is nothing to draw.</p>
+      <p class="empty">There is no export in this period or the one before, so there is nothing to draw.${undatedText(undated)}</p>
     </section>`;
   }
   return html`<section aria-labelledby="exports">
     <h2 id="exports">Document exports</h2>
-    ${await overTime(timelineOf(days), undated)}
-    <div class="pair">${await flows(data)}${await kinds(data)}</div>
+    ${overTime(data)}
+    <div class="pair">
+      ${ranking('By destination', 'destination', destinations, connection, 'var(--accent)')}
+      ${ranking('By source', 'source', sources, connection, 'var(--accent)')}
+    </div>
+    <div class="pair">
+      ${ranking('By kind of document', 'kind', kinds, kind => kind ?? 'no kind', 'var(--accent-2)')}
+      ${ranking('From source to destination', 'way', routes, ({ sourceId, destinationId }) => `${connection(sourceId)} → ${connection(destinationId)}`, 'var(--accent-2)')}
+    </div>
   </section>`;
 }
 
-async function overTime(timeline: Timeline, undated: number): Promise<Html> {
-  const { unit, buckets, before } = timeline;
-  const [first, last] = [buckets[0], buckets.at(-1)];
-  const [busiest] = buckets.toSorted((a, b) => b.count - a.count);
-  if (first === undefined || last === undefined || busiest === undefined) {
-    return html`<p class="empty">No export has a date that can be read, so none is drawn over time.</p>`;
-  }
-  const total = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
-  const asides = [
-    ...(before > 0 ? [`${count(before)} ${before === 1 ? 'is' : 'are'} older than what is drawn`] : []),
-    ...(undated > 0 ? [`${count(undated)} ${undated === 1 ? 'has' : 'have'} no date that can be read`] : []),
-  ];
+function undatedText(undated: number): string {
+  if (undated === 0) return '';
+  return ` ${count(undated)} ${undated === 1 ? 'has' : 'have'} no date that can be read, and ${undated === 1 ? 'is' : 'are'} in no period.`;
+}
+
+function overTime({ exports, period }: ReportData): Html {
+  const { counts, countsBefore, knownMs, undated } = exports;
+  const { stretches, unit } = period;
+  const clock = new Clock(period.timezone);
+  const { span } = period;
+  const at = counts.indexOf(Math.max(...counts));
+  const [busiest, most] = [stretches[at], counts[at] ?? 0];
+  const isOver = knownMs === span.toMs;
   const summary = [
-    `${counted(total, 'export')} from ${first.name} to ${last.name}; the busiest ${unit} was ${busiest.name} with ${count(busiest.count)}.`,
-    ...(asides.length > 0 ? [`${asides.join(', ')}.`] : []),
-  ].join(' ');
-  const bars = buckets.map(bucket => ({
-    key: bucket.name,
-    label: shortName(bucket.name),
-    value: bucket.count,
+    `${counted(exports.all.now, 'export')} from ${clock.span(span)}`,
+    ...(busiest !== undefined && most > 0
+      ? [`; the busiest ${unit} was ${clock.stretch(busiest, unit)} with ${count(most)}`]
+      : []),
+    '.',
+    isOver
+      ? ''
+      : ` The period is not over: this is known up to ${clock.day(knownMs)} ${clock.time(knownMs)}.`,
+    undatedText(undated),
+  ].join('');
+  const bars = stretches.map((stretch, place) => ({
+    key: String(stretch.fromMs),
+    label: clock.shortStretch(stretch, unit),
+    value: stretch.fromMs >= knownMs ? null : (counts[place] ?? 0),
+    before: countsBefore[place] ?? null,
+    isWhole: stretch.isWhole && stretch.toMs <= knownMs,
     fill: 'var(--accent)',
   }));
-  const titles = { x: `${unit} of export, in UTC`, y: `exports a ${unit}` };
+  const titles = { x: `${unit} of export, ${period.timezone}`, y: `exports per ${unit}` };
   return figure(
     {
       title: `Exports per ${unit}`,
       summary,
-      columns: [unit, 'exports'],
-      rows: buckets.map(bucket => [bucket.name, count(bucket.count)]),
+      columns: [unit, 'exports', 'in the period before'],
+      rows: bars.map(({ value, before, isWhole }, place) => {
+        const stretch = stretches[place];
+        const name = stretch === undefined ? '' : clock.stretch(stretch, unit);
+        const open = value === null ? 'not known yet' : `${count(value)}${isWhole ? '' : ' (part)'}`;
+        return [name, open, before === null ? '–' : count(before)];
+      }),
     },
-    {
-      narrow: timeBars(bars, { width: 340, height: 220, labelsMax: 5 }, titles),
-      wide: timeBars(bars, { width: 960, height: 260, labelsMax: 12 }, titles),
-    },
+    { narrow: timeBars(bars, narrowSize, titles), wide: timeBars(bars, wideSize, titles) },
+    legend(unit, bars),
   );
 }
 
-const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** `20 Nov`, `Nov 2026` or `2026`. */
-function shortName(name: string): string {
-  const [year, month, day] = name.split('-');
-  if (month === undefined) return name;
-  const monthName = monthNames[Number(month) - 1] ?? month;
-  return day === undefined ? `${monthName} ${year}` : `${Number(day)} ${monthName}`;
+function legend(unit: string, bars: readonly { isWhole: boolean; value: number | null }[]): Html {
+  return html`<ul class="legend">
+    <li><span class="swatch mark"></span>the ${unit} at the same place in the period before</li>
+    ${bars.some(({ isWhole, value }) => !isWhole && value !== null) && html`<li><span class="swatch part"></span>part of a ${unit}: not over, or cut by the period</li>`}
+    ${bars.some(({ value }) => value === null) && html`<li><span class="swatch unknown"></span>not known yet</li>`}
+  </ul>`;
 }
 
-async function flows({ exports, connectionNames }: ReportData): Promise<Html> {
-  const name = (id: number | null) =>
-    id === null ? 'no connection' : (connectionNames.get(id) ?? `connection ${id}`);
-  const all = exports.flows.map(({ sourceId, destinationId, count: value }) => ({
-    label: brief(`${name(sourceId)} → ${name(destinationId)}`),
-    value,
-  }));
-  return ranking('From source to destination', 'ways', all, 0, 'var(--accent)');
-}
-
-async function kinds({ exports }: ReportData): Promise<Html> {
-  const all = exports.kinds.map(({ kind, count: value }) => ({ label: brief(kind ?? 'no kind'), value }));
-  return ranking('Kinds of document', 'kinds', all, exports.otherKinds, 'var(--accent-2)');
-}
-
-async function ranking(
+function ranking<Key>(
   title: string,
-  things: string,
-  all: readonly { readonly label: string; readonly value: number }[],
-  uncounted: number,
+  thing: string,
+  { entries, others }: Counted<Key>,
+  nameOf: (key: Key) => string,
   fill: string,
-): Promise<Html> {
-  const total = all.reduce((sum, { value }) => sum + value, uncounted);
-  const share = (value: number) =>
-    `${count(value)} · ${((value / total) * 100).toFixed(value === total ? 0 : 1)}\u00a0%`;
-  const rest = all.slice(rankedMax).reduce((sum, { value }) => sum + value, uncounted);
-  const bars: RankedBar[] = all.slice(0, rankedMax).map(bar => ({ ...bar, text: share(bar.value) }));
-  if (rest > 0)
-    bars.push({ label: `all ${counted(all.length - rankedMax, 'other')}`, value: rest, text: share(rest) });
+): Html {
+  const all = entries
+    .filter(({ now, before }) => now > 0 || before > 0)
+    .map(entry => ({ ...entry, label: cut(printable(nameOf(entry.key)), nameMax) }));
+  const total = all.reduce((sum, { now }) => sum + now, others.now);
+  const bars = all.slice(0, rankedMax);
+  const rest = sumOf(all.slice(rankedMax), others);
+  const restCount = all.length - bars.length;
   const [first] = all;
   const summary =
-    first === undefined
-      ? `There are no ${things}.`
-      : `${counted(all.length, things.slice(0, -1))}; the most frequent is ${first.label} with ${share(first.value)}.`;
+    first === undefined || first.now === 0
+      ? 'None in this period.'
+      : `${counted(all.filter(({ now }) => now > 0).length, thing)} in this period; the most frequent is ${first.label} with ${share(first.now, total)}.`;
+  const shownRows = all.slice(0, tableMax);
+  const hidden = sumOf(all.slice(tableMax), others);
   return figure(
-    { title, summary, columns: [title, 'exports and share'], rows: bars.map(bar => [bar.label, bar.text]) },
-    { narrow: rankedBars(bars, 'exports', fill) },
+    {
+      title,
+      summary,
+      columns: [thing, 'exports', 'share', 'before', 'change'],
+      rows: [
+        ...shownRows.map(each => rowOf(each.label, each, total)),
+        ...(hidden.now + hidden.before > 0 ? [rowOf('all others', hidden, total)] : []),
+      ],
+    },
+    {
+      narrow: rankedBars(
+        bars.map(({ label, now, before }) => ({
+          label,
+          value: now,
+          before,
+          text: shortText(now, before, total),
+        })),
+        fill,
+      ),
+    },
+    rest.now + rest.before > 0 &&
+      html`<p class="rest">${restText(restCount)}: ${share(rest.now, total)}, ${count(rest.before)} before. No bar is drawn for that.</p>`,
   );
 }
 
-function brief(text: string): string {
-  return cut(printable(text), nameMax);
+/** What the rest of a ranking is called; a count of 0 is of things that were not told apart. */
+function restText(restCount: number): string {
+  if (restCount === 0) return 'All others together';
+  return restCount === 1 ? 'One other' : `All ${count(restCount)} others together`;
+}
+
+type Numbers = Pick<VolumeNumbers, 'now' | 'before'>;
+
+function sumOf(some: readonly Numbers[], others: Numbers): Numbers {
+  return [...some, others].reduce(
+    (sum, { now, before }) => ({ now: sum.now + now, before: sum.before + before }),
+    {
+      now: 0,
+      before: 0,
+    },
+  );
+}
+
+function rowOf(label: string, { now, before }: Numbers, total: number): string[] {
+  const change = changeText(now, before);
+  return [label, count(now), percent(now, total), count(before), change === '' ? 'new' : change];
+}
+
+function shortText(now: number, before: number, total: number): string {
+  return `${count(now)} · ${percent(now, total)} · ${changeText(now, before) || 'new'}`;
+}
+
+function share(value: number, total: number): string {
+  return `${count(value)} (${percent(value, total)})`;
+}
+
+function percent(value: number, total: number): string {
+  return total === 0 ? '0\u00a0%' : `${((value / total) * 100).toFixed(value === total ? 0 : 1)}\u00a0%`;
 }

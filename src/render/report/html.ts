@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 export type Html = ComponentChildren;
 
 /**
- * A template of HTML. What is put into it is text and is escaped, always; only the charts and the style sheet, which docmirror
- * makes itself, go in as they are.
+ * A template of HTML. What is put into it is text and is escaped, always; only the style sheet, which docmirror makes itself, goes
+ * in as it is.
  */
 export const html: (strings: TemplateStringsArray, ...values: unknown[]) => Html = template;

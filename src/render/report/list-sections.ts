@@ -1,6 +1,7 @@
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { count, duration } from '../numbers.ts';
 import { fieldsText } from '../unknown-fields.ts';
+import { Clock } from './clock.ts';
 import { type Html, html } from './html.ts';
 import { type Concern, type Freshness, verdictOf } from './verdict.ts';
 
@@ -11,24 +12,25 @@ export function moment(iso: string): Html {
 }
 
 /** A card a list: how many records, how it stands, how fresh it is. */
-export function listCards({ lists }: ReportData, freshness: Freshness): Html {
-  return html`<section class="cards" aria-label="The lists">${lists.map(list => card(list, freshness))}</section>`;
+export function listCards({ lists, period }: ReportData, freshness: Freshness): Html {
+  const clock = new Clock(period.timezone);
+  return html`<div class="cards">${lists.map(list => card(list, freshness, clock))}</div>`;
 }
 
-function card(list: ReportList, freshness: Freshness): Html {
+function card(list: ReportList, freshness: Freshness, clock: Clock): Html {
   const { tone, text } = verdictOf(list, freshness);
   const { lastCompletedAt, lastFullAt, lastProvenAt, last, unknownFields } = list;
   return html`<article class="card">
-    <h2>${list.title}</h2>
+    <h3>${list.title}</h3>
     <p class="big">${count(list.recordCount)} <span>${list.recordCount === 1 ? 'record' : 'records'}</span></p>
     <p><span class=${`badge ${tone}`}>${text}</span></p>
     <dl>
       <dt>Last completed</dt>
-      <dd>${lastCompletedAt === null ? 'never' : html`${moment(lastCompletedAt)}<small>${ageBefore(lastCompletedAt, freshness.nowMs)}</small>`}</dd>
+      <dd>${lastCompletedAt === null ? 'never' : html`${clock.moment(lastCompletedAt)}<small>${ageBefore(lastCompletedAt, freshness.nowMs)}</small>`}</dd>
       <dt>Last full sweep</dt>
-      <dd>${lastFullAt === null ? 'never' : moment(lastFullAt)}</dd>
+      <dd>${lastFullAt === null ? 'never' : clock.moment(lastFullAt)}</dd>
       <dt>Last proven</dt>
-      <dd>${lastProvenAt === null ? 'never' : moment(lastProvenAt)}</dd>
+      <dd>${lastProvenAt === null ? 'never' : clock.moment(lastProvenAt)}</dd>
       <dt>Last run</dt>
       <dd>${last === null ? 'never' : `${last.runId}, ${last.status}`}</dd>
       ${unknownFields.length === 0 ? '' : html`<dt>Without a column</dt><dd>${fieldsText(unknownFields)}</dd>`}
@@ -41,13 +43,18 @@ function ageBefore(iso: string, nowMs: number): string {
   return `${ageMs < 60_000 ? 'just' : duration(ageMs)} before this report`;
 }
 
+/** More are counted, not told. */
+const concernsMax = 6;
+/** More are told on paper in a line each. */
+const fewConcernsMax = 3;
+
 /** What asks for attention and what to do about it; or that nothing does. */
 export function attention(concerns: readonly Concern[], data: ReportData): Html {
   if (concerns.length === 0) return allWell(data);
   const number = `${concerns.length} ${concerns.length === 1 ? 'thing needs' : 'things need'} a look`;
-  return html`<section class="attention" aria-labelledby="attention">
+  return html`<section class=${concerns.length > fewConcernsMax ? 'attention many' : 'attention'} aria-labelledby="attention">
     <h2 id="attention">${number}</h2>
-    ${concerns.map(
+    ${concerns.slice(0, concernsMax).map(
       ({ tone, title, detail, advice, commands }) => html`<article class=${`concern ${tone}`}>
         <h3>${title}</h3>
         <p>${detail}</p>
@@ -55,10 +62,11 @@ export function attention(concerns: readonly Concern[], data: ReportData): Html 
         ${commands.map(command => html`<pre tabindex="0"><code>${command}</code></pre>`)}
       </article>`,
     )}
+    ${concerns.length > concernsMax && html`<p>And ${concerns.length - concernsMax} more: <code>docmirror status</code> shows them.</p>`}
   </section>`;
 }
 
-function allWell({ lists, runCount }: ReportData): Html {
+function allWell({ lists, runCount, exports, period }: ReportData): Html {
   if (runCount === 0 || lists.some(({ last }) => last === null)) {
     return html`<section class="attention"><article class="concern quiet">
       <h2>Not everything has been synced yet</h2>
@@ -66,7 +74,13 @@ function allWell({ lists, runCount }: ReportData): Html {
       <pre tabindex="0"><code>docmirror sync</code></pre>
     </article></section>`;
   }
+  const { lastMs } = exports.all;
+  const clock = new Clock(period.timezone);
+  const newest =
+    lastMs === null
+      ? 'There is no export yet.'
+      : `The newest export is of ${clock.day(lastMs)} ${clock.time(lastMs)}.`;
   return html`<section class="attention"><p class="concern good">
-    <strong>All is well.</strong> The last run of each list completed; nothing is withheld, rejected or unproven.
+    <strong>All is well.</strong> ${newest} The last run of each list completed; nothing is withheld, rejected or unproven.
   </p></section>`;
 }

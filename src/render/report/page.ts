@@ -1,9 +1,14 @@
+import { printable } from '../../printable.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
+import { cut } from '../cut.ts';
 import { changeSection } from './change-section.ts';
+import { Clock } from './clock.ts';
 import { exportSections } from './export-sections.ts';
 import { framed, type Page, type Root, searchForm } from './frame.ts';
 import { type Html, html } from './html.ts';
-import { attention, listCards, moment } from './list-sections.ts';
+import { attention } from './list-sections.ts';
+import { numberCards } from './number-cards.ts';
+import { behindConcerns, quietConcerns } from './quiet.ts';
 import { runSection } from './run-section.ts';
 import { concernsOf, type Freshness } from './verdict.ts';
 
@@ -12,39 +17,46 @@ interface ReportOptions extends Freshness {
   readonly version: string;
   /** Where the pages of the records are; null where there are none. */
   readonly root: Root;
+  /** What stands at its top; undefined for a name of docmirror's. */
+  readonly title?: string | undefined;
 }
 
+const titleMax = 200;
+
 /** The report as one HTML page that needs nothing else: no script, no network, no other file. */
-export async function reportPage(data: ReportData, options: ReportOptions): Promise<Page> {
-  const concerns = concernsOf(data, options);
-  const body = html`<body>
+export function reportPage(data: ReportData, options: ReportOptions): Page {
+  const concerns = [...quietConcerns(data), ...behindConcerns(data, options), ...concernsOf(data, options)];
+  const clock = new Clock(data.period.timezone);
+  const title = cut(printable(options.title ?? 'Document exports'), titleMax);
+  const body = html`<body class="report">
     <header>
-      <h1>docmirror report</h1>
-      <p>${stateOf(data)}. This report was made ${moment(new Date(options.nowMs).toISOString())}.</p>
+      <h1>${title}</h1>
+      <p class="period">${clock.span(data.period.span)}</p>
+      <p>${stateOf(data, clock)}. This report was made ${clock.moment(new Date(options.nowMs).toISOString())}.</p>
       ${options.root !== null && searchForm(options.root)}
     </header>
     <main>
       ${attention(concerns, data)}
-      ${listCards(data, options)}
-      ${await exportSections(data)}
-      ${await runSection(data)}
+      ${numberCards(data)}
+      ${exportSections(data)}
       ${changeSection(data, options.root)}
+      ${runSection(data, options)}
       ${glossary()}
     </main>
-    <footer><p>Made by docmirror ${options.version}. Times are UTC. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Made by docmirror ${options.version}. Times are in ${clock.timezone}. Secret parts of addresses are never shown.</p></footer>
   </body>`;
-  return framed('docmirror report', body, options.root);
+  return framed(title, body, options.root);
 }
 
 /** What is mirrored, and as of when: the list that was longest not completed tells. */
-function stateOf({ baseUrl, lists }: ReportData): Html {
+function stateOf({ baseUrl, lists }: ReportData, clock: Clock): Html {
   if (baseUrl === null) return 'A mirror that has not been synced yet';
   const [oldest] = lists.map(({ lastCompletedAt }) => lastCompletedAt ?? '').toSorted();
-  return html`What <strong>${baseUrl}</strong> lists, ${oldest ? html`last completed ${moment(oldest)}` : 'not completed yet'}`;
+  return html`What <strong>${baseUrl}</strong> lists, ${oldest ? html`last completed ${clock.moment(oldest)}` : 'not completed yet'}`;
 }
 
 function glossary(): Html {
-  return html`<section aria-labelledby="words">
+  return html`<section class="glossary-of" aria-labelledby="words">
   <h2 id="words">What the words mean</h2>
   <dl class="glossary">
     <dt>proven</dt><dd>Two walks over the whole list agreed, record for record. Only then are records removed.</dd>

@@ -2,13 +2,14 @@ import { printable } from '../../printable.ts';
 import type { ReportData, ReportRun } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
 import { count, counted, duration } from '../numbers.ts';
-import { timeBars } from './bar-charts.ts';
+import { narrowSize, timeBars, wideSize } from './bar-charts.ts';
 import { figure } from './chart.ts';
+import { Clock } from './clock.ts';
 import { type Html, html } from './html.ts';
-import { moment } from './list-sections.ts';
-import type { Tone } from './verdict.ts';
+import { listCards } from './list-sections.ts';
+import type { Freshness, Tone } from './verdict.ts';
 
-const tableMax = 12;
+const tableMax = 4;
 const narrowMax = 24;
 const messageMax = 240;
 
@@ -16,23 +17,25 @@ const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'war
 
 const legendOrder = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 
-/** The history of runs: how long they took and how they ended. */
-export async function runSection({ runs, runCount }: ReportData): Promise<Html> {
+/** How complete the lists are, as far as runs have proven; and the history of runs: how long they took and how they ended. */
+export function runSection(data: ReportData, freshness: Freshness): Html {
+  const { runs, runCount, period } = data;
   if (runs.length === 0) {
     return html`<section aria-labelledby="runs">
-      <h2 id="runs">Runs</h2><p class="empty">No run is recorded yet.</p>
+      <h2 id="runs">Runs and proofs</h2><p class="empty">No run is recorded yet.</p>
     </section>`;
   }
+  const clock = new Clock(period.timezone);
   return html`<section aria-labelledby="runs">
-    <h2 id="runs">Runs</h2>
-    ${await durations(runs)}
-    ${legend(runs)}
+    <h2 id="runs">Runs and proofs</h2>
+    ${listCards(data, freshness)}
+    <div class="runs-drawn">${durations(runs)}${legend(runs)}</div>
     <table class="runs" role="table">
       <caption>${captionOf(runCount)}</caption>
       <thead role="rowgroup"><tr role="row">
         ${['Run', 'Outcome', 'Took', 'Changes'].map(name => html`<th role="columnheader" scope="col">${name}</th>`)}
       </tr></thead>
-      <tbody role="rowgroup">${runs.slice(0, tableMax).map(runRow)}</tbody>
+      <tbody role="rowgroup">${runs.slice(0, tableMax).map(run => runRow(run, clock))}</tbody>
     </table>
   </section>`;
 }
@@ -43,7 +46,7 @@ function captionOf(runCount: number): string {
   return `${which} ${counted(runCount, 'run')}, the newest first`;
 }
 
-async function durations(runs: readonly ReportRun[]): Promise<Html> {
+function durations(runs: readonly ReportRun[]): Html {
   const timed = runs.filter(run => run.durationMs !== null).toReversed();
   if (timed.length === 0) return null;
   const times = timed.map(run => run.durationMs ?? 0).sort((a, b) => a - b);
@@ -52,6 +55,8 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
     key: String(run.id),
     label: String(run.id),
     value: (run.durationMs ?? 0) / 1000,
+    before: null,
+    isWhole: true,
     fill: `var(--${toneOf(run)})`,
   }));
   const titles = { x: 'run', y: 'seconds' };
@@ -64,8 +69,8 @@ async function durations(runs: readonly ReportRun[]): Promise<Html> {
       rows: timed.map(run => [String(run.id), duration(run.durationMs ?? 0), run.status]),
     },
     {
-      narrow: timeBars(bars.slice(-narrowMax), { width: 340, height: 180, labelsMax: 8 }, titles),
-      wide: timeBars(bars, { width: 960, height: 200, labelsMax: 20 }, titles),
+      narrow: timeBars(bars.slice(-narrowMax), { ...narrowSize, height: 150, labelsMax: 8 }, titles),
+      wide: timeBars(bars, { ...wideSize, height: 150, labelsMax: 20 }, titles),
     },
   );
 }
@@ -78,7 +83,7 @@ function legend(runs: readonly ReportRun[]): Html {
   )}</ul>`;
 }
 
-function runRow(run: ReportRun): Html {
+function runRow(run: ReportRun, clock: Clock): Html {
   const { id, status, trigger, startedAt, durationMs, inserted, updated, removed, errorMessage } = run;
   const changes = [
     ...(inserted > 0 ? [`+${count(inserted)} new`] : []),
@@ -88,7 +93,7 @@ function runRow(run: ReportRun): Html {
   const message = errorMessage === null ? null : cut(errorMessage, messageMax);
   // The roles are said aloud, for on a phone the style sheet lays the rows out in another way than as a table.
   return html`<tr role="row">
-    <th role="rowheader" scope="row">${id}<small>${moment(startedAt)}, ${trigger}</small></th>
+    <th role="rowheader" scope="row">${id}<small>${clock.moment(startedAt)}, ${trigger}</small></th>
     <td role="cell"><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${printable(message)}</small>`}</td>
     <td role="cell">${durationMs === null ? '–' : duration(durationMs)}</td>
     <td role="cell">${changes.length === 0 ? 'none' : changes.map(change => html`<span class="change">${change}</span>`)}</td>

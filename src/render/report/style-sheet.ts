@@ -1,8 +1,10 @@
+import { reportOnPaper, reportStyle } from './report-style.ts';
+
 const light = `--page:#f6f7f9;--card:#fff;--text:#1b2330;--muted:#566072;--line:#e1e5eb;--accent:#2f6fde;--accent-text:#1f57b8;--accent-2:#7a55d1;
---good:#1c7c46;--good-soft:#e2f4e9;--warn:#8f5a00;--warn-soft:#fdf0d5;--bad:#b3261e;--bad-soft:#fce4e2;--quiet:#566072;--quiet-soft:#eceff3;color-scheme:light`;
+--good:#1c7c46;--good-soft:#e2f4e9;--warn:#8f5a00;--warn-soft:#fdf0d5;--bad:#b3261e;--bad-soft:#fce4e2;--quiet:#566072;--quiet-soft:#eceff3;--mark:#1b2330;color-scheme:light`;
 
 const dark = `--page:#12161d;--card:#1a2029;--text:#e7ebf1;--muted:#a3adbd;--line:#2d3643;--accent:#6ea2ff;--accent-text:#8db6ff;--accent-2:#b094f7;
---good:#67cf94;--good-soft:#163526;--warn:#f0b85a;--warn-soft:#3a2c10;--bad:#ff8f86;--bad-soft:#431d1b;--quiet:#a3adbd;--quiet-soft:#262e3a;color-scheme:dark`;
+--good:#67cf94;--good-soft:#163526;--warn:#f0b85a;--warn-soft:#3a2c10;--bad:#ff8f86;--bad-soft:#431d1b;--quiet:#a3adbd;--quiet-soft:#262e3a;--mark:#e7ebf1;color-scheme:dark`;
 
 /** The report's style: light and dark, from a phone's width on, and on paper. */
 export const styleSheet = `
@@ -125,7 +127,7 @@ section{margin:18px 0;padding:18px 16px}
 .runs tbody th,.runs td:nth-child(n+3){white-space:normal}
 .change{display:inline-block;margin-left:10px}
 }
-@media print{
+${reportStyle}@media print{
 :root{${light};--page:#fff}
 body{font-size:11pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 header,main,footer{max-width:none;padding:0}
@@ -138,4 +140,4 @@ figure,.card,.concern,tr{break-inside:avoid}
 details,nav,.search{display:none}
 .scroll{overflow:visible}
 }
-`;
+${reportOnPaper}`;

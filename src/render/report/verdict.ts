@@ -44,7 +44,7 @@ export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Fr
   return maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
 }
 
-/** Everything that asks for attention, the lists in their order. */
+/** What asks for attention in how runs did, the lists in their order. */
 export function concernsOf({ lists }: ReportData, freshness: Freshness): Concern[] {
   return lists
     .flatMap(list => [

@@ -1,158 +1,192 @@
 import type Database from 'better-sqlite3';
-import { and, count, gte, lt, min, sql } from 'drizzle-orm';
+import { count, isNull } from 'drizzle-orm';
 import { instantBytesMax, instantMs } from '../../contract/time.ts';
 import { firstValue } from '../tables/query.ts';
 import { documentExports } from '../tables/schema.ts';
-import { prepareArrays, prepareValue, select } from '../tables/statement.ts';
+import { select } from '../tables/statement.ts';
+import type { ReportPeriod, Span } from './report-period.ts';
+import { type Counted, type SomeExports, Volume, type VolumeNumbers, Volumes } from './volume.ts';
 
-/** How many exports went from one connection to another. */
-export interface Flow {
+/** An export's way: from which connection to which. */
+export interface Route {
   readonly sourceId: number | null;
   readonly destinationId: number | null;
+}
+
+/** The document exports of a period and of the one before, counted in the ways in which people ask for them. */
+export interface ExportTally {
+  /** Up to here the period is known, in milliseconds since 1970: it may not be over, or the mirror may be behind. */
+  readonly knownMs: number;
+  /** The part of the period before that is as long as what is known of this one; it is compared. */
+  readonly compared: Span;
+  /** Exports in each stretch of the period, and of the period before. */
+  readonly counts: readonly number[];
+  readonly countsBefore: readonly number[];
+  readonly all: VolumeNumbers;
+  /** Exports whose time is missing or can't be read. */
+  readonly undated: number;
+  /** The most frequent in the period first, as in all that follow; null is for exports without one. */
+  readonly sources: Counted<number | null>;
+  readonly destinations: Counted<number | null>;
+  readonly kinds: Counted<string | null>;
+  readonly routes: Counted<Route>;
+}
+
+/** So many rows are counted before others get their turn. */
+const rowsPerTurn = 20_000;
+
+/** Of a text: that it names a time in UTC, in the usual notations, on a day of the calendar. */
+const isPlain = `(exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
+  OR exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')
+  AND strftime('%Y-%m-%dT%H:%M:%S', exported_at) = substr(exported_at, 1, 19)`;
+/** The text where it has to be read by itself: null for a plain one, empty for one that is too long for a time. */
+const odd = `iif(${isPlain}, NULL, iif(octet_length(exported_at) <= ${instantBytesMax}, exported_at, ''))`;
+
+// By hand: the bounds can be BLOBs, and an expression is grouped by its place.
+const groupsOfSome = `SELECT source_connection_id AS sourceId, destination_connection_id AS destinationId,
+    source_document_kind AS kind, ${odd} AS odd, min(exported_at) AS first, max(exported_at) AS last, count(*) AS count
+  FROM document_exports WHERE exported_at >= ? AND exported_at < ? GROUP BY 1, 2, 3, 4`;
+// By hand: the bounds can be BLOBs.
+const textAfterSome = `SELECT exported_at FROM document_exports WHERE exported_at >= ? AND exported_at < ?
+  ORDER BY exported_at LIMIT 1 OFFSET ${rowsPerTurn}`;
+
+function countWithoutTime() {
+  return select({ count: count() }).from(documentExports).where(isNull(documentExports.exportedAt));
+}
+
+/** A text, or a BLOB where all texts are meant: SQLite takes each BLOB for greater than any text. */
+type Bound = string | Buffer;
+
+interface Group extends Route {
+  readonly kind: string | null;
+  readonly odd: string | null;
+  readonly first: string;
+  readonly last: string;
   readonly count: number;
 }
 
-/** The document exports, counted in the ways in which people ask for them. */
-export interface ExportTally {
-  /** By the day in UTC, `2026-11-20`, the oldest first. */
-  readonly days: readonly { readonly day: string; readonly count: number }[];
-  /** Exports whose time is missing or can't be read. */
-  readonly undated: number;
-  /** The most frequent first. */
-  readonly flows: readonly Flow[];
-  /** The most frequent first; null is for exports without a kind. */
-  readonly kinds: readonly { readonly kind: string | null; readonly count: number }[];
-  /** Exports of kinds that were not counted one by one, for there are too many kinds. */
-  readonly otherKinds: number;
-}
-
-/** So many rows are counted before others get their turn. Small groups are sorted fast: ten times as many take thrice as long. */
-const rowsPerTurn = 20_000;
-/** More kinds than this are no kinds but texts; they are not kept one by one. */
-const kindsMax = 10_000;
-/** More days than this are not looked for; exports of other days count as undated. */
-const daysMax = 100_000;
-
-type Group = [sourceId: number | null, destinationId: number | null, kind: string | null, count: number];
-
-/** Counts all document exports. It yields now and then, so that a server can answer others meanwhile. */
-export function* tallyExports(sqlite: Database.Database): Generator<void, ExportTally> {
-  const total = firstValue(sqlite, () => select({ count: count() }).from(documentExports)) ?? 0;
-  const days = yield* tallyDays(sqlite);
-  const undated = total - days.reduce((sum, { count }) => sum + count, 0);
-  return { days, undated, ...(yield* tallyGroups(sqlite)) };
-}
-
-const { id, exportedAt, sourceConnectionId, destinationConnectionId, sourceDocumentKind } = documentExports;
-
-function oneOfNextDay(from: string) {
-  return select({ exportedAt: sql<string>`${exportedAt}` })
-    .from(documentExports)
-    .where(and(gte(exportedAt, from), sql`${exportedAt} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'`))
-    .orderBy(exportedAt)
-    .limit(1);
-}
-
-const ofDay = 'exported_at >= @from AND exported_at < @to';
-/** Of a text that begins with a day of the calendar: that it names a time of that day in UTC, in the usual notations. */
-const isPlain = `exported_at < @day || 'T24' AND (exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
-  OR exported_at GLOB '??????????T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
-// By hand: a day is bound once and stands in several places.
-const plainOfDay = `SELECT count(*) AS "all", total(${isPlain}) AS plain FROM document_exports WHERE ${ofDay}`;
-// By hand: the same.
-const othersOfDay = `SELECT exported_at AS text, count(*) AS count FROM document_exports
-  WHERE ${ofDay} AND NOT (${isPlain}) AND octet_length(exported_at) <= ${instantBytesMax}
-  GROUP BY exported_at ORDER BY exported_at LIMIT ${rowsPerTurn}`;
-
-/** All texts that begin with a day, from the first of them or a later one. */
-interface TextsOfDay {
-  readonly day: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-/** Goes from day to day by the index on the time: reading a million texts one by one would take ten times as long. */
-function* tallyDays(sqlite: Database.Database): Generator<void, { day: string; count: number }[]> {
-  const next = prepareValue(sqlite, oneOfNextDay);
-  const countOf = sqlite.prepare<[TextsOfDay], { all: number; plain: number }>(plainOfDay);
-  const counts = new Map<string, number>();
-  const add = (day: string, count: number) => counts.set(day, count + (counts.get(day) ?? 0));
-  let from = '';
-  for (let looked = 0; looked < daysMax; looked++) {
-    const day = next.get(from)?.slice(0, 10);
-    if (day === undefined) break;
-    const texts = { day, from: day, to: afterAllThatBeginWith(day) };
-    from = texts.to;
-    if (instantMs(day) === null) continue;
-    const { all, plain } = countOf.get(texts) ?? { all: 0, plain: 0 };
-    if (plain > 0) add(day, plain);
-    if (all > plain) yield* tallyOthers(sqlite, texts, add);
-    if (looked % 100 === 99) yield;
-  }
-  return [...counts].map(([day, count]) => ({ day, count })).sort((a, b) => (a.day < b.day ? -1 : 1));
-}
-
-/** Reads the texts of a day in other notations one by one: with their zone, their day in UTC may be the one before or after. */
-function* tallyOthers(
+/**
+ * Counts all document exports, by the index on their time. It yields now and then, so that a server can answer others meanwhile.
+ *
+ * @param knownMs up to when the mirror knows the list, in milliseconds since 1970.
+ */
+export function* tallyExports(
   sqlite: Database.Database,
-  texts: TextsOfDay,
-  add: (day: string, count: number) => void,
-): Generator<void> {
-  const some = sqlite.prepare<[TextsOfDay], { text: string; count: number }>(othersOfDay);
-  for (let { from } = texts; from < texts.to; ) {
-    const others = some.all({ ...texts, from });
-    for (const { text, count } of others) {
-      const ms = instantMs(text);
-      if (ms !== null) add(new Date(ms).toISOString().slice(0, 10), count);
+  period: ReportPeriod,
+  knownMs: number,
+): Generator<void, ExportTally> {
+  const tally = new Tally(period, knownMs);
+  const groups = sqlite.prepare<[Bound, Bound], Group>(groupsOfSome);
+  const textAfter = sqlite.prepare<[Bound, Bound], string>(textAfterSome).pluck();
+  const edges: Bound[] = ['', ...tally.edgesMs.map(textOf), Buffer.alloc(0)];
+  for (const [at, end] of edges.slice(1).entries()) {
+    for (let from = edges[at] as Bound; from !== end; ) {
+      const next: Bound = textAfter.get(from, end) ?? end;
+      // More than a turn's rows of one and the same time are taken at once.
+      const to = next === from ? `${next}\u0000` : next;
+      for (const group of groups.all(from, to)) tally.add(group);
+      from = to;
+      yield;
     }
-    const last = others.at(-1);
-    from = last === undefined ? texts.to : `${last.text}\u0000`;
-    yield;
+  }
+  return tally.result(firstValue(sqlite, countWithoutTime) ?? 0);
+}
+
+/** A time as the texts of exports begin that are not earlier. */
+function textOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19);
+}
+
+class Tally {
+  /** Where what is counted may change, in milliseconds since 1970, rising. */
+  readonly edgesMs: readonly number[];
+  readonly #period: ReportPeriod;
+  readonly #knownMs: number;
+  readonly #now: Span;
+  readonly #compared: Span;
+  readonly #all: Volume;
+  readonly #sources = new Volumes<number | null>();
+  readonly #destinations = new Volumes<number | null>();
+  readonly #kinds = new Volumes<string | null>();
+  readonly #routes = new Volumes<Route>();
+  /** Exports from one edge to the next; the first are those before the first edge. */
+  readonly #counts: number[];
+  #undated = 0;
+
+  constructor(period: ReportPeriod, knownMs: number) {
+    this.#period = period;
+    this.#now = period.span;
+    const before = period.spanBefore;
+    this.#knownMs = wholeSecond(Math.min(this.#now.toMs, Math.max(this.#now.fromMs, knownMs)));
+    const cutMs = before.fromMs + (this.#knownMs - this.#now.fromMs);
+    const isOver = this.#knownMs === this.#now.toMs;
+    this.#compared = { fromMs: before.fromMs, toMs: isOver ? before.toMs : Math.min(before.toMs, cutMs) };
+    const stretches = [...period.stretchesBefore, ...period.stretches];
+    const edges = new Set([...stretches.flatMap(({ fromMs, toMs }) => [fromMs, toMs]), this.#compared.toMs]);
+    this.edgesMs = [...edges].sort((a, b) => a - b);
+    this.#counts = Array.from({ length: this.edgesMs.length + 1 }, () => 0);
+    this.#all = new Volume();
+  }
+
+  add({ sourceId, destinationId, kind, odd, first, last, count }: Group): void {
+    const firstMs = instantMs(odd ?? first);
+    const lastMs = instantMs(odd ?? last);
+    if (firstMs === null || lastMs === null) {
+      this.#undated += count;
+      return;
+    }
+    const at = this.#placeOf(lastMs);
+    this.#counts[at] = (this.#counts[at] ?? 0) + count;
+    const when = this.#when(lastMs);
+    if (when === 'later') return;
+    const some = { when, count, firstMs, lastMs };
+    this.#all.add(some);
+    this.#sources.add(String(sourceId), sourceId, some);
+    this.#destinations.add(String(destinationId), destinationId, some);
+    this.#kinds.add(kind === null ? '' : `=${kind}`, kind, some);
+    this.#routes.add(`${sourceId} ${destinationId}`, { sourceId, destinationId }, some);
+  }
+
+  #when(ms: number): SomeExports['when'] | 'later' {
+    if (ms >= this.#now.toMs) return 'later';
+    if (ms >= this.#now.fromMs) return 'now';
+    return ms >= this.#compared.fromMs && ms < this.#compared.toMs ? 'before' : 'earlier';
+  }
+
+  /** How many edges are not after a time. */
+  #placeOf(ms: number): number {
+    let [low, high] = [0, this.edgesMs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.edgesMs[middle] ?? 0) <= ms) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #countIn({ fromMs, toMs }: Span): number {
+    return this.#counts
+      .slice(this.#placeOf(fromMs), this.#placeOf(toMs))
+      .reduce((sum, each) => sum + each, 0);
+  }
+
+  result(withoutTime: number): ExportTally {
+    const { stretches, stretchesBefore } = this.#period;
+    return {
+      knownMs: this.#knownMs,
+      compared: this.#compared,
+      counts: stretches.map(each => this.#countIn(each)),
+      countsBefore: stretchesBefore.map(each => this.#countIn(each)),
+      all: this.#all,
+      undated: this.#undated + withoutTime,
+      sources: this.#sources.counted(),
+      destinations: this.#destinations.counted(),
+      kinds: this.#kinds.counted(),
+      routes: this.#routes.counted(),
+    };
   }
 }
 
-function afterAllThatBeginWith(text: string): string {
-  return text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
-}
-
-function groupsOfSome(from: number, to: number) {
-  const of = [sourceConnectionId, destinationConnectionId, sourceDocumentKind] as const;
-  return select({ source: of[0], destination: of[1], kind: of[2], count: count() })
-    .from(documentExports)
-    .where(and(gte(id, from), lt(id, to)))
-    .groupBy(...of);
-}
-
-function nextId(from: number) {
-  return select({ id: min(id) })
-    .from(documentExports)
-    .where(gte(id, from));
-}
-
-function* tallyGroups(
-  sqlite: Database.Database,
-): Generator<void, Pick<ExportTally, 'flows' | 'kinds' | 'otherKinds'>> {
-  const next = prepareValue(sqlite, nextId);
-  const some = prepareArrays<[number, number], Group>(sqlite, groupsOfSome);
-  const flows = new Map<string, Flow>();
-  const kinds = new Map<string | null, number>();
-  let otherKinds = 0;
-  for (let from = next.get(0) ?? null; from !== null; from = next.get(from + rowsPerTurn) ?? null) {
-    for (const [sourceId, destinationId, kind, rowCount] of some.all(from, from + rowsPerTurn)) {
-      const flow = `${sourceId} ${destinationId}`;
-      flows.set(flow, { sourceId, destinationId, count: rowCount + (flows.get(flow)?.count ?? 0) });
-      if (kinds.size >= kindsMax && !kinds.has(kind)) otherKinds += rowCount;
-      else kinds.set(kind, rowCount + (kinds.get(kind) ?? 0));
-    }
-    yield;
-  }
-  return {
-    flows: [...flows.values()].sort(byCount),
-    kinds: [...kinds].map(([kind, count]) => ({ kind, count })).sort(byCount),
-    otherKinds,
-  };
-}
-
-function byCount(a: { count: number }, b: { count: number }): number {
-  return b.count - a.count;
+function wholeSecond(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000;
 }

@@ -5,11 +5,11 @@ import { firstValue } from '../tables/query.ts';
 import { rowsTable } from '../tables/rows-table.ts';
 import { connections, rejectedRecords, syncRunResources, syncRuns } from '../tables/schema.ts';
 import { prepare, prepareArrays, select } from '../tables/statement.ts';
-import type { Change } from './change.ts';
 import { statusAsSaid } from './died-run.ts';
 import { type ExportTally, tallyExports } from './export-tally.ts';
 import { isFull, isProven, lastCompletedAt } from './last-completed.ts';
-import { readLatestChanges } from './latest-changes.ts';
+import { type ChangesOfKind, readPeriodChanges } from './period-changes.ts';
+import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** How the newest run of a list that has ended did. */
@@ -71,7 +71,9 @@ export interface ReportData {
   readonly runs: readonly ReportRun[];
   readonly exports: ExportTally;
   readonly connectionNames: ReadonlyMap<number, string | null>;
-  readonly changes: readonly Change[];
+  /** What the runs that ended in the period found. */
+  readonly changes: readonly ChangesOfKind[];
+  readonly period: ReportPeriod;
 }
 
 const runsShownMax = 60;
@@ -133,8 +135,11 @@ function newestRuns() {
 export function* readReport(
   sqlite: Database.Database,
   diedRunId: number | null,
+  period: ReportPeriod,
 ): Generator<void, ReportData> {
-  const exports = yield* tallyExports(sqlite);
+  const completedAt = lastCompletedAt(sqlite, 'document-exports');
+  const knownMs = Math.min(period.nowMs, completedAt === null ? period.nowMs : Date.parse(completedAt));
+  const exports = yield* tallyExports(sqlite, period, knownMs);
   return {
     baseUrl: firstValue(sqlite, newestBaseUrl) ?? null,
     lists: lists.map(list => readList(sqlite, list)),
@@ -148,7 +153,8 @@ export function* readReport(
         select({ id: connections.id, name: connections.name }).from(connections),
       ).all(),
     ),
-    changes: readLatestChanges(sqlite),
+    changes: readPeriodChanges(sqlite, period.span),
+    period,
   };
 }
 

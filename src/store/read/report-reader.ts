@@ -9,6 +9,7 @@ import { prepare, select } from '../tables/statement.ts';
 import { diedRun } from './died-run.ts';
 import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
+import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields } from './unknown-fields.ts';
 
 /** Reads what a mirror comes to: its numbers and its report. It never writes. */
@@ -51,13 +52,13 @@ export class ReportReader implements Disposable {
   }
 
   /** What the report tells, read in slices; until it is done, nothing else can be asked of this reader. */
-  *report(): Generator<void, ReportData> {
+  *report(period: ReportPeriod): Generator<void, ReportData> {
     const { sqlite } = this.#file;
     const died = diedRun(sqlite);
     // One state of the file, whatever a run writes meanwhile.
     sqlite.exec('BEGIN');
     try {
-      return yield* readReport(sqlite, died);
+      return yield* readReport(sqlite, died, period);
     } finally {
       sqlite.exec('ROLLBACK');
     }

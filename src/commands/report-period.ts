@@ -1,0 +1,126 @@
+import { TZDate } from '@date-fns/tz';
+import { UsageError } from '../errors.ts';
+import type { ReportPeriod, Stretch } from '../store/read/report-period.ts';
+import { isLength, momentOf } from './flag-values.ts';
+
+/** What a report is to be about, as it was asked for. */
+interface AskedPeriod {
+  /** A moment, or a length that is counted back from the end; the last 30 days where it is left out. */
+  readonly since?: string | undefined;
+  /** A moment; now where it is left out. */
+  readonly until?: string | undefined;
+  readonly timezone: string;
+}
+
+type Unit = ReportPeriod['unit'];
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const sinceDefault = '30d';
+/** Periods up to this length are told by the unit; longer ones by the year. */
+const lengthsMaxMs: readonly (readonly [Unit, number])[] = [
+  ['hour', 49 * hourMs],
+  ['day', 184 * dayMs],
+  ['month', 3_660 * dayMs],
+];
+/** No clock is put forward by more, in milliseconds. */
+const shiftMsMax = 2 * hourMs;
+
+/**
+ * The period that a report is about, and the one before it. It begins and ends with a whole day or, if it is of two days at most, a
+ * whole hour.
+ *
+ * @throws UsageError where a flag says no moment, or the period would be empty.
+ */
+export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: number): ReportPeriod {
+  const zone = new Zone(timezone);
+  const asked = since ?? sinceDefault;
+  const untilMs = until === undefined ? nowMs : zone.moment('--until', until, nowMs);
+  const sinceMs = zone.moment('--since', asked, untilMs);
+  if (sinceMs >= untilMs) {
+    const than = until === undefined ? 'now' : '--until';
+    throw new UsageError(`--since: must be before ${than}, got ${JSON.stringify(asked)}`);
+  }
+  const unit = lengthsMaxMs.find(([, lengthMsMax]) => untilMs - sinceMs <= lengthMsMax)?.[0] ?? 'year';
+  const edge = unit === 'hour' ? 'hour' : 'day';
+  const toMs = zone.begin(edge, untilMs - 1, 1);
+  // Of a length, the days are counted that it has in the calendar, also where one of them is an hour shorter.
+  const fromMs = isLength(asked)
+    ? zone.begin(edge, zone.moment('--since', asked, toMs) + shiftMsMax)
+    : zone.begin(edge, sinceMs);
+  const beforeMs = zone.beginBefore(fromMs, toMs);
+  return {
+    timezone,
+    unit,
+    span: { fromMs, toMs },
+    spanBefore: { fromMs: beforeMs, toMs: fromMs },
+    stretches: zone.stretches(unit, fromMs, toMs),
+    stretchesBefore: zone.stretches(unit, beforeMs, fromMs),
+    nowMs,
+  };
+}
+
+const namesZone = /[T ].*(Z|[+-][\d:]+)\s*$/i;
+
+/** Hours, days, months and years as a clock on the wall has them. */
+class Zone {
+  readonly #timezone: string;
+
+  constructor(timezone: string) {
+    this.#timezone = timezone;
+  }
+
+  /** What a flag names, in milliseconds since 1970: a length before another moment, or a time that the zone's clocks show. */
+  moment(flag: string, text: string, beforeMs: number): number {
+    const at = new Date(momentOf(flag, text, beforeMs));
+    if (isLength(text) || namesZone.test(text)) return at.getTime();
+    const day = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()] as const;
+    const time = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds(), at.getUTCMilliseconds()] as const;
+    return +new TZDate(...day, ...time, this.#timezone);
+  }
+
+  /** When the unit begins in which a moment lies, or so many units later, in milliseconds since 1970. */
+  begin(unit: Unit, ms: number, later = 0): number {
+    const date = new TZDate(ms, this.#timezone);
+    const [year, month] = [date.getFullYear(), date.getMonth()];
+    switch (unit) {
+      case 'hour':
+        // Not by the clock: an hour that comes twice is two.
+        return ms - date.getMinutes() * 60_000 - (((ms % 60_000) + 60_000) % 60_000) + later * hourMs;
+      case 'day':
+        return +new TZDate(year, month, date.getDate() + later, this.#timezone);
+      case 'month':
+        return +new TZDate(year, month + later, 1, this.#timezone);
+      case 'year':
+        return +new TZDate(year + later, 0, 1, this.#timezone);
+    }
+  }
+
+  /** When the period before begins: as many hours, days or, where both ends begin a month, months before. */
+  beginBefore(fromMs: number, toMs: number): number {
+    const isOfDays = [fromMs, toMs].every(ms => ms === this.begin('day', ms));
+    if (!isOfDays) return fromMs - (toMs - fromMs);
+    const isOfMonths = [fromMs, toMs].every(ms => ms === this.begin('month', ms));
+    if (!isOfMonths) return this.begin('day', fromMs, -Math.round((toMs - fromMs) / dayMs));
+    return this.begin('month', fromMs, this.#month(fromMs) - this.#month(toMs));
+  }
+
+  #month(ms: number): number {
+    const date = new TZDate(ms, this.#timezone);
+    return date.getFullYear() * 12 + date.getMonth();
+  }
+
+  stretches(unit: Unit, fromMs: number, toMs: number): Stretch[] {
+    const stretches: Stretch[] = [];
+    for (let at = fromMs; at < toMs; ) {
+      const next = this.begin(unit, at, 1);
+      stretches.push({
+        fromMs: at,
+        toMs: Math.min(next, toMs),
+        isWhole: at === this.begin(unit, at) && next <= toMs,
+      });
+      at = next;
+    }
+    return stretches;
+  }
+}

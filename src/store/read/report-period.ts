@@ -1,0 +1,29 @@
+/** A stretch of a period, in milliseconds since 1970: what one bar of a chart stands for. Both ends are whole seconds. */
+export interface Stretch {
+  readonly fromMs: number;
+  /** Not part of it. */
+  readonly toMs: number;
+  /** False where an end of the period cuts it: a month of which the period holds ten days. */
+  readonly isWhole: boolean;
+}
+
+/** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What a report is about: a period and the one before it, each in stretches without gaps, the oldest first. */
+export interface ReportPeriod {
+  /** The name of the time zone in which days and months begin. */
+  readonly timezone: string;
+  readonly unit: 'hour' | 'day' | 'month' | 'year';
+  readonly span: Span;
+  readonly spanBefore: Span;
+  /** One at least. */
+  readonly stretches: readonly Stretch[];
+  /** Of the period before: as many, or one more or less. */
+  readonly stretchesBefore: readonly Stretch[];
+  /** When the report is made, in milliseconds since 1970. */
+  readonly nowMs: number;
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Scene, setScene } from '../support/scene.ts';
+import { documentExport, type SampleItem } from '../support/stand-in.ts';
+
+const dayMs = 86_400_000;
+const archive = { id: 401, name: 'Archive' };
+const legal = { id: 402, name: 'Legal' };
+const quietSource = { id: 301, name: 'Mailroom' };
+const busySource = { id: 302, name: 'SAP' };
+
+/** Begin of today in UTC, in milliseconds: the report is made now, so the scene is, too. */
+const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+
+function daysAgo(days: number, time = '10:00:00Z'): string {
+  return `${new Date(todayMs - days * dayMs).toISOString().slice(0, 10)}T${time}`;
+}
+
+/** Exports of three months: SAP goes on until yesterday, the mailroom stopped 20 days ago. */
+function someExports(): SampleItem[] {
+  const sap = Array.from({ length: 90 }, (_, at) =>
+    documentExport(at, {
+      sourceConnection: busySource,
+      destinationConnection: archive,
+      sourceDocumentKind: 'invoice',
+      exportedAt: daysAgo(90 - at),
+    }),
+  );
+  const mailroom = Array.from({ length: 40 }, (_, at) =>
+    documentExport(200 + at, {
+      sourceConnection: quietSource,
+      destinationConnection: legal,
+      sourceDocumentKind: 'letter',
+      exportedAt: daysAgo(59 - at),
+    }),
+  );
+  return [...sap, ...mailroom];
+}
+
+let scene: Scene;
+
+beforeAll(async () => {
+  scene = await setScene();
+  scene.service.lists['document-exports'] = someExports();
+  await scene.sync();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+async function report(...args: string[]): Promise<string> {
+  const out = join(scene.folder, 'report.html');
+  expect(await scene.run('report', '--out', out, ...args)).toMatchObject({ code: 0, stderr: '' });
+  return readFileSync(out, 'utf8');
+}
+
+/** What a section says, without its charts and tags. */
+function words(html: string, id: string): string {
+  const section = html.split('<section').find(each => each.includes(`aria-labelledby="${id}"`)) ?? '';
+  return section
+    .replace(/<svg.*?<\/svg>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+}
+
+describe('the report of a period', () => {
+  test('compares the last 30 days with the 30 days before, if nothing else is asked for', async () => {
+    const html = await report();
+    // SAP: 29 days up to yesterday, and 30 before. Mailroom: 10 of the last 30 days, and 30 before.
+    expect(words(html, 'numbers')).toMatch(/Exports 39 .*60 before/);
+    expect(words(html, 'exports')).toContain('Exports per day');
+    expect(words(html, 'exports')).toMatch(/Legal 10 .* 30 /);
+    expect(words(html, 'exports')).toMatch(/invoice 29 .* 30 /);
+  });
+
+  test('is named by --title, and counts from --since up to --until, each day in --timezone', async () => {
+    const [since, until] = [daysAgo(10).slice(0, 10), daysAgo(8).slice(0, 10)];
+    const html = await report('--title', 'Contracts <of> us', '--since', since, '--until', until);
+    expect(html).toContain('<title>Contracts &lt;of> us</title>');
+    expect(html).toContain('<h1>Contracts &lt;of> us</h1>');
+    expect(words(html, 'numbers')).toMatch(/Exports 2 .*2 before/);
+    // The day begins in Auckland at 11:00 or 12:00 UTC, so of these two it has the second.
+    scene.service.lists['document-exports'] = [
+      ...someExports(),
+      documentExport(900, { exportedAt: daysAgo(9, '23:30:00Z') }),
+      documentExport(901, { exportedAt: daysAgo(11, '23:30:00-13:00') }),
+    ];
+    await scene.sync('--full');
+    const there = await report('--since', since, '--until', until, '--timezone', 'Pacific/Auckland');
+    expect(words(there, 'numbers')).toMatch(/Exports 3 /);
+    expect(there).toContain('Times are in Pacific/Auckland');
+    const here = await report('--since', since, '--until', until);
+    expect(words(here, 'numbers')).toMatch(/Exports 4 /);
+    expect(here).toContain('Times are in UTC');
+  });
+
+  test('takes a length of time, counted back from --until, and counts by the hour if it is short', async () => {
+    const html = await report('--since', '24h', '--until', daysAgo(5, '12:00:00Z'));
+    expect(words(html, 'exports')).toContain('Exports per hour');
+    expect(words(html, 'numbers')).toMatch(/Exports 1 .*1 before/);
+  });
+
+  test.each([
+    [['--since', '2026-11-20', '--until', '2026-11-20'], '--since: must be before --until'],
+    [['--since', 'yesterday'], '--since: expected a date or time'],
+    [['--timezone', 'Europe/Atlantis'], 'there is no time zone'],
+  ])('is refused for %j', async (flags, message) => {
+    const result = await scene.run('report', ...flags);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(message);
+  });
+});
+
+describe('the period before', () => {
+  test.each([
+    ['a month, of which it is the month before', ['2026-03-01', '2026-04-01'], '1 Feb 2026 to 28 Feb 2026'],
+    ['some days, of which it has as many', ['2026-03-10', '2026-03-20'], '28 Feb 2026 to 9 Mar 2026'],
+    ['days of which one has 23 hours', ['2026-03-29', '2026-03-31'], '27 Mar 2026 to 28 Mar 2026'],
+    ['a year, of which it is the year before', ['2025-01-01', '2026-01-01'], '1 Jan 2024 to 31 Dec 2024'],
+  ])('is, for %s, %j: %s', async (_, [since = '', until = ''], before) => {
+    const html = await report('--since', since, '--until', until, '--timezone', 'Europe/Zurich');
+    expect(words(html, 'numbers')).toContain(`“Before” is ${before}.`);
+  });
+});
+
+describe('the top of the report', () => {
+  test('names a connection that went quiet, and not that all is well', async () => {
+    const html = await report();
+    expect(words(html, 'attention')).toMatch(/Mailroom.*20 days/);
+    expect(words(html, 'attention')).not.toContain('SAP');
+    expect(html).not.toContain('All is well');
+  });
+
+  test('says first that nothing is exported any more', async () => {
+    const html = await report('--until', daysAgo(0).slice(0, 10));
+    expect(html).not.toContain('No document was exported');
+    await using still = await setScene();
+    still.service.lists['document-exports'] = someExports().filter(
+      ({ exportedAt }) => String(exportedAt) < daysAgo(23, '11'),
+    );
+    await still.sync();
+    const out = join(still.folder, 'still.html');
+    await still.run('report', '--out', out);
+    const page = readFileSync(out, 'utf8');
+    expect(page).not.toContain('All is well');
+    expect(words(page, 'attention')).toMatch(/^.*?No document was exported for 2[23] days/);
+  });
+});
+
+describe('what changed in the period', () => {
+  test('is told as new, renamed or changed, and removed', async () => {
+    await using other = await setScene();
+    other.service.lists['document-exports'] = someExports();
+    await other.sync();
+    const renamed = { ...archive, name: 'Archive (EU)' };
+    other.service.lists['document-exports'] = [
+      ...someExports()
+        .slice(1)
+        .map(each =>
+          each.destinationConnection === archive ? { ...each, destinationConnection: renamed } : each,
+        ),
+      documentExport(950, {
+        sourceConnection: { id: 350, name: 'Workday' },
+        destinationConnection: renamed,
+        sourceDocumentKind: 'payslip',
+        exportedAt: daysAgo(1),
+      }),
+    ];
+    other.service.lists.collections.pop();
+    await other.sync('--full');
+    const out = join(other.folder, 'changes.html');
+    await other.run('report', '--out', out);
+    const text = words(readFileSync(out, 'utf8'), 'changes');
+    expect(text).toMatch(/New .*Workday.*Renamed/);
+    expect(text).toMatch(/New .*payslip.*Renamed/);
+    expect(text).toMatch(/Renamed.*Archive → Archive \(EU\).*Removed/);
+    expect(text).toMatch(/Removed.*Collections 7/);
+    await other.run('report', '--out', out, '--until', daysAgo(1).slice(0, 10));
+    expect(words(readFileSync(out, 'utf8'), 'changes')).not.toContain('Workday');
+  });
+});
