@@ -20,7 +20,7 @@ package: \`docmirror/schemas/sync.json\` and so on. Times are UTC in ISO 8601. A
 A command with \`--json\` that fails before it has anything else to say prints this, and its exit code is not 0:
 
 \`\`\`json
-{"error":{"code":"mirror_busy","message":"Another run holds docmirror.sqlite. Wait until it is done, or stop it."}}
+{"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
 \`\`\`
 
 \`docmirror help CODE\` says what a code means; [troubleshooting.md](troubleshooting.md) has them all. \`changes\` prints no such line: look at its exit code.

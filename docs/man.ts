@@ -19,7 +19,7 @@ export const exitStatus: readonly (readonly [string, string])[] = [
   ['2', 'A flag or a setting is unknown or unusable.'],
   ['3', 'Partial: something failed or was withheld while the rest was done, or completeness is unproven.'],
   ['4', 'A difference or an unhealthy state was found.'],
-  ['11', 'Another run holds the mirror.'],
+  ['11', 'Another run is using the mirror.'],
   ['12', 'The service refused the token.'],
   ['129, 130, 143', 'Ended by SIGHUP, by SIGINT, by SIGTERM.'],
 ];

@@ -46,7 +46,7 @@ export class LogObserver implements ProgressObserver {
   }
 
   walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
-    this.#logger.debug({ resource, walk, pageCount, pagesKnown }, 'walk started');
+    this.#logger.debug({ resource, walk, pageCount, pagesKnown }, 'reading started');
     this.#reading?.walkStarted(walk, pageCount, pagesKnown, Date.now());
   }
 
@@ -56,7 +56,7 @@ export class LogObserver implements ProgressObserver {
   }
 
   walkAgain({ resource }: ListDefinition, reason: string): void {
-    this.#logger.info({ resource, reason }, 'the walk proves nothing yet; walking again');
+    this.#logger.info({ resource, reason }, 'not proven yet; reading the list again');
   }
 
   waiting(untilMs: number): void {
@@ -64,7 +64,7 @@ export class LogObserver implements ProgressObserver {
     if (untilMs <= Math.max(this.#toldUntilMs, Date.now()) + sameWaitMs) return;
     this.#toldUntilMs = untilMs;
     const until = new Date(untilMs).toISOString();
-    this.#logger.info({ until }, 'the service asked to be left alone; waiting');
+    this.#logger.info({ until }, `rate limited by the service; waiting until ${until.slice(11, 19)} UTC`);
   }
 
   listEnded(_list: ListDefinition, outcome: ListOutcome): void {

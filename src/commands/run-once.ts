@@ -116,7 +116,7 @@ function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal:
 function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
   if (mirror.close()) return;
   const message =
-    'another program at work on the mirror holds on to its write-ahead log: until that is folded back, the file alone is not the whole mirror';
+    'another program keeps the mirror open, so its write-ahead log remains: the file without its -wal is not the whole mirror';
   logger.warn({ database }, message);
 }
 
@@ -189,7 +189,7 @@ export async function readExtraCa({
   if (extraCaFile === null) return null;
   const text = await readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} holds no certificate in PEM.`);
+    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
   }
   return text;
 }

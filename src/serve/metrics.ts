@@ -112,7 +112,7 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
   );
   const readable = new Gauge({
     name: 'docmirror_mirror_readable',
-    help: '1 where the mirror can be read, 0 where there is none yet or it can not.',
+    help: '1 if the mirror can be read, 0 if it is missing or unreadable.',
     registers,
   });
   const updates = [

@@ -94,7 +94,7 @@ describe('the log', () => {
     observer.waiting(startedAtMs);
     vi.advanceTimersByTime(10_000);
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'the service asked to be left alone; waiting',
+      'rate limited by the service; waiting until 14:00:30 UTC',
       'waiting, as the service asked',
     ]);
     expect(lines[0]).toMatchObject({ until: '2026-11-20T14:00:30.000Z' });
@@ -133,7 +133,7 @@ test('a run says until when it waits where the service asks for it', async () =>
   scene.env.DOCMIRROR_LOG_LEVEL = 'info';
   const { stderr, code } = await scene.run('sync');
   expect(code).toBe(0);
-  const waits = stderr.split('\n').filter(line => line.includes('the service asked to be left alone'));
+  const waits = stderr.split('\n').filter(line => line.includes('rate limited by the service'));
   expect(waits).toHaveLength(1);
   expect(waits[0]).toMatch(/"until":"\d{4}-.*Z"/);
 });

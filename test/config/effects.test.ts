@@ -215,7 +215,7 @@ describe.concurrent('--env-file', () => {
     [
       'has something behind the quotes of a value',
       'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n',
-      /line 1 of .*one\.env has something behind its quotes/,
+      /line 1 of .*one\.env has something after its quotes/,
     ],
   ])('that %s is one line and exit code 2', async (_name, content, said) => {
     await using scene = await setScene();

@@ -121,10 +121,10 @@ export const copyCommands = [
       { line: 'docmirror backup --restore copy.sqlite', meaning: 'put it in the place of the mirror' },
     ],
     notes: [
-      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Beside it is its manifest, COPY.json: which mirror, run, root hash, counts, size and SHA-256. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
+      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Beside it is its manifest, COPY.json: which mirror, run, root hash, counts, size and SHA-256. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run is using the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
     ],
     exitCodes:
-      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
+      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or the copy, or the file that was checked or was to be restored, is not sound, 11 a run is using the mirror that was to be restored.",
   },
   {
     name: 'erase',
@@ -162,7 +162,7 @@ export const copyCommands = [
       'What the service still lists stays: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts still hold. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
     ],
     exitCodes:
-      '0 done, 1 there is no such record and never was, 4 the history is not what its receipts say, 11 a run holds the mirror.',
+      '0 done, 1 there is no such record and never was, 4 the history is not what its receipts say, 11 a run is using the mirror.',
   },
   {
     name: 'export',

@@ -96,7 +96,7 @@ function failure({ title, resource, last }: ReportList): Concern | null {
     detail: what,
     advice: refused
       ? 'The service refused the token. Replace it in the place that it came from; what the mirror holds is untouched.'
-      : 'What the mirror holds is untouched, and the next run tries again. To try now:',
+      : 'The mirror keeps what it had, and the next run tries again. To try now:',
     commands: [`docmirror sync --resource ${resource}`],
   };
 }

@@ -340,9 +340,9 @@ function describeHolder(path: string): string {
   try {
     using file = openMirrorForReading(path);
     const run = new RunRecords(file).running();
-    if (run !== undefined) return `Run ${run.id} has held ${path} since ${run.startedAt}. ${advice}`;
+    if (run !== undefined) return `Run ${run.id} has been using ${path} since ${run.startedAt}. ${advice}`;
   } catch {
     // The other run may be making the file just now: it is held all the same.
   }
-  return `Another run holds ${path}. ${advice}`;
+  return `Another run is using ${path}. ${advice}`;
 }

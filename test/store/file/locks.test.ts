@@ -95,7 +95,7 @@ test('a reader that holds on to the log is told of in the log, and costs a run n
     .split('\n')
     .map(line => JSON.parse(line) as { time: string; msg: string });
   const [last, before] = [lines.at(-1), lines.at(-2)];
-  expect(last?.msg).toContain('holds on to its write-ahead log');
+  expect(last?.msg).toContain('so its write-ahead log remains');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
 });

@@ -93,7 +93,7 @@ describe('what others changed is found and named', () => {
     [
       'further fields that are null in JSON',
       "UPDATE collections SET _extra = 'null' WHERE id = 3",
-      [/^collections 3: _extra can't be read: it is no JSON object/],
+      [/^collections 3: _extra can't be read: it is not a JSON object/],
     ],
     ...['collections', 'webhooks'].map((table): [string, string, RegExp[]] => [
       `an id of nothing among the further fields of ${table}`,
@@ -592,7 +592,7 @@ describe.concurrent('verify --live', () => {
     await using held = await holdRun(own, 'webhooks');
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 11,
-      stderr: expect.stringMatching(/Run 2 has held .* Wait until it is done/),
+      stderr: expect.stringMatching(/Run 2 has been using .* Wait until it is done/),
     });
     expect(await own.run('verify')).toMatchObject({ code: 0 });
     await held.release();
