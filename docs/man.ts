@@ -38,7 +38,7 @@ export function manText(): string {
     '.I COMMAND',
     '[\\fIflags\\fR]',
     '.SH DESCRIPTION',
-    'Alone, docmirror says how the mirror stands or, where there is none yet, what to set.',
+    'Without a command, docmirror shows the state of the mirror, or which settings are missing if there is none yet.',
     'Data goes to standard output, logs and progress to standard error.',
     '.SH COMMANDS',
     ...commandTable.flatMap(commandLines),
