@@ -214,7 +214,7 @@ const listStatuses = list(
           whole('records that had it after the last full sync; null if no full sync has seen it yet'),
         ),
       }),
-      'fields that the service sends and no column exists for',
+      'fields that the service sends and that have no column',
     ),
     lastRun: orNull(
       object(

@@ -225,7 +225,7 @@ function completenessGauge(registry: Registry): Update {
 function unknownFieldsGauge(registry: Registry): Update {
   const metric = new Gauge({
     name: 'docmirror_unknown_fields',
-    help: 'Fields of the list that the service sends and no column exists for.',
+    help: 'Fields that the service sends in the list and that have no column.',
     labelNames: ['resource'],
     registers: [registry],
   });

@@ -243,7 +243,7 @@ const pagePaths = {
     {
       200: { ...page, headers: etag },
       304: notModified,
-      404: { ...page, description: 'The mirror never had such a record.' },
+      404: { ...page, description: 'The mirror never had this record.' },
     },
   ),
   '/search': pageAt('search', 'Records by words of their titles and references, for people.', ['q'], {
@@ -269,8 +269,8 @@ const healthOperation = {
   operationId: 'health',
   summary: 'How fresh the lists are.',
   responses: {
-    200: { description: 'No list is older than it may be.', ...health },
-    503: { description: 'A list is older than it may be, or the mirror can not be read.', ...health },
+    200: { description: 'No list is older than allowed.', ...health },
+    503: { description: 'A list is older than allowed, or the mirror can not be read.', ...health },
   },
 };
 

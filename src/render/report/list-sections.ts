@@ -25,7 +25,7 @@ function card(list: ReportList, freshness: Freshness): Html {
     <dl>
       <dt>Last completed</dt>
       <dd>${lastCompletedAt === null ? 'never' : html`${moment(lastCompletedAt)}<small>${ageBefore(lastCompletedAt, freshness.nowMs)}</small>`}</dd>
-      <dt>Last full sweep</dt>
+      <dt>Last full sync</dt>
       <dd>${lastFullAt === null ? 'never' : moment(lastFullAt)}</dd>
       <dt>Last proven</dt>
       <dd>${lastProvenAt === null ? 'never' : moment(lastProvenAt)}</dd>
