@@ -108,7 +108,7 @@ function serverFault(
   return new ClickHouseFault(
     isPassing ? 'overloaded' : 'refused',
     sentRows
-      ? `ClickHouse at ${url} refused rows (${name}). Its own log says why, and may show them.`
+      ? `ClickHouse at ${url} refused rows (${name}). Its own log says why, and might show them.`
       : `ClickHouse at ${url} refused: ${words(message)} (${name})`,
     isPassing,
   );

@@ -226,7 +226,7 @@ const changesOperation = {
     },
     304: notModified,
     400: ref('responses', 'BadRequest'),
-    410: refusal('The mirror can not tell what came after the cursor; the message says where to go on.'),
+    410: refusal('The mirror can not say what came after the cursor; the message says where to go on.'),
     ...tokenRefusals,
   },
 };

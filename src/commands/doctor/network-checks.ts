@@ -49,7 +49,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
     return ok('name', `${whose}: ${found.map(({ address }) => address).join(', ')}`);
   } catch (error) {
     const code = codeOf(error) ?? 'no reason given';
-    const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY may be missing.`;
+    const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY might be missing.`;
     return failed('name', `${whose}: not found (${code})`, todo, exitCodes.failed);
   }
 }
@@ -148,7 +148,7 @@ async function checkCertificate(
 /** What to do about an answer that is no page, by the error's code. */
 const advice: Readonly<Record<string, string>> = {
   unauthorized: 'Get a new token, and put it where the settings say that it is.',
-  forbidden: 'Ask for a token that may read this list.',
+  forbidden: 'Ask for a token that is allowed to read this list.',
   not_found: 'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/.',
   redirected: 'Set DOCMIRROR_BASE_URL to the final address.',
   invalid_response: 'Something else seems to answer there: check DOCMIRROR_BASE_URL.',

@@ -65,7 +65,7 @@ export class MirrorLock {
    * @throws MirrorFileError if the file was moved away or removed: another run may work on the mirror meanwhile.
    */
   assertInPlace(): void {
-    this.#place.assertKept({ is: 'the lock', danger: 'another run may write to the mirror now' });
+    this.#place.assertKept({ is: 'the lock', danger: 'another run could write to the mirror now' });
   }
 
   /** How the mirror's file looked when a run left it, see `markOf`; null if nothing is known of that. */

@@ -57,7 +57,7 @@ function verifyMemory({ sqlite, differences, summedAfter }: Audit): void {
     'rejected_records',
   ]) {
     const strange = sqlite.prepare(`SELECT 1 FROM ${table} WHERE resource NOT IN (${names}) LIMIT 1`).get();
-    const words = 'it names a list that docmirror does not know; no run reads such a row or removes it';
+    const words = 'it names a list that docmirror does not know; no run reads or removes this row';
     if (strange !== undefined) differences.add(table, null, words);
   }
 }

@@ -295,7 +295,7 @@ const readerWaitMs = 300;
 /** What ends a run that was told to stop where another program lets nobody write that down. */
 function unrecorded(reason: unknown, path: string): unknown {
   if (!(reason instanceof CancelledError)) return reason;
-  const more = `Another program holds a lock on ${path}: the next run records this one, as interrupted.`;
+  const more = `Another program has a lock on ${path}: the next run records this one, as interrupted.`;
   return new CancelledError(reason.by, more);
 }
 

@@ -258,7 +258,7 @@ describe('what others changed is found and named', () => {
     [
       "a run's counts",
       "UPDATE sync_run_resources SET inserted = 1 WHERE run_id = 1 AND resource = 'webhooks'",
-      [/^sync_run_resources 1: webhooks: inserted is 1, but rows and history hold 4/],
+      [/^sync_run_resources 1: webhooks: inserted is 1, but rows and history have 4/],
     ],
     [
       "a run's record",
@@ -279,7 +279,7 @@ describe('what others changed is found and named', () => {
     [
       'a trigger that was added',
       'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN DELETE FROM collections; END',
-      [/^odd null: docmirror makes no such trigger/],
+      [/^odd null: docmirror did not make this trigger/],
     ],
     [
       'a space in what a view says',
@@ -419,7 +419,7 @@ describe.concurrent('verify', () => {
     'names a %s of others on a table of docmirror that changes or refuses what runs write',
     async (type, sql) => {
       expect(await differencesAfter(sql)).toEqual([
-        expect.stringMatching(`^odd null: docmirror makes no such ${type} on`),
+        expect.stringMatching(`^odd null: docmirror did not make this ${type} on`),
       ]);
     },
   );
@@ -578,7 +578,7 @@ describe.concurrent('verify --live', () => {
     own.service.options.totalError = 1;
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('the readings came to no proof'),
+      stdout: expect.stringContaining('the readings proved nothing'),
     });
     expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({
       code: 12,
