@@ -83,7 +83,7 @@ describe('docmirror alone', () => {
     const unknown = await runCli([], { cwd: folder.path, env: { DOCMIRROR_TOKN: 'x' } });
     expect(unknown).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('DOCMIRROR_TOKN is no setting'),
+      stderr: expect.stringContaining('DOCMIRROR_TOKN is not a setting'),
     });
     writeFileSync(`${folder.path}/docmirror.sqlite`, 'something else\n');
     const foreign = await runCli([], { cwd: folder.path });

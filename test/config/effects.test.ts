@@ -184,7 +184,7 @@ describe.concurrent('--env-file', () => {
 
   test.each([
     ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\. \[settings\]\n$/],
-    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],
+    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is not a setting/],
     [
       'has a line that says nothing',
       '# mine\nDOCMIRROR_PAGE_SIZE 7\n',

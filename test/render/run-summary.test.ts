@@ -128,7 +128,7 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
   test('does not want another token for a list that this one is not allowed', () => {
     const error = { code: 'forbidden', message: 'refused' };
     const text = summaryText(summaryOf([{ ...failed, error }]));
-    expect(text).toContain('Have the token allowed to read the list');
+    expect(text).toContain('Ask for permission to read the list');
     expect(text).not.toContain('valid token');
   });
 
