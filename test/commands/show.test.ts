@@ -119,7 +119,7 @@ describe('show', () => {
 
   test('takes a number for an id first, and names the exports that have it as their reference', async () => {
     const { stdout } = await scene.run('show', 'document-exports', '1');
-    expect(stdout).toMatch(/^document-exports 1, as it stands/);
+    expect(stdout).toMatch(/^document-exports 1, unchanged since/);
     expect(stdout).toMatch(/\n1 is also the sourceDocumentReference of the exports with these ids: \d+\.\n$/);
     const { matchedBy, records, alsoReferenceOf } = await shown('document-exports', '1');
     expect({ matchedBy, id: records[0]?.recordId }).toEqual({ matchedBy: 'id', id: 1 });
