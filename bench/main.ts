@@ -250,19 +250,19 @@ function stepsOf(
         return sync(server, database, pageSize, []);
       },
     ],
-    ['full sweep, no changes', () => sync(server, database, pageSize, ['--full'])],
+    ['full sync, no changes', () => sync(server, database, pageSize, ['--full'])],
     ['incremental, nothing new', () => sync(server, database, pageSize, [])],
-    ['full sweep, 1 % changed', from('base', ['--full'], 'changed')],
+    ['full sync, 1 % changed', from('base', ['--full'], 'changed')],
     [
       // Of a list of which it is not known that it grows at one end, and changes nowhere else, all is read twice.
-      'full sweep, grown for the first time',
+      'full sync, grown for the first time',
       () => {
         fresh();
         return from('base', ['--full'], 'hundred-new')();
       },
     ],
-    ['full sweep, 1 % appended', from('hundred-new', ['--full'], 'appended')],
-    ['full sweep, all shifted', from('base', ['--full'], 'shifted')],
+    ['full sync, 1 % appended', from('hundred-new', ['--full'], 'appended')],
+    ['full sync, all shifted', from('base', ['--full'], 'shifted')],
     ['incremental, 100 new', from('base', [], 'hundred-new')],
     ...startingSteps(database),
     ...(importable === null ? [] : readingSteps(database)),
@@ -317,10 +317,10 @@ function tableOf(records: number, results: ReadonlyMap<string, Measured>): strin
 const goals: readonly [name: string, over: string, goal: number, of?: 'seconds' | 'cpuSeconds'][] = [
   ['first sync', 'sqlite3 .import', 1.4],
   ['first sync', 'script with sqlite-utils', 0.35, 'cpuSeconds'],
-  ['full sweep, no changes', 'bare drain', 1.8],
-  ['full sweep, 1 % changed', 'drain + JSON.parse', 4],
-  ['full sweep, all shifted', 'drain + JSON.parse', 4],
-  ['full sweep, 1 % appended', 'bare drain', 2],
+  ['full sync, no changes', 'bare drain', 1.8],
+  ['full sync, 1 % changed', 'drain + JSON.parse', 4],
+  ['full sync, all shifted', 'drain + JSON.parse', 4],
+  ['full sync, 1 % appended', 'bare drain', 2],
   ['verify', 'sqlite3 .dump', 3],
   ['backup', 'VACUUM INTO', 3],
   ['export as of the run before', 'sqlite3 .dump', 3],
@@ -338,7 +338,7 @@ const peakMbMax = 256;
 const recordsInPeakMax = 1_000_000;
 
 function peaksOf(records: number, results: ReadonlyMap<string, Measured>): string {
-  const rows = ['first sync', 'full sweep, 1 % changed', 'full sweep, no changes'].map(name => {
+  const rows = ['first sync', 'full sync, 1 % changed', 'full sweep, no changes'].map(name => {
     const peakMb = Math.round(results.get(name)?.peakMb ?? 0);
     const hasGoal = records <= recordsInPeakMax;
     if (hasGoal && peakMb > peakMbMax) missed.push(`${name}, memory`);

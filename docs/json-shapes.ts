@@ -105,14 +105,14 @@ const outcome = {
   firstPageNo: orNull(whole('the number of the first page')),
   pageSize: orNull(whole('records a page')),
   pageCount: orNull(whole('pages, by the word of the service')),
-  totalRecordCount: orNull(whole('records, by the word of the service')),
+  totalRecordCount: orNull(whole('records, as the service stated')),
   recordsSeen: whole('records that the run saw, each once'),
   inserted: whole('records that were new'),
   updated: whole('records that had changed'),
   removed: whole('records that were gone, and were removed'),
   unchanged: whole('records that were as before'),
   rejected: whole('records that could not be read'),
-  removalsWithheld: whole('records that were gone but were kept, for safety'),
+  removalsWithheld: whole('records that were gone but were kept (removals withheld)'),
   undecided: whole('known records whose presence the run could not decide'),
   walks: whole('readings that were begun'),
   requests: whole('requests that were sent'),
@@ -211,10 +211,10 @@ const listStatuses = list(
         firstSeenRunId: whole('the run that first met it'),
         lastSeenRunId: whole('the last run that met it'),
         recordCount: orNull(
-          whole('records that had it after the last full sync; null if no full sync has met it yet'),
+          whole('records that had it after the last full sync; null if no full sync has seen it yet'),
         ),
       }),
-      'fields that the service sends and no column exists for',
+      'fields that the service sends and that have no column',
     ),
     lastRun: orNull(
       object(
@@ -244,7 +244,7 @@ const newestRun = orNull(
 );
 
 const standing = {
-  state: text('the worst that can be said of the mirror, in a word: `ok`, `failed`, `died` and so on'),
+  state: text('the worst state that applies to the mirror, in a word: `ok`, `failed`, `died` and so on'),
   why: text('more about it; empty if there is nothing to say'),
 };
 
@@ -296,13 +296,13 @@ const manifest = {
 const show = object({
   resource: resourceOrConnections,
   matchedBy: oneOf(['id', 'reference'], 'by what the records were found'),
-  matchCount: whole('records that were found; not all have to be told'),
+  matchCount: whole('records that were found; not all have to be listed'),
   alsoReferenceOf: list(whole('an id'), 'ids of other records that have the id for their reference'),
   records: list(
     object({
       recordId: whole('its id'),
       stands: yesOrNo('whether it is in the mirror now'),
-      versionCount: whole('versions that are kept; not all have to be told'),
+      versionCount: whole('versions that are kept; not all have to be listed'),
       record: orNull({ type: 'object', description: 'what it says now; null if it is gone' }),
       versions: list(
         object(
@@ -380,7 +380,7 @@ const verifiedCheckpoint = object({
 
 const verify = object(
   {
-    ok: yesOrNo('whether there is no difference and, with `--live`, the service was read whole'),
+    ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
     path: text('the mirror'),
     lists: list(
       object({
@@ -401,7 +401,7 @@ const verify = object(
     erasedCount: whole('texts that were erased'),
     otherObjects: list(
       object({ type: text('`table`, `view` or `index`'), name: text('its name') }),
-      'what others made in the file; it is no difference',
+      'objects that docmirror did not make in the file; they are not a difference',
     ),
     checkpoint: { ...verifiedCheckpoint, description: 'the last one that was named' },
     checkpoints: list(verifiedCheckpoint, 'those that `--checkpoint` names; left out without it'),
@@ -485,7 +485,7 @@ const erase = object({
   recordId: whole('its id'),
   versions: whole('ended versions that lost their text'),
   rejectedRecords: whole('rejected records that lost theirs'),
-  isListed: yesOrNo('whether the service still lists the record, so that its current version stays'),
+  isListed: yesOrNo('whether the service still lists the record, so its current version stays'),
   receipt: { ...receiptHead, description: 'the newest receipt; null if there was nothing to erase' },
 });
 
@@ -587,7 +587,7 @@ const auditReceipts: Shape = {
           runId: whole('a run that had ended one'),
           ended: hex(64, 'the `ended` hash of its list from now on'),
         }),
-        'for each such run',
+        'for each of these runs',
       ),
     }),
   ],

@@ -11,19 +11,22 @@ const intro = `# JSON
 
 <!-- Written by "npm run docs:json" from docs/json-shapes.ts; a test validates what each command prints. -->
 
-What commands print for programs: one JSON value on standard output, on one line (\`audit receipts\` and \`changes\`: one a line). Logs and progress go to
-standard error. Within 0.x, fields are added and never renamed or removed, so ignore fields that you do not know. A schema of each output is in the
-package: \`docmirror/schemas/sync.json\` and so on. Times are UTC in ISO 8601. A whole number of the service that JavaScript can't hold is kept digit by digit.
+This page lists what commands print for programs: one JSON value on standard output, on one line. \`audit receipts\` and \`changes\` print one
+value a line. Logs and progress go to standard error.
+
+Within 0.x, fields are added and never renamed or removed, so ignore fields that you do not know. The package has a schema of each output:
+\`docmirror/schemas/sync.json\` and so on. Times are UTC in ISO 8601. If a whole number of the service is too large for JavaScript, docmirror
+keeps all its digits.
 
 ## If a command fails
 
-A command with \`--json\` that fails before it has anything else to say prints this, and its exit code is not 0:
+If a command with \`--json\` fails before it has anything else to print, it prints this, and its exit code is not 0:
 
 \`\`\`json
-{"error":{"code":"mirror_busy","message":"Another run holds docmirror.sqlite. Wait until it is done, or stop it."}}
+{"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
 \`\`\`
 
-\`docmirror help CODE\` says what a code means; [troubleshooting.md](troubleshooting.md) has them all. \`changes\` prints no such line: look at its exit code.
+\`docmirror help CODE\` explains a code; [troubleshooting.md](troubleshooting.md) explains all of them. \`changes\` prints no such line: look at its exit code.
 `;
 
 /** The text of docs/json.md. */

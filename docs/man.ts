@@ -19,7 +19,7 @@ export const exitStatus: readonly (readonly [string, string])[] = [
   ['2', 'A flag or a setting is unknown or unusable.'],
   ['3', 'Partial: something failed or was withheld while the rest was done, or completeness is unproven.'],
   ['4', 'A difference or an unhealthy state was found.'],
-  ['11', 'Another run holds the mirror.'],
+  ['11', 'Another run is using the mirror.'],
   ['12', 'The service refused the token.'],
   ['129, 130, 143', 'Ended by SIGHUP, by SIGINT, by SIGTERM.'],
 ];
@@ -38,7 +38,7 @@ export function manText(): string {
     '.I COMMAND',
     '[\\fIflags\\fR]',
     '.SH DESCRIPTION',
-    'Alone, docmirror says how the mirror stands or, where there is none yet, what to set.',
+    'Without a command, docmirror shows the state of the mirror, or which settings are missing if there is none yet.',
     'Data goes to standard output, logs and progress to standard error.',
     '.SH COMMANDS',
     ...commandTable.flatMap(commandLines),

@@ -24,11 +24,11 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   partial:
     'partial: a list failed while another did not, records were rejected, removals were withheld, completeness is unproven, or the share could not be made',
   difference: 'a difference or an unhealthy state was found',
-  busy: 'another run holds this mirror',
+  busy: 'another run is using this mirror',
   unauthorized: 'the service refused the token (401 or 403 on every list)',
-  sighup: 'ended by SIGHUP; what was applied stands',
-  sigint: 'ended by SIGINT; what was applied stands',
-  sigterm: 'ended by SIGTERM; what was applied stands',
+  sighup: 'ended by SIGHUP; what was applied stays',
+  sigint: 'ended by SIGINT; what was applied stays',
+  sigterm: 'ended by SIGTERM; what was applied stays',
 };
 
 /** The text of docs/reference.md. */
@@ -96,7 +96,7 @@ function exitSection(): string {
     '|---|---|',
     ...rows,
     '',
-    'What each error means, and what to do: [troubleshooting.md](troubleshooting.md).\n',
+    '[troubleshooting.md](troubleshooting.md) explains each error and says what to do.\n',
   ].join('\n');
 }
 
@@ -104,7 +104,7 @@ function tableSection(): string {
   const rows = Object.entries(tableMeanings)
     .filter(([name]) => !name.startsWith('_'))
     .map(([name, { about }]) => `| [\`${name}\`](tables.md#${name}) | ${cell(about)} |`);
-  return ['## Tables and views\n', '| name | holds |', '|---|---|', ...rows, ''].join('\n');
+  return ['## Tables and views\n', '| name | contents |', '|---|---|', ...rows, ''].join('\n');
 }
 
 function cell(text: string): string {

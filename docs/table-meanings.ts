@@ -1,4 +1,4 @@
-/** What a table or view is for, and what each of its columns means, with a value as it may stand there. */
+/** What a table or view is for, and what each of its columns means, with an example. */
 export interface TableMeaning {
   readonly about: string;
   readonly columns: Readonly<Record<string, readonly [meaning: string, example: string]>>;
@@ -8,40 +8,34 @@ type Columns = TableMeaning['columns'];
 
 const times: Columns = {
   first_seen_at: [
-    'when the run that first saw the record was done with the list, in UTC',
+    'when the run that first saw the record finished the list, in UTC',
     '2026-11-20T22:15:07.118Z',
   ],
-  changed_at: [
-    'when the run that wrote this version of it was done with the list, in UTC',
-    '2026-11-20T23:15:07.502Z',
-  ],
+  changed_at: ['when the run that wrote this version finished the list, in UTC', '2026-11-20T23:15:07.502Z'],
 };
 
 const provenance: Columns = {
-  _first_seen_run_id: ['the run that first saw the record, in this life of it', '1'],
+  _first_seen_run_id: ['the run that first saw the record, since it was last removed', '1'],
   _changed_run_id: ['the run that wrote this version of it', '7'],
   _extra: [
-    'JSON: fields that no column names, or whose value its column could not hold, numbers by their value (`10.50` is `10.5`); null where there are none',
+    'JSON of fields that have no column, or a value that does not fit their column; numbers by their value (`10.50` is `10.5`); null if there are none',
     '{"pages":12}',
   ],
 };
 
 const content: Columns = {
-  _content: [
-    '16 bytes that say what the record says (docs/audit.md), by which a run sees whether it has changed',
-    "x'5f0c…'",
-  ],
+  _content: ['16-byte hash of the record (docs/audit.md); a run compares it to see changes', "x'5f0c…'"],
 };
 
 const documentExport: Columns = {
-  id: ["docmirror's own number of the record, stable while the record lives", '4105'],
+  id: ["docmirror's own number of the record; it stays until the record is removed", '4105'],
   source_connection_id: ['where the document came from', '12'],
   source_document_title: ["the document's title at its source", 'Purchase order 11985'],
   source_document_reference: ["the document's reference at its source", '4591282847'],
   source_document_version: ["the document's version at its source", '2'],
-  source_document_kind: ['what kind of document it is, in the word of the service', 'purchase-order'],
+  source_document_kind: ['the kind of document, as the service calls it', 'purchase-order'],
   destination_connection_id: ['where the document went', '103'],
-  destination_reference: ['where it lies at its destination', 's3://archive/2026/08/31ad.pdf'],
+  destination_reference: ['where it is at its destination', 's3://archive/2026/08/31ad.pdf'],
   exported_at: ['when it was exported, as the service sent it', '2026-08-26T09:11:58.563Z'],
 };
 
@@ -59,20 +53,20 @@ const collection: Columns = {
 
 const webhook: Columns = {
   id: ["the service's number of the webhook", '25'],
-  endpoint: ['the address that is called; it may hold secrets', 'https://hooks.example.com/hr?key=…'],
+  endpoint: ['the address that is called; it can contain secrets', 'https://hooks.example.com/hr?key=…'],
   description: ['what it is for', 'Finance channel'],
 };
 
 const resource = (what: string): Columns[string] => [`the list that ${what}`, 'document-exports'];
 
-/** All that the file holds; a column that is missing here fails a test. */
+/** All tables and views of the file; a column that is missing here fails a test. */
 export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   connections: {
     about: 'The connections that anything in the lists refers to, one row each.',
     columns: {
       id: ["the service's number of the connection", '12'],
       name: [
-        'its name: that of collections, else that of webhooks, else that of the newest export; it stays until another one is given',
+        'its name: from collections, else from webhooks, else from the newest export; it stays until the service gives another',
         'SAP S/4HANA',
       ],
       ...provenance,
@@ -80,7 +74,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   document_exports: {
-    about: 'What the service lists at `/v2/document-exports` now, one row a record.',
+    about: 'The records that the service lists at `/v2/document-exports` now, one row each.',
     columns: {
       ...documentExport,
       ...provenance,
@@ -88,18 +82,18 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   collections: {
-    about: 'What the service lists at `/v2/collections` now, one row a record.',
+    about: 'The records that the service lists at `/v2/collections` now, one row each.',
     columns: { ...collection, ...provenance, ...content },
   },
   webhooks: {
-    about: 'What the service lists at `/v2/webhooks` now, one row a record.',
+    about: 'The records that the service lists at `/v2/webhooks` now, one row each.',
     columns: { ...webhook, ...provenance, ...content },
   },
   webhook_events: {
     about: "The events of each webhook, in the service's order.",
     columns: {
       webhook_id: ['the webhook', '25'],
-      position: ['where the event stands among the others, from 0', '0'],
+      position: ['its place among the events, from 0', '0'],
       event: ['the event', 'document.exported'],
     },
   },
@@ -107,8 +101,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     about: "The connections of each webhook, in the service's order.",
     columns: {
       webhook_id: ['the webhook', '25'],
-      position: ['where the connection stands among the others, from 0', '0'],
-      connection_id: ['the connection; null where the service sent null', '12'],
+      position: ['its place among the connections, from 0', '0'],
+      connection_id: ['the connection; null if the service sent null', '12'],
     },
   },
   sync_runs: {
@@ -116,69 +110,66 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       id: ["the run's number, in the order of time", '7'],
       status: [
-        '`running`, `completed`, `partial`, `failed`, `cancelled`, or `interrupted` where its process died',
+        '`running`, `completed`, `partial`, `failed`, `cancelled`, or `interrupted` if its process died',
         'completed',
       ],
       trigger: ['`manual`, `schedule` for the runs of `watch`, or what `DOCMIRROR_TRIGGER` said', 'schedule'],
       started_at: ['when it began, in UTC', '2026-11-20T23:15:04.120Z'],
       completed_at: [
-        'when it ended; null while it goes on, and where its process died',
+        'when it ended; null while it goes on, and if its process died',
         '2026-11-20T23:15:09.871Z',
       ],
-      error_code: ['what went wrong, as a word for programs; null where nothing did', 'overloaded'],
-      error_message: ['what went wrong, in words for people', 'GET … answered 503'],
-      docmirror_version: ['the docmirror that made it', '0.3.0'],
+      error_code: ['the code of the error, for programs; null if there was none', 'overloaded'],
+      error_message: ['the message of the error, for people', 'GET … answered 503'],
+      docmirror_version: ['the version of docmirror that made it', '0.3.0'],
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
-      labels: ['JSON: what `DOCMIRROR_LABELS` said; null if nothing', '`{"tenant":"acme"}`'],
+      labels: ['JSON of `DOCMIRROR_LABELS`; null if it was not set', '`{"tenant":"acme"}`'],
     },
   },
   sync_run_resources: {
-    about: 'How each list of each run went.',
+    about: 'How each list of each run ended.',
     columns: {
       run_id: ['the run', '7'],
       resource: resource('was worked on'),
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null if nothing was read', 'full'],
       completeness: [
-        '`proven`: pages that overlap speak of every record, or two readings agree; `incremental`: the list was proven before, and its growing end was read; `unproven`: the answers do not show that the list is complete',
+        '`proven`: the pages overlap and cover every record, or two readings agree; `incremental`: the list was proven before, and its growing end was read; `unproven`: the answers do not show that the list is complete',
         'proven',
       ],
       first_page_no: ['the number of the first page, as found out', '1'],
       page_size: ['records a page, as found out', '500'],
-      page_count: ['pages, by the word of the service', '3'],
-      total_record_count: ['records, by the word of the service', '1203'],
+      page_count: ['pages, as the service stated', '3'],
+      total_record_count: ['records, as the service stated', '1203'],
       records_seen: ['records that the run saw, each once', '1203'],
       inserted: ['records that were new', '3'],
       updated: ['records that had changed', '0'],
       removed: ['records that were gone, and were removed', '1'],
       unchanged: ['records that were as before', '1200'],
-      rejected: ['records that could not be read; they stand in `rejected_records`', '0'],
-      removals_withheld: ['records that were gone but were kept, for safety', '0'],
-      undecided: [
-        'records that were not shown, and that the run could neither keep for sure nor remove',
-        '0',
-      ],
+      rejected: ['records that could not be read; they are in `rejected_records`', '0'],
+      removals_withheld: ['records that were gone but were kept (removals withheld)', '0'],
+      undecided: ['records that were not shown, and that the run could not yet prove gone', '0'],
       walks: ['how many readings were begun', '1'],
       requests: ['requests that were sent', '6'],
       retries: ['how many of them were further tries', '0'],
       bytes: ['bytes that were received', '401234'],
       waited_ms: ['time spent waiting because the service asked for it or failed, in milliseconds', '0'],
       started_at: ['when the run began with this list, in UTC', '2026-11-20T23:15:04.130Z'],
-      completed_at: ['when it was done with it; null while it goes on', '2026-11-20T23:15:07.502Z'],
+      completed_at: ['when it finished the list; null while it goes on', '2026-11-20T23:15:07.502Z'],
       error: [
-        'JSON of the two columns after this; null where nothing went wrong',
+        'JSON of the two columns after this; null if there was no error',
         '{"code":"timeout","message":"…"}',
       ],
-      error_code: ['what went wrong, as a word for programs', 'timeout'],
-      error_message: ['what went wrong, in words for people', 'GET … did not answer in time'],
+      error_code: ['the code of the error, for programs', 'timeout'],
+      error_message: ['the message of the error, for people', 'GET … did not answer in time'],
       reason: ['why completeness is not proven, or why removals were withheld', 'two readings differ'],
       record_count: [
-        'records in the mirror after the run, also where the run did not write the list; null while it is under way',
+        'records in the mirror after the run, also if the run did not write the list; null while the run goes on',
         '1205',
       ],
       checksum: [
-        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as its receipt says it; null while it is under way",
+        "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as in its receipt; null while the run goes on",
         'bb1f0ed1…',
       ],
     },
@@ -190,7 +181,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       run_id: ['the run that first received it', '7'],
       last_run_id: ['the last of the runs that received it with the same text', '9'],
       resource: resource('it was to be in'),
-      page_no: ['the page it stood on', '2'],
+      page_no: ['the page that it was on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
       record: ['its JSON text as received; null if it was erased, and in a share', '{"id":"x"}'],
@@ -199,40 +190,39 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   unknown_fields: {
     about:
-      'Fields that the service sends and that no column exists for, a row for each JSON type of their values. The values are in `_extra`.',
+      'Fields that the service sends and that have no column, a row for each JSON type of their values. The values are in `_extra`.',
     columns: {
-      resource: resource('it was met in'),
+      resource: resource('the field was seen in'),
       field: ['its name', 'language'],
       json_type: ['`string`, `number`, `boolean`, `object`, `array` or `null`', 'string'],
-      first_seen_run_id: ['the run that first met it', '7'],
+      first_seen_run_id: ['the run that first saw it', '7'],
       last_seen_run_id: [
-        'the last run that met it: a full sync, or an incremental one that wrote a record with it',
+        'the last run that saw it: a full sync, or an incremental one that wrote a record with it',
         '9',
       ],
       record_count: [
-        'records in the mirror that had it after the last full sync, 0 if none had it any more; null if no full sync has met it yet',
+        'records in the mirror that had it after the last full sync, 0 if none had it any more; null if no full sync has seen it yet',
         '1203',
       ],
     },
   },
   sync_receipts: {
     about:
-      'What each run stated when it ended, for good: SQL refuses to change or delete a receipt. docs/audit.md tells how they are checked.',
+      'The receipts: what each run stated when it ended. SQL refuses to change or delete a receipt. docs/audit.md explains how they are checked.',
     columns: {
       leaf_index: ['its place in the log, from 0, without gaps', '0'],
-      run_id: ['the run; null where the receipt is of none', '7'],
+      run_id: ['the run; null if the receipt is not about a run', '7'],
       receipt: ['canonical JSON (RFC 8785)', '{"actor":"ops",…}'],
       leaf_hash: ['64 hexadecimal digits: the SHA-256 over a zero byte and the receipt', 'ea5390c4…'],
     },
   },
   record_history: {
-    about:
-      'Each version of a record that has ended. A version that still stands is the row itself, and is not in here.',
+    about: 'Each version of a record that has ended. The current version is the row itself, and is not here.',
     columns: {
       id: ['a number of its own', '1'],
       resource: resource('it was in, or `connections`'),
       record_id: ["the record's `id`", '4105'],
-      first_seen_run_id: ['the run that first saw the record in that life of it', '1'],
+      first_seen_run_id: ['the run that first saw the record, since it was last removed before', '1'],
       valid_from_run_id: ['the run that wrote the version', '3'],
       valid_to_run_id: ['the run that ended it', '7'],
       ended_by: ['`update` or `removal`', 'update'],
@@ -240,20 +230,18 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         "the version, as JSON in the service's own shape; null if it was erased",
         '{"id":31,"name":"Invoices"}',
       ],
-      content: ['16 bytes: the content of the version, also if it was erased', "x'5f0c…'"],
+      content: ['16-byte hash of the version, also if it was erased', "x'5f0c…'"],
     },
   },
   docmirror_upgrades: {
-    about:
-      'Each upgrade of the file by a docmirror that keeps it in another shape; none in a file that was never upgraded.',
+    about: 'Each upgrade of the file to another schema; empty if the file was never upgraded.',
     columns: {
-      version: ['the docmirror that upgraded it', '0.2.0'],
+      version: ['the version of docmirror that upgraded it', '0.2.0'],
       upgraded_at: ['when, in UTC', '2026-11-20T23:15:04.120Z'],
     },
   },
   document_exports_named: {
-    about:
-      'Document exports with the names of their connections beside the ids: what most questions begin with.',
+    about: 'Document exports with the names of their connections beside the ids. Most questions begin here.',
     columns: { ...documentExport, ...names, ...times, ...provenance },
   },
   collections_named: {
@@ -265,11 +253,11 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       ...webhook,
       events: [
-        'JSON array of its events, in order; `[]` also where `_extra` holds them: as null where the service sent null or none, whole where no column can hold one of them',
+        'JSON array of its events, in order; `[]` also if `_extra` has them: as null if the service sent null or none, complete if one of them fits no column',
         '["document.exported"]',
       ],
       connection_ids: [
-        'JSON array of the ids of its connections, in order; `[]` also where the service sent null or none: then `_extra` holds them as null',
+        'JSON array of the ids of its connections, in order; `[]` also if the service sent null or none: then `_extra` has them as null',
         '[12,103]',
       ],
       connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
@@ -279,16 +267,16 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   latest_versions: {
     about:
-      'The newest export of each document. A document is what has the same source connection and the same reference; without a reference each export is a document of its own. The newest is the one with the greatest `exported_at` as a text, then with the greatest `id`.',
+      'The newest export of each document. Exports with the same source connection and the same reference are one document. An export without a reference is a document of its own. The newest is the one with the greatest `exported_at` as a text, then with the greatest `id`.',
     columns: { ...documentExport, ...names, ...times, ...provenance },
   },
   changes: {
     about:
-      'What was inserted, updated and removed, by run: the rows and the history as one list. It has the changes of runs that have ended, so a reader who keeps the greatest `run_id` and asks for later ones misses nothing.',
+      'The changes of each run: inserts, updates and removals. It has only runs that have ended. If you keep the greatest `run_id` and ask for later ones, you miss nothing.',
     columns: {
       run_id: ['the run that made the change', '7'],
-      changed_at: ['when that run was done with the list, in UTC', '2026-11-20T23:15:07.502Z'],
-      resource: resource('changed, or `connections`: these are inserted, renamed (`update`) and removed'),
+      changed_at: ['when that run finished the list, in UTC', '2026-11-20T23:15:07.502Z'],
+      resource: resource('changed, or `connections`, which are inserted, renamed (`update`) and removed'),
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
       record: [
@@ -306,20 +294,23 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   sync_status: {
-    about: 'How each list stands, one row a list.',
+    about: 'The state of each list, one row a list.',
     columns: {
       resource: resource('this row is about'),
       record_count: ['records in the mirror now', '1205'],
-      last_completed_run_id: ['the last run that completed the list; null where none has', '7'],
+      last_completed_run_id: ['the last run that completed the list; null if none has', '7'],
       last_completed_at: ['when that was, in UTC', '2026-11-20T23:15:07.502Z'],
       age_seconds: ['how long ago that is', '312'],
-      last_full_at: ['when a full sweep last completed', '2026-11-20T22:15:07.118Z'],
+      last_full_at: ['when a full sync last completed', '2026-11-20T22:15:07.118Z'],
       last_run_id: ['the last run that worked on the list and has ended, however it ended', '8'],
       last_run_status: ['how it ended', 'partial'],
-      completeness: ['what that run could say of the completeness, as in `sync_run_resources`', 'unproven'],
+      completeness: [
+        'whether that run could prove that the list is complete, as in `sync_run_resources`',
+        'unproven',
+      ],
       verdict: ['all of this in words', 'complete: proven'],
       is_running: [
-        '1 while a run is under way, or after its process has died, until the next run; 0 otherwise',
+        '1 while a run goes on, and after its process has died, until the next run; 0 otherwise',
         '0',
       ],
     },
@@ -334,7 +325,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   _connection_names: {
-    about: 'What each list says of each connection that it mentions; `connections` has what is believed.',
+    about:
+      'The name that each list gives to each connection that it mentions. `connections` has the name that counts.',
     columns: {
       resource: resource('mentions the connection'),
       connection_id: ['the connection', '12'],
@@ -348,7 +340,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   _pages: {
     about:
-      'Pages that runs of the last days asked for. A page of the last proven full sync whose items are the same need not be parsed again.',
+      'Pages that runs of the last days asked for. A page with the same items as in the last proven full sync is not parsed again.',
     columns: {
       resource: resource('the page belongs to'),
       page_size: ['the size in which it was asked for', '500'],
@@ -356,16 +348,16 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       used_at: ['when the run began that asked for it last, in UTC', '2026-11-20T23:15:07.502Z'],
       digest: ["16 bytes over the page's items as received; null if the page is not known", "x'1be7…'"],
       summary: ['JSON of the keys and contents at its edges and the sum of its contents, or null', '{…}'],
-      check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'90d1…'"],
+      check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'90d1…'"],
     },
   },
   _list_states: {
-    about: 'What a run learnt of each list that saves the next one work.',
+    about: 'What a run learnt about each list, to save the next run work.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],
       state: ['JSON of what it learnt', '{…}'],
-      check: ['16 bytes over all that the row says; a row that does not fit it is passed over', "x'11f0…'"],
+      check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'11f0…'"],
     },
   },
 };

@@ -25,10 +25,12 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test holds it current. -->
 
-Readers find these tables and views in the [share](querying.md), but for \`docmirror_upgrades\` and those that begin with an
-underscore. The mirror, which only docmirror opens, has them all. Times of docmirror's own are UTC in ISO 8601. Columns that begin with an underscore are
-docmirror's book-keeping; tables that do so stand last in here, and may change with any version. \`__drizzle_migrations\` is Drizzle's own:
-which shapes the file has had.
+This page lists the tables and views of the mirror, with the meaning of each column and an example.
+
+The [share](querying.md), which readers use, has all of them except \`docmirror_upgrades\` and tables that begin with an underscore. Only
+docmirror opens the mirror itself. docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's
+book-keeping. Tables that begin with an underscore are last on this page, and can change with any version. \`__drizzle_migrations\` belongs
+to Drizzle: it lists the schemas that the file has had.
 `;
 
 /** The text of docs/tables.md. */

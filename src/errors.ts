@@ -142,7 +142,7 @@ export class MirrorAlteredError extends MirrorFileError {
   }
 }
 
-/** Another run holds this mirror. */
+/** Another run is using this mirror. */
 export class MirrorBusyError extends DocmirrorError {
   constructor(message: string) {
     super('mirror_busy', message);

@@ -52,7 +52,7 @@ function labelOf(pem: string): string | null {
 }
 
 function wrongLabel(part: string, wanted: string, found: string | null): MalformedError {
-  const instead = found === null ? 'it has no such line' : `it begins with "-----BEGIN ${found}-----"`;
+  const instead = found === null ? 'it does not have that line' : `it begins with "-----BEGIN ${found}-----"`;
   return new MalformedError(`A ${part} key begins with "-----BEGIN ${wanted}-----"; ${instead}.`);
 }
 

@@ -16,7 +16,7 @@ const contentPattern = /^[\da-f]{32}$/;
  * @throws RangeError if it is no change.
  */
 export function changeLine(operation: Operation, recordId: number, content: string): string {
-  if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is no record's id.`);
+  if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is not the id of a record.`);
   if (!contentPattern.test(content)) throw new RangeError(`${content} is no content.`);
   return `${operation}\t${recordId}\t${content}\n`;
 }

@@ -69,7 +69,7 @@ export async function receipts(
     const receipt = receiptOrNull(text);
     if (receipt !== null) return { leafIndex, receipt };
     throw new MirrorFileError(
-      `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" tells what was changed; --json prints the texts as they are.`,
+      `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
     );
   });
   stdout.write(receiptsText(rows, terminalWidth(stdout)));

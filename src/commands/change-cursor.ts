@@ -62,7 +62,7 @@ export async function rangeOfCursor(flags: CursorFlags, reader: MirrorReader): P
     return { sinceRunId: from === 'now' ? newest : 0, untilRunId, after: null };
   const cursor = readCursor(await readSmallFile('--cursor: ', file, cursorBytesMax));
   if (cursor === null)
-    throw new UsageError(`--cursor: ${file} is no cursor of docmirror. Name the file that --next wrote.`);
+    throw new UsageError(`--cursor: ${file} is not a cursor of docmirror. Name the file that --next wrote.`);
   const loss = cursors.loss(cursor);
   if (loss !== null)
     throw new DocmirrorError(

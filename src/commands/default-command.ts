@@ -11,7 +11,7 @@ import { readToken } from './token.ts';
 export async function defaultCommand(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout } = context;
   const [name] = command.args;
-  if (name !== undefined) throw new UsageError(`Flags stand behind the command: docmirror ${name} …`);
+  if (name !== undefined) throw new UsageError(`Flags come after the command: docmirror ${name} …`);
   const { database } = resolveConfig(command.opts(), environment);
   if (!existsSync(database)) {
     stdout.write(howToBegin(database, await whatIsMissing(context)));

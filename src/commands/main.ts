@@ -63,7 +63,7 @@ function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
     .description(purpose)
     .addHelpText(
       'after',
-      '\nAlone, docmirror says how the mirror stands; it takes --database and --env-file there, too.\nAn error ends with its code in brackets: "docmirror help CODE" says what it means and what to do.',
+      '\nWithout a command, docmirror shows the state of the mirror; --database and --env-file work there, too.\nAn error ends with its code in brackets: "docmirror help CODE" says what it means and what to do.',
     )
     .version(version)
     .configureOutput({
@@ -164,6 +164,6 @@ function foreseen(error: unknown): DocmirrorError | null {
     (error instanceof RangeError && error.message === 'Invalid time value');
   if (!isSpoilt) return null;
   return new MirrorFileError(
-    `The mirror holds a value that docmirror did not write (${error.message}). "docmirror verify" tells where.`,
+    `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
   );
 }

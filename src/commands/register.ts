@@ -91,7 +91,7 @@ function optionOf(entry: FlagEntry): Option {
 
 function once(value: string, before: unknown): string {
   if (before !== undefined)
-    throw new InvalidArgumentError('It can be given once: what the other one says would count for nothing.');
+    throw new InvalidArgumentError('It can be given once; the other value would be ignored.');
   return value;
 }
 

@@ -189,7 +189,7 @@ export async function readExtraCa({
   if (extraCaFile === null) return null;
   const text = await readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} holds no certificate in PEM.`);
+    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
   }
   return text;
 }

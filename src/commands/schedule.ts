@@ -21,7 +21,7 @@ export function checkSchedule({ expression }: Schedule): void {
   if (valid) return;
   const why = errors.map(({ message }) => message).join('; ');
   throw new UsageError(
-    `DOCMIRROR_SCHEDULE (--schedule): ${JSON.stringify(expression)} is no cron expression: ${why}. Expected five fields, or six with seconds first, such as "0 * * * *".`,
+    `DOCMIRROR_SCHEDULE (--schedule): ${JSON.stringify(expression)} is not a cron expression: ${why}. Expected five fields, or six with seconds first, such as "0 * * * *".`,
   );
 }
 

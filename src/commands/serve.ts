@@ -94,7 +94,7 @@ function welcome(url: string, madeToken: string | null): string {
     `Serving ${url}, read-only, until Ctrl+C.`,
     ...(isLoopback(new URL(url).hostname)
       ? []
-      : ['Other machines can reach it, and the token crosses the network in the clear.']),
+      : ['Other machines can reach it, and the token crosses the network unencrypted.']),
     ...(madeToken === null ? [] : [`Token, for this time only: ${madeToken}`]),
     `Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${path}?pageSize=3"`,
     `Report, for a browser: ${url}/ (any user name, the token as password)`,

@@ -38,6 +38,6 @@ function placeOf(
   if (cursor !== null) return cursor;
   throw new HttpError(
     400,
-    `cursor: ${printable(JSON.stringify(start.cursor.slice(0, 40)))} is none of this server.`,
+    `cursor: ${printable(JSON.stringify(start.cursor.slice(0, 40)))} is not a cursor of this server.`,
   );
 }

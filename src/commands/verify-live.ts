@@ -73,7 +73,7 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
   return [
     ...(completeness === 'proven'
       ? []
-      : [`${resource}: the readings came to no proof, so differences may come from that: ${reason}`]),
+      : [`${resource}: the readings proved nothing, so differences might come from that: ${reason}`]),
     ...(rejected === 0
       ? []
       : [`${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`]),

@@ -77,7 +77,7 @@ function assertLines(path: string, text: string): void {
       );
     }
     if (end !== null && !/^\s*(#|$)/.test(end.rest))
-      throw new UsageError(`${where} has something behind its quotes, which would be left out.`);
+      throw new UsageError(`${where} has something after its quotes, which would be ignored.`);
     at = end?.at ?? at;
   }
 }

@@ -12,7 +12,7 @@ export function parseBaseUrl(text: string): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new Error('the address must begin with https://');
   if (url.username !== '' || url.password !== '')
-    throw new Error('the address must hold no user name or password');
+    throw new Error('the address must not contain a user name or password');
   if (url.search !== '' || url.hash !== '') throw new Error('the address must end before any ? or #');
   return url;
 }
@@ -50,7 +50,7 @@ export function parseToken(text: string): string {
   const token = text.trim();
   if (token === '') throw new Error('the token is empty');
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw new Error('the token holds characters that no HTTP header can carry');
+    throw new Error('the token contains characters that no HTTP header can carry');
   return token;
 }
 
@@ -103,7 +103,7 @@ export function parseTimer(text: string): number {
 /** How long a run may take, in milliseconds. Nothing could be done in 0, so it is refused. */
 export function parseDeadline(text: string): number {
   const ms = parseTimer(text);
-  if (ms === 0) throw new Error('expected a time such as 50m; without it a run may take any time');
+  if (ms === 0) throw new Error('expected a time such as 50m; without it a run can take any time');
   return ms;
 }
 
@@ -164,7 +164,7 @@ export function parseSchedule(text: string): string {
   const fields = text.trim().split(/\s+/);
   if (fields.length === 5 || fields.length === 6 || /^@[a-z]+$/.test(text.trim())) return text;
   throw new Error(
-    `${JSON.stringify(text)} is no cron expression. Expected five fields, or six with seconds first, such as "0 * * * *"`,
+    `${JSON.stringify(text)} is not a cron expression. Expected five fields, or six with seconds first, such as "0 * * * *"`,
   );
 }
 

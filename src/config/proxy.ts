@@ -46,7 +46,7 @@ export function safeProxyFor(
   if (proxy === null || address.protocol !== 'http:' || allowHttp) return proxy;
   if (isLoopback(new URL(proxy.url).hostname)) return proxy;
   throw new UsageError(
-    `${proxy.variable}: it would carry ${carried} through the network in the clear. Name the host in NO_PROXY, use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
+    `${proxy.variable}: it would carry ${carried} through the network unencrypted. Name the host in NO_PROXY, use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
   );
 }
 

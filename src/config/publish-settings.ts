@@ -25,7 +25,7 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
   if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
   if (url.protocol === 'http:' && !values.allowHttp && !isLoopback(url.hostname)) {
     throw new UsageError(
-      'DOCMIRROR_CLICKHOUSE_URL: http is for loopback addresses only, for it shows password and records to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
+      'DOCMIRROR_CLICKHOUSE_URL: http is for loopback addresses only, because it shows password and records to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
     );
   }
   if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');

@@ -58,7 +58,7 @@ export function resolveService(
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   if (baseUrl.protocol === 'http:' && !allowHttp && !isLoopback(baseUrl.hostname)) {
     throw new UsageError(
-      'DOCMIRROR_BASE_URL: http is for loopback addresses only, for it shows the token to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
+      'DOCMIRROR_BASE_URL: http is for loopback addresses only, because it shows the token to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
     );
   }
   const carried = 'the token for DOCMIRROR_BASE_URL';
@@ -188,6 +188,6 @@ export function rejectUnknownVariables(environment: Environment): void {
   const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('DOCMIRROR_') || known.has(name) || setByKubernetes.test(name)) continue;
-    throw new UsageError(`${name} is no setting of docmirror. "docmirror sync --help" lists them.`);
+    throw new UsageError(`${name} is not a setting of docmirror. "docmirror sync --help" lists them.`);
   }
 }

@@ -51,7 +51,7 @@ export const settings = {
     flag: '--allow-http',
     valueName: null,
     default: 'false',
-    help: 'allow http for any address; the token then crosses the network in the clear',
+    help: 'allow http for any address; the token then crosses the network unencrypted',
     parse: parseBoolean,
   }),
   token: setting({
@@ -59,7 +59,7 @@ export const settings = {
     flag: '--token',
     valueName: 'TOKEN',
     default: null,
-    help: 'the bearer token; better in the environment or in a file, for flags can be seen by others',
+    help: 'the bearer token; better in the environment or in a file, because others can see flags',
     parse: parseToken,
   }),
   tokenFile: setting({
@@ -67,7 +67,7 @@ export const settings = {
     flag: '--token-file',
     valueName: 'FILE',
     default: null,
-    help: 'a file that holds the bearer token, read anew for each run; it goes before DOCMIRROR_TOKEN',
+    help: 'a file that contains the bearer token, read again for each run; it overrides DOCMIRROR_TOKEN',
     parse: parseText,
   }),
   tokenCommand: setting({
@@ -75,7 +75,7 @@ export const settings = {
     flag: '--token-command',
     valueName: 'COMMAND',
     default: null,
-    help: 'a command that prints the bearer token, for tokens that expire; asked anew for each run, and when the token has expired; it goes before the other two',
+    help: 'a command that prints the bearer token, for tokens that expire; it runs for each run, and when the token has expired; it overrides the other two',
     parse: parseText,
   }),
   database: setting({
@@ -100,7 +100,7 @@ export const settings = {
     flag: '--concurrency',
     valueName: 'N',
     default: '4',
-    help: 'most page requests in flight; fewer while the service says that it is too much',
+    help: 'most page requests at a time; fewer while the service says that it is too much',
     parse: text => parseInteger(text, 1, 64),
   }),
   timeoutMs: setting({
@@ -116,7 +116,7 @@ export const settings = {
     flag: '--give-up-after',
     valueName: 'TIME',
     default: '10m',
-    help: 'how long to try again while the service answers nothing useful, all lists together; then each list that is left fails at once',
+    help: 'how long to try again while the service answers nothing useful, all lists together; then each remaining list fails at once',
     parse: parseTimer,
   }),
   maxRequestsPerSecond: setting({
@@ -140,7 +140,7 @@ export const settings = {
     flag: '--wait',
     valueName: 'TIME',
     default: '0',
-    help: 'how long to wait until another run lets the mirror go, before exit code 11',
+    help: 'how long to wait for another run to end, before exit code 11',
     parse: parseTimer,
   }),
   trigger: setting({
@@ -164,7 +164,7 @@ export const settings = {
     flag: '--full-every',
     valueName: 'TIME',
     default: '24h',
-    help: 'a list may be synced incrementally between full sweeps no further apart than this; 0 makes every sweep full',
+    help: 'the longest time between full syncs of a list; runs in between can be incremental; 0 makes every sync full',
     parse: parseTime,
   }),
   maxRemovals: setting({
@@ -188,7 +188,7 @@ export const settings = {
     flag: '--actor',
     valueName: 'NAME',
     default: null,
-    help: "who runs it, for the receipts; the operating system's user name where nothing is said",
+    help: "who runs it, for the receipts; default: the operating system's user name",
     parse: parseActor,
   }),
   signingKeyFile: setting({
@@ -285,7 +285,7 @@ export const settings = {
     flag: '--password',
     valueName: 'PASSWORD',
     default: null,
-    help: 'publish: its password; better in the environment or in a file, for flags can be seen by others',
+    help: 'publish: its password; better in the environment or in a file, because others can see flags',
     parse: parseText,
   }),
   clickhousePasswordFile: setting({
@@ -293,7 +293,7 @@ export const settings = {
     flag: '--password-file',
     valueName: 'FILE',
     default: null,
-    help: 'publish: a file that holds the password; it goes before DOCMIRROR_CLICKHOUSE_PASSWORD',
+    help: 'publish: a file that contains the password; it overrides DOCMIRROR_CLICKHOUSE_PASSWORD',
     parse: parseText,
   }),
   clickhouseDatabase: setting({

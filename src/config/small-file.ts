@@ -29,7 +29,7 @@ export async function readSmallFile(
  */
 export function nameOfSecretFile(path: string): string {
   const isPath = existsSync(path) || /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(path);
-  return isPath ? path : 'what it names (not shown, for it may be the secret itself)';
+  return isPath ? path : 'what it names (not shown, because it might be the secret itself)';
 }
 
 /**
@@ -63,9 +63,9 @@ async function readAll(file: number, bytesMax: number): Promise<Buffer> {
     const count = readMore(file, bytes, length);
     length += count ?? 0;
     if (count === 0) return bytes.subarray(0, length);
-    if (length > bytesMax) throw new Error(`holds more than ${Math.round(bytesMax / 1024)} KiB`);
+    if (length > bytesMax) throw new Error(`has more than ${Math.round(bytesMax / 1024)} KiB`);
     if (count !== null) continue;
-    if (performance.now() > deadlineMs) throw new Error('is a pipe to which nobody writes');
+    if (performance.now() > deadlineMs) throw new Error('is a pipe that nobody writes to');
     await wait(pipeLookMs);
   }
 }

@@ -133,7 +133,7 @@ function merged(
 function furtherFields(extra: string): object {
   const fields = parseKept(extra);
   if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
-  throw new SyntaxError('it is no JSON object');
+  throw new SyntaxError('it is not a JSON object');
 }
 
 /** What the columns hold of references that stand whole among the further fields; null where it is no array. */

@@ -100,7 +100,7 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new PageError(
-      text.trim() === '' ? 'the body is empty' : `the body is not whole JSON, but ${kindOf(text)}`,
+      text.trim() === '' ? 'the body is empty' : `the body is not complete JSON, but ${kindOf(text)}`,
     );
   }
 }

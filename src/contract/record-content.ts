@@ -14,7 +14,7 @@ import { readWireConnection } from './wire.ts';
 export function contentOfJson(resource: string, json: string): string {
   if (resource === 'connections') return connectionContent(readWireConnection(json)).toString('hex');
   const record = readItem(listOf(resource), json);
-  if (record === undefined) throw new TypeError(`The text is no record of ${resource}.`);
+  if (record === undefined) throw new TypeError(`The text is not a record of ${resource}.`);
   return record.content.toString('hex');
 }
 

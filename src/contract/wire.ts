@@ -64,7 +64,7 @@ export function wireConnection({ id, name, extra }: StoredConnection): string {
 export function readWireConnection(json: string): StoredConnection {
   const { id, name }: Partial<StoredConnection> = JSON.parse(json) ?? {};
   if (typeof id !== 'number' || (name !== null && typeof name !== 'string'))
-    throw new SyntaxError('it is no connection in JSON');
+    throw new SyntaxError('it is not a connection in JSON');
   const isNameHeld = name === null || name.isWellFormed();
   // The rest is kept as text, for JavaScript may not hold its numbers.
   const held = [`"id":${id}`, ...(isNameHeld ? [`"name":${JSON.stringify(name)}`] : [])];

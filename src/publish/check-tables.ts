@@ -27,6 +27,6 @@ export async function checkTables(target: ClickHouse): Promise<void> {
   const named = wrong.slice(0, namedMax).join(', ');
   const more = wrong.length > namedMax ? ` and ${wrong.length - namedMax} more` : '';
   throw new UsageError(
-    `${where} has not the tables of this docmirror (${named}${more}); ${howToMake(target.database)}`,
+    `${where} does not have the tables of this docmirror (${named}${more}); ${howToMake(target.database)}`,
   );
 }

@@ -65,7 +65,7 @@ export function faultOf(
   if (certificateFault.test(reason))
     return new ClickHouseFault(
       'network',
-      `${where}: its certificate is not trusted (${reason}). Where a company's own authority signed it, name that by NODE_EXTRA_CA_CERTS.`,
+      `${where}: its certificate is not trusted (${reason}). If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS.`,
       false,
     );
   if (httpStatus !== null && httpStatus >= 300)
@@ -76,7 +76,7 @@ export function faultOf(
     );
   return new ClickHouseFault(
     'network',
-    `${where} did not answer, or not to the end (${reason}). Nothing is lost: publish again, and raise DOCMIRROR_TIMEOUT_MS where it is slow.`,
+    `${where} did not answer, or not to the end (${reason}). Nothing is lost: publish again, and raise DOCMIRROR_TIMEOUT_MS if it is slow.`,
     true,
   );
 }
@@ -108,7 +108,7 @@ function serverFault(
   return new ClickHouseFault(
     isPassing ? 'overloaded' : 'refused',
     sentRows
-      ? `ClickHouse at ${url} refused rows (${name}). Its own log says why, and may show them.`
+      ? `ClickHouse at ${url} refused rows (${name}). Its own log says why, and might show them.`
       : `ClickHouse at ${url} refused: ${words(message)} (${name})`,
     isPassing,
   );

@@ -131,6 +131,6 @@ function hasNewerRun(open: () => PublishSource, runId: number): boolean {
 function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): DocmirrorError {
   return new DocmirrorError(
     'publication_differs',
-    `ClickHouse at ${url} does not hold what the mirror of ${tenant} holds. ${found.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
+    `ClickHouse at ${url} does not have what the mirror of ${tenant} has. ${found.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
   );
 }

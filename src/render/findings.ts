@@ -34,7 +34,7 @@ export function findingText({ check, status, found, todo, code }: Finding, width
 /** What all findings come to, for people. */
 export function diagnosisText({ findings, exitCode }: Diagnosis): string {
   const failed = findings.filter(({ status }) => status === 'failed').length;
-  if (failed === 0) return '\nAll that a run needs is there.\n';
+  if (failed === 0) return '\nEverything that a run needs is there.\n';
   return `\n${failed === 1 ? 'One check' : `${failed} checks`} failed. "docmirror sync" would exit with ${exitCode}.\n`;
 }
 

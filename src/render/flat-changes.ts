@@ -126,7 +126,7 @@ function sidesOf({ operation, record, before }: Change): { before: Item | null; 
 function itemOf(text: string | null): Item | null {
   if (text === null) return null;
   const value: unknown = hasUncertainNumbers(text) ? parseExact(text) : JSON.parse(text);
-  if (!isItem(value)) throw new SyntaxError('a record is no object in JSON');
+  if (!isItem(value)) throw new SyntaxError('a record is not an object in JSON');
   return value;
 }
 

@@ -63,7 +63,7 @@ export function mirrorSummaryOf(
       why === '' ? list.resource : `${list.resource}: ${why}`,
     ]),
   );
-  if (run?.status === 'died') found.push(['died', `run ${run.id} ended without a word`]);
+  if (run?.status === 'died') found.push(['died', `run ${run.id} ended without recording it`]);
   if (run?.status === 'failed' && !found.some(([state]) => state === 'failed'))
     found.push(['failed', run.errorCode ?? `run ${run.id}`]);
   if (run?.status === 'running') found.push(['running', `run ${run.id}`]);

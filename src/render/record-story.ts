@@ -56,8 +56,8 @@ export function storyText(story: RecordStory): string {
   const [newest] = versions;
   if (newest === undefined) return '';
   const state = stands(story)
-    ? `as it stands since run ${atRun(newest.from)}`
-    : `gone since run ${atRun(newest.to ?? newest.from)}; it last said`;
+    ? `unchanged since run ${atRun(newest.from)}`
+    : `gone since run ${atRun(newest.to ?? newest.from)}; its last text was`;
   const rest = versionCount - versions.length;
   return [
     `${resource} ${recordId}, ${state}:`,

@@ -47,13 +47,15 @@ export function summaryText(
   const { runId, status, durationMs, resources, error } = summary;
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
-  const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}; ${proofOf(resources)}.`;
+  const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}. ${proofOf(resources)}.`;
   const stop = status === 'cancelled' && error !== null ? ` ${error.message} [${error.code}]` : '';
   const { rowsDropped } = summary;
   const rebuilt =
     rowsDropped === null
       ? []
-      : [`Rebuilt: ${counted(rowsDropped, 'row')} that another program had altered went without a trace.`];
+      : [
+          `Rebuilt: dropped ${counted(rowsDropped, 'row')} that another program had altered. The history does not mention this.`,
+        ];
   const notes = [...rebuilt, ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable)];
   const advice = adviceOnAll(resources).map(text => placed(text, place));
   return [
@@ -81,7 +83,9 @@ function placed(advice: string, place: string): string {
 
 /** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
 function receiptLine({ receipt }: RunSummary): string {
-  return receipt === null ? '' : `Receipt ${receipt.leafIndex}; the root of all is\n${receipt.rootHash}.\n`;
+  return receipt === null
+    ? ''
+    : `Receipt ${receipt.leafIndex}. Root hash of all receipts:\n${receipt.rootHash}\n`;
 }
 
 function listsText(resources: readonly ListOutcome[], width: number): string {
@@ -116,8 +120,8 @@ function proofOf(resources: readonly ListOutcome[]): string {
   if (open > 0)
     return `${open} of ${counted(resources.length, 'list')} ${open === 1 ? 'is' : 'are'} not complete`;
   return resources.every(({ completeness }) => completeness === 'proven')
-    ? 'all proven'
-    : 'all complete, what is incremental since its last proof';
+    ? 'All lists proven'
+    : 'All lists complete (incremental since the last full sync)';
 }
 
 /** Why a list is not complete, a line each. */
@@ -178,7 +182,7 @@ function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }:
   if (changedIdentity === null) return `${what}, ${limit}`;
   const [asMany, them] =
     removalsWithheld === 1 ? ['a new one differs', 'it'] : ['as many new ones differ', 'them'];
-  return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. The service seems to write this field in another way and to list ${them} still. Removal was withheld, ${limit}`;
+  return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. Probably the service now writes this field in another way and still lists ${them}. Removal was withheld, ${limit}`;
 }
 
 /** Stands in an advice for the flags that name the lists that it is about. */
@@ -211,31 +215,31 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
   }
   if (removalsWithheld === 0) return [];
   const command = `docmirror sync ${itsLists} --allow-mass-removal`;
-  return [`See which, and if they are really gone:\n    ${command} --dry-run\n    ${command}`];
+  return [
+    `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`,
+  ];
 }
 
 function adviceOnError(code: string): string[] {
   if (isStop(code)) return [];
   if (code === 'forbidden') {
     return [
-      'Have the token allowed to read the list, or leave the list out: --resource names those to sync. What the mirror holds is untouched.',
+      'Ask for permission to read the list, or sync only the other lists with --resource. The mirror keeps what it had.',
     ];
   }
   if (code === 'unauthorized') {
-    return ['Give a valid token, see docmirror sync --help. What the mirror holds is untouched.'];
+    return ['Give a valid token, see docmirror sync --help. The mirror keeps what it had.'];
   }
   if (code === 'token_unavailable') {
-    return ['Look at what gives the token. What the mirror holds is untouched:\n    docmirror doctor'];
+    return ['The mirror keeps what it had. To check where the token comes from:\n    docmirror doctor'];
   }
   if (onTheWay.test(code)) {
-    return ['To find out what is in the way (what the mirror holds is untouched):\n    docmirror doctor'];
+    return ['The mirror keeps what it had. To find out what is in the way:\n    docmirror doctor'];
   }
   if (code === 'mirror_file') {
-    return [
-      'The next run will not do better before that is mended. To see how the file stands:\n    docmirror doctor',
-    ];
+    return ['The next run fails, too, until this is repaired. To check the file:\n    docmirror doctor'];
   }
-  return ['What the mirror holds is untouched, and the next run tries again.'];
+  return ['The mirror keeps what it had, and the next run tries again.'];
 }
 
 /** A text in lines of at most `width`, the further ones indented. Lines after its own first one stay whole. */

@@ -14,7 +14,7 @@ export function checkRequest({ method, raw }: FastifyRequest): void {
   if (!isWellFormed(raw.url ?? '')) {
     throw new HttpError(
       400,
-      'The address holds a percent-encoding that is not well-formed UTF-8, or a null character.',
+      'The address contains a percent-encoding that is not well-formed UTF-8, or a null character.',
     );
   }
 }

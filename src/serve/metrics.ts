@@ -112,7 +112,7 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
   );
   const readable = new Gauge({
     name: 'docmirror_mirror_readable',
-    help: '1 where the mirror can be read, 0 where there is none yet or it can not.',
+    help: '1 if the mirror can be read, 0 if it is missing or unreadable.',
     registers,
   });
   const updates = [
@@ -225,7 +225,7 @@ function completenessGauge(registry: Registry): Update {
 function unknownFieldsGauge(registry: Registry): Update {
   const metric = new Gauge({
     name: 'docmirror_unknown_fields',
-    help: 'Fields of the list that the service sends and no column exists for.',
+    help: 'Fields that the service sends in the list and that have no column.',
     labelNames: ['resource'],
     registers: [registry],
   });

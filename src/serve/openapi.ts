@@ -232,7 +232,7 @@ const changesOperation = {
     },
     304: notModified,
     400: ref('responses', 'BadRequest'),
-    410: refusal('The mirror can not tell what came after the cursor; the message says where to go on.'),
+    410: refusal('The mirror can not say what came after the cursor; the message says where to go on.'),
     ...tokenRefusals,
   },
 };
@@ -249,7 +249,7 @@ const pagePaths = {
     {
       200: { ...page, headers: etag },
       304: notModified,
-      404: { ...page, description: 'The mirror never had such a record.' },
+      404: { ...page, description: 'The mirror never had this record.' },
     },
   ),
   '/search': pageAt('search', 'Records by words of their titles and references, for people.', ['q'], {
@@ -275,8 +275,8 @@ const healthOperation = {
   operationId: 'health',
   summary: 'How fresh the lists are.',
   responses: {
-    200: { description: 'No list is older than it may be.', ...health },
-    503: { description: 'A list is older than it may be, or the mirror can not be read.', ...health },
+    200: { description: 'No list is older than allowed.', ...health },
+    503: { description: 'A list is older than allowed, or the mirror can not be read.', ...health },
   },
 };
 

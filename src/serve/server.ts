@@ -66,7 +66,7 @@ function urlOf({ server }: FastifyInstance): string {
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses that port. Choose another one, or 0 for any that is free',
-  EACCES: 'this user may not use that port',
+  EACCES: 'this user is not allowed to use that port',
   EADDRNOTAVAIL: 'this machine does not have that address',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host can not be looked up now',

@@ -103,7 +103,7 @@ export async function openSocket(
       ...(account !== ':' && { headers: { 'proxy-authorization': authorization } }),
     })
       .once('connect', (_answer, socket) => resolve(socket))
-      .once('response', () => reject(new Error('the proxy opened no way')))
+      .once('response', () => reject(new Error('the proxy did not connect')))
       .once('error', reject)
       .end();
   });

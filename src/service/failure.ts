@@ -32,17 +32,17 @@ async function certificateFailure(
 ): Promise<Failure> {
   const certificate = await lookAtCertificate(options, signal);
   const which = certificate === null ? '' : ` It shows ${certificateWords(certificate)}.`;
-  const words = `was not sent, for the certificate is not accepted (${code}).${which} ${advice}`;
+  const words = `was not sent, because the certificate is not accepted (${code}).${which} ${advice}`;
   return { code: 'certificate', words, retryable: false };
 }
 
 function tlsFailure(code: string): Failure | null {
   if (/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/.test(code)) {
-    const words = `was not sent, for the service offers no TLS 1.2 or newer (${code}). An older one is not safe.`;
+    const words = `was not sent, because the service offers no TLS 1.2 or newer (${code}). An older one is not safe.`;
     return { code: 'tls', words, retryable: false };
   }
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code)) {
-    const words = `was not sent, for what answers there is not TLS (${code}). Check the port and the scheme of DOCMIRROR_BASE_URL.`;
+    const words = `was not sent, because what answers there is not TLS (${code}). Check the port and the scheme of DOCMIRROR_BASE_URL.`;
     return { code: 'tls', words, retryable: false };
   }
   return null;
@@ -56,17 +56,17 @@ function proxyFailure(error: unknown, code: string, { proxy }: ConnectionOptions
     /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(message)?.slice(1).join(''),
   );
   if (status === 407) {
-    const words = `was not sent, for the proxy wants a user name and a password (407). Put the right ones into ${proxy.variable}, as http://NAME:PASSWORD@HOST:PORT.`;
+    const words = `was not sent, because the proxy wants a user name and a password (407). Put the right ones into ${proxy.variable}, as http://NAME:PASSWORD@HOST:PORT.`;
     return { code: 'proxy', words, retryable: false };
   }
   if (status > 0) {
-    const words = `was not sent, for the proxy opened no way to the service (${status}).`;
+    const words = `was not sent, because the proxy did not connect to the service (${status}).`;
     return { code: 'proxy', words, retryable: status >= 500 || status === 429 };
   }
   if (!/^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|PRX|SOCKET))/.test(code)) {
     return null;
   }
-  const words = `was not sent, for the proxy does not answer (${detailOf(error, code)}). Check ${proxy.variable}, or except the service's host in NO_PROXY.`;
+  const words = `was not sent, because the proxy does not answer (${detailOf(error, code)}). Check ${proxy.variable}, or add the service's host to NO_PROXY.`;
   return { code: 'proxy', words, retryable: true };
 }
 

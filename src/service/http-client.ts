@@ -152,7 +152,7 @@ export class HttpClient {
     if (error instanceof ServiceError) return error;
     const code = codeOf(error) ?? '';
     if (deadline.isOver || code === 'UND_ERR_CONNECT_TIMEOUT') {
-      const words = `did not answer whole within ${deadline.timeoutMs} ms`;
+      const words = `did not answer completely within ${deadline.timeoutMs} ms`;
       return this.#error('timeout', words, address, true, error);
     }
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);

@@ -163,7 +163,7 @@ export class Service implements PageSource {
     // Of a page that is known nothing is stored or shown, so nothing is looked for.
     if (page.content === null || !this.#secrets.areIn(page.items)) return page;
     // What would be left of the records without it is not what the service lists.
-    const message = `GET ${this.baseUrl}${list.path} answered with records that hold the token itself. Nothing of that page was stored. The service must not send it back.`;
+    const message = `GET ${this.baseUrl}${list.path} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });
   }
 

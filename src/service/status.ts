@@ -5,7 +5,8 @@ export function meaningOf(status: number): { code: ErrorCode; meaning: string; r
   if (status === 401) return { code: 'unauthorized', meaning: 'the token was refused', retryable: false };
   if (status === 403)
     return { code: 'forbidden', meaning: 'the token does not allow this list', retryable: false };
-  if (status === 404) return { code: 'not_found', meaning: 'there is no such page', retryable: false };
+  if (status === 404)
+    return { code: 'not_found', meaning: 'there is no page at this address', retryable: false };
   if (status === 408) return { code: 'timeout', meaning: 'the service gave up waiting', retryable: true };
   if (status === 425 || status === 429)
     return { code: 'overloaded', meaning: 'too many requests', retryable: true };

@@ -38,11 +38,11 @@ function whyWithheld({
 }: Pick<Applied, 'removalsWithheld' | 'rejected' | 'changedIdentity'>) {
   if (removalsWithheld === 0) return null;
   if (rejected > 0)
-    return 'removals were withheld because records were rejected that have no readable id, and what seems gone may be one of them';
+    return 'removals were withheld because some records could not be read; a missing record might be one of them';
   const why = 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
   return changedIdentity === null
     ? why
-    : `as many new records differ from those that seem gone in ${changedIdentity} only; ${why}`;
+    : `as many new records differ from the missing ones only in ${changedIdentity}; ${why}`;
 }
 
 const nothingWritten = {

@@ -7,11 +7,11 @@ import type { PageSource } from './ports.ts';
 
 /** Which page of a list is asked for. */
 export interface PageAsk extends PageAddress {
-  /** True if by the newest total there is no such page. */
+  /** True if by the newest total there is no page at this address. */
   readonly isBeyond: boolean;
 }
 
-/** An answer: a page, or that there is no such page, or that the service does not serve pages of that size. */
+/** An answer: a page, or that there is no page at this address, or that the service does not serve pages of that size. */
 export interface PageReply<Ask extends PageAsk> {
   readonly ask: Ask;
   readonly page: Page | null;
@@ -135,7 +135,7 @@ export async function requestPage<Ask extends PageAsk>(
   }
 }
 
-/** Whether an error may say that there is no such page; past the end, some services refuse the request, or say nothing. */
+/** Whether an error may say that there is no page at this address; past the end, some services refuse the request, or say nothing. */
 function isNoPage(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError)) return false;
   return error.code === 'not_found' || error.code === 'refused' || error.isBare;

@@ -12,7 +12,7 @@ import type { Verdict } from '../proof/windows/verdict.ts';
 export interface PageRequest {
   readonly pageNo: number | null;
   readonly pageSize: number | null;
-  /** True where by what is known there is no such page: an answer that holds nothing may then be the right one. */
+  /** True where by what is known there is no page at this address: an answer that holds nothing may then be the right one. */
   readonly isBeyond?: boolean;
 }
 

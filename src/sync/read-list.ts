@@ -66,7 +66,7 @@ export async function readList(
   const verdict = windows.verdict as Verdict;
   if (verdict.isProven || (verdict.rule === 'key' && !mayReadPlainly(windows))) return reader.confirm();
 
-  const reason = verdict.reason ?? 'answers do not speak of all keys';
+  const reason = verdict.reason ?? 'the answers do not cover all keys';
   task.observer.walkAgain(task.list, reason);
   const plain = plainReader(task, first, windows, reader.isOneSize, reason);
   const again = new ListReader(task, first, progress, plain, false);
@@ -301,7 +301,7 @@ function assertPagesHeeded({ source, list }: OpenList, verdict: Verdict): void {
   if (verdict.rule !== 'agreement' || verdict.isProven || verdict.isPageNoIgnored !== true) return;
   throw new ServiceError(
     'pagination_ignored',
-    `GET ${source.baseUrl}${list.path}: the service does not heed pageNo: ${verdict.reason}`,
+    `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${verdict.reason}`,
     { retryable: false },
   );
 }

@@ -53,7 +53,7 @@ test.each<[string, string, RegExp]>([
   ],
   ['a public key', ed25519.publicKey.export(spki).toString(), /it begins with "-----BEGIN PUBLIC KEY-----"/],
   ['a damaged key', damaged, /it is damaged/],
-  ['any text', 'hello', /it has no such line/],
+  ['any text', 'hello', /it does not have that line/],
 ])('%s does not sign', (_, pem, message) => {
   expect(() => readPrivateKey(pem)).toThrow(MalformedError);
   expect(() => readPrivateKey(pem)).toThrow(message);
@@ -67,7 +67,7 @@ test.each<[string, string, RegExp]>([
     /it begins with "-----BEGIN PRIVATE KEY-----"/,
   ],
   ['a damaged key', damaged.replaceAll('PRIVATE', 'PUBLIC'), /it is damaged/],
-  ['any text', '', /it has no such line/],
+  ['any text', '', /it does not have that line/],
 ])('%s checks no signature', (_, pem, message) => {
   expect(() => readPublicKey(pem)).toThrow(MalformedError);
   expect(() => readPublicKey(pem)).toThrow(message);

@@ -91,7 +91,7 @@ describe('publish clickhouse', () => {
       durationMs: expect.any(Number),
     });
     await expectAsExported(published);
-    expect((await publish()).stdout).toMatch(/^acme: nothing new; http:\S+ holds run 3, verified in/);
+    expect((await publish()).stdout).toMatch(/^acme: nothing new; http:\S+ has run 3, verified in/);
     await publish('--again', '--replace-tenant');
     await expectAsExported(published);
   });
@@ -105,7 +105,7 @@ describe('publish clickhouse', () => {
     const differing = await published.publish();
     expect(differing).toMatchObject({ code: 4, stdout: '' });
     expect(differing.stderr).toMatch(
-      /^docmirror: .*does not hold.*collections: \d+ rows there, \d+ in the mirror.*\n$/,
+      /^docmirror: .*does not have.*collections: \d+ rows there, \d+ in the mirror.*\n$/,
     );
     await other.sync();
     const refused = await other.publish('--target-database', published.target.database);

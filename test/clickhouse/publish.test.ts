@@ -236,7 +236,7 @@ describe('a difference', () => {
     await target.command(statement);
     await expect(publishModel(mirror, target)).rejects.toMatchObject({
       exitCode: 4,
-      message: expect.stringContaining('does not hold what the mirror'),
+      message: expect.stringContaining('does not have what the mirror'),
     });
     mirror.run([exported(4, 'd')]);
     await expect(publishModel(mirror, target)).rejects.toMatchObject({ exitCode: 4 });

@@ -133,7 +133,7 @@ describe('across a fleet', () => {
   });
 
   test('what was changed yesterday is counted by tenant, and listed record by record', async () => {
-    const counted = await answer('Who changed what yesterday');
+    const counted = await answer('The changes of yesterday');
     expect(counted.find(([tenant]) => tenant === 'initech')?.slice(1, 4)).toEqual(['3', '1', '1']);
     const listed = await answer('Each record that was changed yesterday');
     expect(listed.filter(([tenant]) => tenant === 'initech')).toHaveLength(5);

@@ -159,7 +159,7 @@ describe.concurrent('a cursor', () => {
       writeFileSync(cursor, wrong);
       const { code, stdout, stderr } = await scene.run(...flags);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain('is no cursor of docmirror');
+      expect(stderr).toContain('is not a cursor of docmirror');
     }
     for (const alone of [
       ['--next', 'n'],

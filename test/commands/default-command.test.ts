@@ -60,7 +60,7 @@ describe('docmirror alone', () => {
   test('says that flags stand behind the command', async () => {
     const { code, stdout, stderr } = await runCli(['--database', 'x.sqlite', 'status', '--resource']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe('docmirror: Flags stand behind the command: docmirror status … [settings]\n');
+    expect(stderr).toBe('docmirror: Flags come after the command: docmirror status … [settings]\n');
   });
 
   test('shows how a mirror stands, in five lines', async () => {
@@ -83,7 +83,7 @@ describe('docmirror alone', () => {
     const unknown = await runCli([], { cwd: folder.path, env: { DOCMIRROR_TOKN: 'x' } });
     expect(unknown).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('DOCMIRROR_TOKN is no setting'),
+      stderr: expect.stringContaining('DOCMIRROR_TOKN is not a setting'),
     });
     writeFileSync(`${folder.path}/docmirror.sqlite`, 'something else\n');
     const foreign = await runCli([], { cwd: folder.path });

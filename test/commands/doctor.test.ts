@@ -235,7 +235,7 @@ describe.concurrent('doctor', () => {
     [
       'an answer in HTML',
       'access',
-      /not whole JSON/,
+      /not complete JSON/,
       ({ service }) => Object.assign(service.options, { rawBody: () => '<html>' }),
     ],
     [
@@ -350,7 +350,7 @@ describe.concurrent('doctor', () => {
     try {
       const { code, stdout } = await scene.run('doctor', '--json');
       expect(code).toBe(11);
-      expect(stdout).toContain('"check":"lock","status":"failed","found":"a run holds the mirror"');
+      expect(stdout).toContain('"check":"lock","status":"failed","found":"a run is using the mirror"');
     } finally {
       mirror.close();
     }

@@ -218,7 +218,7 @@ describe.concurrent('a share that follows runs', () => {
       scene.service.lists['document-exports'].push(...make(2_000, n => documentExport(100 + n)));
       const { code, summary } = await scene.sync('--share', path);
       expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
-      const message = expect.stringContaining(`The disk that holds ${path} is full`);
+      const message = expect.stringContaining(`The disk of ${path} is full`);
       expect(summary.share).toEqual({ path, error: { code: 'disk_full', message } });
       expect(readFileSync(path).equals(before)).toBe(true);
       expect(readdirSync(folder)).toEqual(['share.sqlite']);
@@ -282,7 +282,7 @@ describe.concurrent('in the place of a share', () => {
       async ({ folder }) => join(folder, 'x.sqlite-wal'),
       /is a name that SQLite uses/,
     ],
-    ['no file', async () => ':memory:', /is no file on a disk/],
+    ['no file', async () => ':memory:', /is not a file on a disk/],
   ])('%s is left alone by share and by runs: exit 2', async (_, place, words) => {
     await using scene = await setScene({}, { exports: 1 });
     await syncScene(scene);

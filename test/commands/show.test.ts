@@ -55,7 +55,7 @@ describe('show', () => {
   test('tells what a record says, and each version with the runs between which it stood', async () => {
     const { code, stdout } = await scene.run('show', 'collections', '1');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^collections 1, as it stands since run 3 \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\):\n/);
+    expect(stdout).toMatch(/^collections 1, unchanged since run 3 \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\):\n/);
     expect(stdout).toMatch(/ {2}~ name: second name → \\u001b\]0;gone\\u0007\\u202ered\n/);
     expect(stdout).toMatch(
       /\nFrom run 2 \(.*Z\) until run 3 \(.*Z\) replaced it\n {2}~ name: .* → second name\n/,
@@ -93,7 +93,7 @@ describe('show', () => {
   test('shows a record that is gone with what it last said', async () => {
     const { stdout, code } = await scene.run('show', 'document-exports', 'GONE-1');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^document-exports \d+, gone since run 2 \(.*\); it last said:\n/);
+    expect(stdout).toMatch(/^document-exports \d+, gone since run 2 \(.*\); its last text was:\n/);
     expect(stdout).toMatch(/sourceDocumentReference +GONE-1\n/);
     expect(stdout).toMatch(/From run 1 \(.*\) until run 2 \(.*\) removed it/);
     const { records, matchedBy } = await shown('document-exports', 'GONE-1');
@@ -119,7 +119,7 @@ describe('show', () => {
 
   test('takes a number for an id first, and names the exports that have it as their reference', async () => {
     const { stdout } = await scene.run('show', 'document-exports', '1');
-    expect(stdout).toMatch(/^document-exports 1, as it stands/);
+    expect(stdout).toMatch(/^document-exports 1, unchanged since/);
     expect(stdout).toMatch(/\n1 is also the sourceDocumentReference of the exports with these ids: \d+\.\n$/);
     const { matchedBy, records, alsoReferenceOf } = await shown('document-exports', '1');
     expect({ matchedBy, id: records[0]?.recordId }).toEqual({ matchedBy: 'id', id: 1 });

@@ -127,7 +127,7 @@ test.each([
     signal: null,
     stdout: '',
     stderr: expect.stringMatching(
-      /^docmirror: DOCMIRROR_CLICKHOUSE_DATABAS is no setting of docmirror[^\n]*\n$/,
+      /^docmirror: DOCMIRROR_CLICKHOUSE_DATABAS is not a setting of docmirror[^\n]*\n$/,
     ),
   });
 });

@@ -184,7 +184,7 @@ describe.concurrent('--env-file', () => {
 
   test.each([
     ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\. \[settings\]\n$/],
-    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is no setting/],
+    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is not a setting/],
     [
       'has a line that says nothing',
       '# mine\nDOCMIRROR_PAGE_SIZE 7\n',
@@ -215,7 +215,7 @@ describe.concurrent('--env-file', () => {
     [
       'has something behind the quotes of a value',
       'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n',
-      /line 1 of .*one\.env has something behind its quotes/,
+      /line 1 of .*one\.env has something after its quotes/,
     ],
   ])('that %s is one line and exit code 2', async (_name, content, said) => {
     await using scene = await setScene();

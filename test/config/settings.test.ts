@@ -23,7 +23,7 @@ const bad: [named: string, args: string[], env: Record<string, string>][] = [
   ['DOCMIRROR_TIMEOUT_MS', ['sync'], { DOCMIRROR_TIMEOUT_MS: '1e3' }],
   ['DOCMIRROR_GIVE_UP_AFTER', ['sync'], { DOCMIRROR_GIVE_UP_AFTER: '5' }],
   ['DOCMIRROR_GIVE_UP_AFTER', ['sync'], { DOCMIRROR_GIVE_UP_AFTER: '25d' }],
-  ['DOCMIRROR_RETRIES is no setting', ['sync'], { DOCMIRROR_RETRIES: '5' }],
+  ['DOCMIRROR_RETRIES is not a setting', ['sync'], { DOCMIRROR_RETRIES: '5' }],
   ['DOCMIRROR_MAX_REQUESTS_PER_SECOND', ['sync'], { DOCMIRROR_MAX_REQUESTS_PER_SECOND: '0' }],
   ['DOCMIRROR_DEADLINE', ['sync'], { DOCMIRROR_DEADLINE: '0' }],
   ['DOCMIRROR_WAIT', ['sync'], { DOCMIRROR_WAIT: 'long' }],

@@ -145,8 +145,8 @@ describe('a page', () => {
 
   test.each([
     ['', 'the body is empty'],
-    ['<html>', 'not whole JSON'],
-    ['{"items":[],"pagination":{"pageCount":1', 'not whole JSON'],
+    ['<html>', 'not complete JSON'],
+    ['{"items":[],"pagination":{"pageCount":1', 'not complete JSON'],
     ['{"items":[]}', 'pagination'],
     ['{"items":{},"pagination":{}}', 'not a page'],
     ['[]', 'not a page'],

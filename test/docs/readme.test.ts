@@ -117,7 +117,7 @@ function steady(transcript: string): string[] {
   return transcript
     .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
     .replace(/ in [\d.]+ m?s\./g, ' in TIME.')
-    .replace(/^[\da-f]{64}\.$/gm, 'ROOT')
+    .replace(/^[\da-f]{64}$/gm, 'ROOT')
     .replace(
       /^([−~+] document-exports) \d+ (.*)$/gm,
       (_, start: string, rest: string) => `${start} ID ${rest.slice(0, 60)}`,

@@ -6,5 +6,5 @@ test('docs/reference.md is what "npm run docs:reference" writes', () => {
   const shown = readFileSync(referencePath, 'utf8');
   expect(shown).toBe(referenceText());
   expect(shown).toContain('### `docmirror publish clickhouse`');
-  expect(shown).toContain('| `11` | another run holds this mirror |');
+  expect(shown).toContain('| `11` | another run is using this mirror |');
 });

@@ -26,10 +26,12 @@ describe('docs/troubleshooting.md', () => {
   });
 
   test.each(sections)(
-    '%s: what it says is what the program says, and there is something to do',
+    '%s begins with what happened in one sentence, quotes the program, and says what to do',
     (_, text) => {
-      const [says = '', ...rest] = text.trim().split('\n\n');
+      const [happened = '', says = '', ...rest] = text.trim().split('\n\n');
       const quoted = [...says.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
+      expect(happened.replaceAll(/`[^`]*`/g, '').indexOf('. ')).toBe(-1);
+      expect(happened).toMatch(/\.$/);
       expect(says).toMatch(/^Says: `/);
       expect(quoted.filter(words => !program.includes(words))).toEqual([]);
       expect(rest.join(' ').length).toBeGreaterThan(40);

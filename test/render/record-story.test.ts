@@ -15,7 +15,7 @@ const story = { resource: 'collections', recordId: 7, versions: [version], versi
 
 test('a change is told field by field, and connections by name and id', () => {
   const text = storyText({ ...story, versionCount: 2 });
-  expect(text).toContain('collections 7, as it stands since run 4 (2026-11-20 14:00:00Z):\n');
+  expect(text).toContain('collections 7, unchanged since run 4 (2026-11-20 14:00:00Z):\n');
   expect(text).toContain('  ~ name: then → now\n  ~ sourceConnection: SAP (4) → SAP (3)\n');
   expect(text).toContain('… and 1 older one in record_history.\n');
 });
@@ -44,7 +44,7 @@ test('a text that was erased is said to be, and is no change of fields', () => {
 
 test('a run whose end is not recorded is named by its number alone', () => {
   expect(storyText({ ...story, versions: [{ ...version, from: { runId: 4, at: null } }] })).toMatch(
-    /^collections 7, as it stands since run 4:\n/,
+    /^collections 7, unchanged since run 4:\n/,
   );
 });
 

@@ -87,20 +87,20 @@ describe('the summary of a run', () => {
 document-exports  1,203    3        0        1  complete: proven
 webhooks          1,203    0        2        0  complete: proven
 
-Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
+Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 `);
   });
 
   test('says that nothing was new, and what an incremental run is worth', () => {
     const text = summaryText(summaryOf([{ ...plain, completeness: 'incremental' }]));
     expect(text).toContain(
-      'Run 7 completed in 1.2 s. Nothing new; all complete, what is incremental since its last proof.',
+      'Run 7 completed in 1.2 s. Nothing new. All lists complete (incremental since the last full sync).',
     );
   });
 
   test('says why a list is not complete, and what to do', () => {
     const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }));
-    expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new; 3 of 3 lists are not complete.');
+    expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new. 3 of 3 lists are not complete.');
     expect(text).toContain('document-exports: unproven: the total went');
     expect(text).toContain('collections: 66 records were not seen, but their removal was withheld');
     expect(text).toContain(
@@ -109,10 +109,10 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
     const [, advice] = text.split('What to do:\n');
     expect(advice).toBe(`- The next run tries again. If this stays, sync when the list is quiet:
     docmirror sync --resource document-exports --full
-- See which, and if they are really gone:
+- See which records. If they are really gone, remove them:
     docmirror sync --resource collections --allow-mass-removal --dry-run
     docmirror sync --resource collections --allow-mass-removal
-- To find out what is in the way (what the mirror holds is untouched):
+- The mirror keeps what it had. To find out what is in the way:
     docmirror doctor
 `);
   });
@@ -128,7 +128,7 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed; all proven.
   test('does not want another token for a list that this one is not allowed', () => {
     const error = { code: 'forbidden', message: 'refused' };
     const text = summaryText(summaryOf([{ ...failed, error }]));
-    expect(text).toContain('Have the token allowed to read the list');
+    expect(text).toContain('Ask for permission to read the list');
     expect(text).not.toContain('valid token');
   });
 

@@ -401,7 +401,7 @@ describe.concurrent('a request that gets no answer', () => {
     );
     expect(Date.now() - startedAt).toBeLessThan(15_000);
     expect(text.code).toBe(1);
-    expect(text.stdout).toContain('did not answer whole within 300 ms');
+    expect(text.stdout).toContain('did not answer completely within 300 ms');
   });
 
   test('that trickles ends after DOCMIRROR_TIMEOUT_MS, too, however often a byte comes', async () => {
@@ -414,6 +414,6 @@ describe.concurrent('a request that gets no answer', () => {
     Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
     const text = await scene.run('sync', '--timeout-ms', '400', '--give-up-after', '0');
     expect(text.code).toBe(1);
-    expect(text.stdout).toContain('did not answer whole within 400 ms');
+    expect(text.stdout).toContain('did not answer completely within 400 ms');
   });
 });

@@ -125,7 +125,7 @@ describe.concurrent('a certificate', () => {
 
   test.each([
     ['that is missing', null, /NODE_EXTRA_CA_CERTS: .*ca\.pem can't be read \(ENOENT\)/],
-    ['that holds none', 'nothing', /NODE_EXTRA_CA_CERTS: .*ca\.pem holds no certificate/],
+    ['that holds none', 'nothing', /NODE_EXTRA_CA_CERTS: .*ca\.pem contains no certificate/],
   ])('file %s is refused by name, exit code 2', async (_name, content, said) => {
     await using scene = await setScene();
     const file = join(scene.folder, 'ca.pem');
@@ -227,7 +227,7 @@ describe.concurrent('a proxy', () => {
     const synced = await scene.sync('--resource', 'webhooks');
     expect(synced.of('webhooks').error).toMatchObject({
       code: 'proxy',
-      message: expect.stringContaining(`opened no way to the service (${status})`),
+      message: expect.stringContaining(`did not connect to the service (${status})`),
     });
     expect(proxy.asked.length).toBeGreaterThanOrEqual(times);
   });

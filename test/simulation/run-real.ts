@@ -156,7 +156,8 @@ function sourceOf({ ask, concurrency }: RunWish): PageSource {
 }
 
 function errorOf(kind: Exclude<Answer['kind'], 'page'>): ServiceError {
-  if (kind === 'missing') return new ServiceError('not_found', 'there is no such page', { retryable: false });
+  if (kind === 'missing')
+    return new ServiceError('not_found', 'there is no page at this address', { retryable: false });
   if (kind === 'refused')
     return new ServiceError('refused', 'such pages are too large', { retryable: false });
   if (kind === 'cut') return new ServiceError('invalid_response', 'the body was cut', { retryable: true });

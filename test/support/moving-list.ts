@@ -97,7 +97,7 @@ export class MovingList implements PageSource {
   #answer(pageNo: number, pageSize: number): Page {
     const total = this.entries.length;
     if (pageNo > 1 && (pageNo - 1) * pageSize >= total) {
-      throw new ServiceError('not_found', 'there is no such page', { retryable: false });
+      throw new ServiceError('not_found', 'there is no page at this address', { retryable: false });
     }
     const items = this.entries.slice((pageNo - 1) * pageSize, pageNo * pageSize);
     return answer(

@@ -15,7 +15,7 @@ describe.concurrent('removals that are withheld', () => {
     const text = stdout.replaceAll(/\n +/g, ' ');
     expect(text).toContain(
       'document-exports: 130 records were not seen, and as many new ones differ from them in sourceDocumentVersion only. ' +
-        'The service seems to write this field in another way and to list them still.',
+        'Probably the service now writes this field in another way and still lists them.',
     );
     expect(text.indexOf('sourceDocumentVersion only')).toBeLessThan(text.indexOf('--allow-mass-removal'));
     expect(
@@ -26,7 +26,7 @@ describe.concurrent('removals that are withheld', () => {
     ).toEqual([
       {
         reason:
-          'as many new records differ from those that seem gone in sourceDocumentVersion only; removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows',
+          'as many new records differ from the missing ones only in sourceDocumentVersion; removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows',
       },
     ]);
     // The new ones are not new to the next run, which withholds the same.

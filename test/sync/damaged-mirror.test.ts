@@ -82,7 +82,7 @@ test('a table that is not as docmirror made it is told in words', async () => {
   database.close();
   const { code, stderr } = await scene.sync();
   expect(code).not.toBe(0);
-  expect(stderr).toContain('has not the tables that docmirror made');
+  expect(stderr).toContain('does not have the tables that docmirror made');
   expect(stderr).not.toContain('    at ');
 });
 

@@ -188,7 +188,7 @@ describe.concurrent('one run at a time:', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(second.stdout).toBe('');
     expect(second.stderr).toMatch(
-      /^docmirror: Run 1 has held .*mirror\.sqlite since \d{4}-\d\d-\d\dT[\d:.]+Z\. Wait until it is done, or stop it\. \[mirror_busy\]\n$/,
+      /^docmirror: Run 1 has been using .*mirror\.sqlite since \d{4}-\d\d-\d\dT[\d:.]+Z\. Wait until it is done, or stop it\. \[mirror_busy\]\n$/,
     );
     const dry = await scene.run('sync', '--dry-run');
     expect(dry.code).toBe(11);

@@ -108,11 +108,11 @@ function checkSpace(folder: string): Verdict {
 function checkLock(path: string): Verdict {
   try {
     assertLockOrNone(lockPath(path));
-    if (!isHeld(path)) return ok('lock', 'no run holds the mirror');
+    if (!isHeld(path)) return ok('lock', 'no run is using the mirror');
   } catch (error) {
     return failedBy('lock', error);
   }
-  return failed('lock', 'a run holds the mirror', 'Wait until it is done, or stop it.', exitCodes.busy);
+  return failed('lock', 'a run is using the mirror', 'Wait until it is done, or stop it.', exitCodes.busy);
 }
 
 async function checkMirror(path: string, signal: AbortSignal): Promise<Verdict> {

@@ -49,7 +49,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
     return ok('name', `${whose}: ${found.map(({ address }) => address).join(', ')}`);
   } catch (error) {
     const code = codeOf(error) ?? 'no reason given';
-    const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY may be missing.`;
+    const todo = `Check ${proxy?.variable ?? 'DOCMIRROR_BASE_URL'} and this machine's name service. In a company's network, HTTPS_PROXY might be missing.`;
     return failed('name', `${whose}: not found (${code})`, todo, exitCodes.failed);
   }
 }
@@ -117,7 +117,7 @@ function checkProxy({ proxy }: ServiceConfig, answers: readonly ListProbe[]): Ve
   if (proxy === null) return ok('proxy', 'none applies; the service is reached directly');
   const error = errorOf(answers, 'proxy');
   if (error === undefined) return ok('proxy', `${proxy.shown}, named by ${proxy.variable}`);
-  const todo = `Check ${proxy.variable}; where the service is reached without a proxy, name its host in NO_PROXY.`;
+  const todo = `Check ${proxy.variable}; if the service can be reached without a proxy, add its host to NO_PROXY.`;
   return failed('proxy', error.message, todo, error.exitCode, error.code);
 }
 
@@ -148,11 +148,11 @@ async function checkCertificate(
 /** What to do about an answer that is no page, by the error's code. */
 const advice: Readonly<Record<string, string>> = {
   unauthorized: 'Get a new token, and put it where the settings say that it is.',
-  forbidden: 'Ask for a token that may read this list.',
-  not_found: 'Check the path in DOCMIRROR_BASE_URL: the lists lie below it, under /v2/.',
+  forbidden: 'Ask for a token that is allowed to read this list.',
+  not_found: 'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/.',
   redirected: 'Set DOCMIRROR_BASE_URL to the final address.',
   invalid_response: 'Something else seems to answer there: check DOCMIRROR_BASE_URL.',
-  network: 'Check that the service runs, and that no firewall stands between.',
+  network: 'Check that the service runs, and that no firewall is in between.',
   timeout: 'Try again, check the way to the service, or set DOCMIRROR_TIMEOUT_MS to more.',
 };
 const laterAdvice = 'Try again later, or ask who runs the service.';

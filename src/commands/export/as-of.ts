@@ -33,7 +33,7 @@ export function asOfRunId(
   const rebuiltAfter = reader.lastRunBeforeRebuild();
   if (runId <= rebuiltAfter) {
     throw new UsageError(
-      `Run ${runId} was before the mirror was rebuilt ("sync --rebuild" after run ${rebuiltAfter}), so what the lists were then can't be told. The oldest run that can be asked for is ${rebuiltAfter + 1}.`,
+      `Run ${runId} was before the mirror was rebuilt ("sync --rebuild" after run ${rebuiltAfter}), so docmirror can't say what the lists were then. The oldest run that can be asked for is ${rebuiltAfter + 1}.`,
     );
   }
   if (reader.lacksHistorySince(runId)) {

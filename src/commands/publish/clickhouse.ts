@@ -97,7 +97,7 @@ function described(publication: Publication, url: string, durationMs: number): s
   const { tenant, fromRunId, throughRunId, runs, rows, changes } = publication;
   const seconds = (durationMs / 1000).toFixed(1);
   if (fromRunId === null)
-    return `${tenant}: nothing new; ${url} holds run ${throughRunId}, verified in ${seconds} s.\n`;
+    return `${tenant}: nothing new; ${url} has run ${throughRunId}, verified in ${seconds} s.\n`;
   const which =
     runs === 1 ? `run ${throughRunId}` : `${counted(runs, 'run')}, ${fromRunId} to ${throughRunId}`;
   return `${tenant}: ${which}: ${counted(rows, 'row')} and ${counted(changes, 'change')} sent to ${url} and verified in ${seconds} s.\n`;

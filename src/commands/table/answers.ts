@@ -15,11 +15,11 @@ export const answerCommands = [
   {
     name: 'status',
     description:
-      'Show how fresh each list is, its last run, its record count and how complete it is; of many mirrors a line each.',
+      'Show how fresh each list is, its last run, its record count and how complete it is. With several mirrors: one line each.',
     arguments: [
       {
         name: 'FILE',
-        help: 'mirrors: a line each, the worst first (default: the lists of the one that --database names)',
+        help: 'mirrors: one line each, the worst first (default: the lists of the mirror that --database names)',
         isRepeatable: true,
         offers: 'files',
       },
@@ -38,12 +38,12 @@ export const answerCommands = [
       },
       { flag: '--json', help: 'print it as one JSON object' },
       maxAgeFlag(
-        'exit 4 where a list has had no completed run for longer, such as 26h, or its end lies in the future',
+        'exit 4 if a list has had no completed run for longer, such as 26h, or its end is in the future',
       ),
     ],
     settings: mirrorFlags,
     examples: [
-      { line: 'docmirror status', meaning: 'how the lists stand' },
+      { line: 'docmirror status', meaning: 'the state of the lists' },
       { line: 'docmirror status --max-age 26h --strict', meaning: 'a health check' },
       { line: 'docmirror status --strict docmirror*.sqlite', meaning: 'all tenants, the worst first' },
     ],
@@ -79,7 +79,7 @@ export const answerCommands = [
       {
         flag: '--since',
         valueName: 'TIME',
-        help: 'changes of runs that ended after this date or time (UTC where it has no zone, and a bare date is its midnight), or in the last 24h, 7d and so on',
+        help: 'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
       },
       {
         flag: '--until-run',
@@ -100,14 +100,14 @@ export const answerCommands = [
     ],
     settings: mirrorFlags,
     examples: [
-      { line: 'docmirror changes', meaning: 'what the last run changed' },
+      { line: 'docmirror changes', meaning: 'the changes of the last run' },
       {
         line: 'docmirror changes --since-run 1 --format ndjson',
-        meaning: 'all that later runs changed, for a program',
+        meaning: 'all changes of later runs, for a program',
       },
       {
         line: 'docmirror changes --since 24h --resource webhooks --format csv',
-        meaning: 'of one list, in the last 24 hours, a column a field',
+        meaning: 'one list, the last 24 hours, one column a field',
       },
       {
         line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
@@ -115,10 +115,10 @@ export const answerCommands = [
       },
     ],
     notes: [
-      'Only runs that have ended count. --since-run 0 tells everything from the beginning.',
-      'A cursor says up to where all was delivered. docmirror reads the file that --cursor names and writes the one that --next names, when all was printed; you move the one to the other when you have processed the changes. If there is no cursor yet, it begins at the first run.',
+      'Only runs that have ended count. --since-run 0 prints everything from the beginning.',
+      'A cursor says which changes were delivered. docmirror reads the file that --cursor names. When all changes are printed, it writes the file that --next names. Move that one to the other when you have processed the changes. If there is no cursor yet, docmirror begins at the first run.',
     ],
-    exitCodes: '4 the mirror can not tell what came after the cursor (cursor_lost); nothing was printed.',
+    exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
   },
   {
     name: 'query',
@@ -139,7 +139,7 @@ export const answerCommands = [
         help: 'the value of :NAME in the statement, as text; repeat it for more',
         isRepeatable: true,
       },
-      fileFlag('--out', 'write the result to this file; it gets its name when it is whole'),
+      fileFlag('--out', 'write the result to this file; it gets its name when it is complete'),
     ],
     settings: mirrorFlags,
     examples: [
@@ -161,35 +161,36 @@ export const answerCommands = [
   },
   {
     name: 'show',
-    description: 'Show one record: what it says now, and each version it ever had, with the runs between.',
+    description:
+      'Show one record: its current text, and each version that it ever had, with the runs that changed it.',
     arguments: [
       { name: 'RESOURCE', help: 'the list, or connections', isRequired: true, choices: keptResources },
       { name: 'ID', help: 'its id; for document-exports also its sourceDocumentReference', isRequired: true },
     ],
-    flags: [{ flag: '--json', help: 'print it as one JSON object, all values whole' }],
+    flags: [{ flag: '--json', help: 'print it as one JSON object, with complete values' }],
     settings: mirrorFlags,
     examples: [
       { line: 'docmirror show document-exports 1', meaning: 'an export, by the id that the mirror gave it' },
-      { line: 'docmirror show connections 1 --json', meaning: 'all values whole, for a program' },
+      { line: 'docmirror show connections 1 --json', meaning: 'with complete values, for a program' },
     ],
     notes: [
-      'A record that is gone is shown with what it last said. Where several exports have a reference, they are listed.',
+      'A record that is gone is shown with its last text. If several exports have the reference, they are listed.',
     ],
-    exitCodes: '1 there is no such record, and never was.',
+    exitCodes: '1 the record does not exist, and never did.',
   },
   {
     name: 'rejected',
     description: 'Show the records that could not be read: why, how many, and their text.',
     flags: [
       { flag: '--limit', valueName: 'N', help: 'how many records, the last rejected first', default: '20' },
-      { flag: '--json', help: 'print it as one JSON object, with whole texts' },
+      { flag: '--json', help: 'print it as one JSON object, with complete texts' },
     ],
     settings: mirrorFlags,
     examples: [
       { line: 'docmirror rejected', meaning: 'the reasons, and some records' },
       {
         line: 'docmirror rejected --json --limit 1000',
-        meaning: 'whole texts, for those who run the service',
+        meaning: 'complete texts, for those who run the service',
       },
     ],
     notes: [
@@ -232,8 +233,8 @@ export const answerCommands = [
       { line: 'docmirror report --out today.html --max-age 26h', meaning: 'with stale lists pointed out' },
     ],
     notes: [
-      'The period begins and ends with a whole day of the time zone or, if it is of two days at most, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
-      "The file needs nothing else: no network, no scripts. It prints on two pages. It holds names and titles of the service's records, so share it with those who may see these.",
+      'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
+      "The file needs nothing else: no network, no scripts. It prints on two pages. It contains names and titles of the service's records, so share it only with people who are allowed to see these.",
     ],
   },
   {
@@ -251,10 +252,10 @@ export const answerCommands = [
       {
         flag: '--token',
         valueName: 'TOKEN',
-        help: 'what clients must send as bearer token (default: made anew and shown at each start)',
+        help: 'the bearer token that clients must send (default: a new one at each start, which is shown)',
       },
-      fileFlag('--token-file', 'a file that holds what clients must send'),
-      maxAgeFlag('/healthz answers 503 where a list has had no completed run for longer'),
+      fileFlag('--token-file', 'a file that contains the token that clients must send'),
+      maxAgeFlag('/healthz answers 503 if a list has had no completed run for longer'),
     ],
     settings: mirrorFlags,
     examples: [
@@ -266,7 +267,7 @@ export const answerCommands = [
       },
     ],
     notes: [
-      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
+      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json contain no record and need no token.',
     ],
     exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },

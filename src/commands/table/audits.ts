@@ -38,7 +38,7 @@ export const auditCommands = [
         meaning: 'into a file; keep it where no one can change it',
       },
     ],
-    notes: ['"docmirror verify --checkpoint FILE" tells later whether anything before it was changed.'],
+    notes: ['"docmirror verify --checkpoint FILE" shows later whether anything before it was changed.'],
   },
   {
     name: 'audit receipts',

@@ -26,7 +26,7 @@ export const copyCommands = [
     flags: [
       {
         flag: '--live',
-        help: 'walk the service, and name what the mirror lacks, has too much or has otherwise',
+        help: 'read the service, and name records that the mirror lacks, has too many of or has in another form',
       },
       { flag: '--limit', valueName: 'N', help: 'how many differences to show', default: '100' },
       {
@@ -46,7 +46,7 @@ export const copyCommands = [
       { line: 'docmirror verify --json > audit.json', meaning: 'for scripts' },
     ],
     notes: [
-      'Nothing is written, and a run that is under way is not held up. --live reads every list at least twice.',
+      'Nothing is written, and a run in progress does not have to wait. --live reads every list at least twice.',
     ],
     exitCodes:
       '0 sound, 4 a difference was found; with --live also 1 nothing could be compared, 3 not all could, 12 the service refused the token.',
@@ -79,7 +79,7 @@ export const copyCommands = [
       { line: 'docmirror share public.sqlite --sql views.sql', meaning: 'with views of your own' },
     ],
     notes: [
-      'Read permission is enough to open it, also in a folder or on a mount that its reader can not write. It contains what ended runs left: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, and rejected records have no text. A reader that has the old file open reads on in it.',
+      'Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, and rejected records have no text. If a reader has the old file open, it goes on reading that one.',
       'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
     ],
     exitCodes: '0 done, 1 failed, 2 usage, or a file that a share never replaces.',
@@ -95,7 +95,7 @@ export const copyCommands = [
         help: "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
       },
       once(fileFlag('--check', 'make no backup, but verify an old one')),
-      once(fileFlag('--restore', 'make no backup, but put an old one in the place of the mirror')),
+      once(fileFlag('--restore', 'make no backup, but replace the mirror by an old one')),
       {
         flag: '--list',
         valueName: 'FOLDER',
@@ -118,13 +118,13 @@ export const copyCommands = [
         meaning: 'files named by mirror and time, the newest 14',
       },
       { line: 'docmirror backup --list backups --max-age 26h', meaning: 'is there a new one, unaltered?' },
-      { line: 'docmirror backup --restore copy.sqlite', meaning: 'put it in the place of the mirror' },
+      { line: 'docmirror backup --restore copy.sqlite', meaning: 'replace the mirror by it' },
     ],
     notes: [
-      "A sync may run meanwhile: the backup is one state of the mirror, a single file that opens anywhere, for its owner only. Beside it is its manifest, COPY.json: which mirror, run, root hash, counts, size and SHA-256. Where DOCMIRROR_SIGNING_KEY_FILE is set, a signed checkpoint is written beside the copy, and --check holds the copy against it. --restore puts a backup in the mirror's place, once it is proven and while no run holds the mirror; don't copy it there by hand, for what SQLite left beside the old mirror would damage it.",
+      "A sync can run meanwhile. The backup is one state of the mirror, in a single file that opens anywhere and only its owner can read. Beside it is its manifest, COPY.json: mirror, run, root hash, counts, size and SHA-256. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror. Don't copy a backup there by hand: files that SQLite left beside the old mirror would damage it.",
     ],
     exitCodes:
-      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or the copy, or the file that was checked or was to be restored, is not sound, 11 a run holds the mirror that was to be restored.",
+      "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   },
   {
     name: 'upgrade',
@@ -155,7 +155,7 @@ export const copyCommands = [
   },
   {
     name: 'erase',
-    description: "Remove the text of a record's ended versions for good, with a receipt that says so.",
+    description: "Remove the text of a record's ended versions for good, and write a receipt about it.",
     arguments: [
       {
         name: 'RESOURCE',
@@ -174,7 +174,7 @@ export const copyCommands = [
     examples: [
       {
         line: 'docmirror erase document-exports 1',
-        meaning: 'what an export said before, or before it was removed',
+        meaning: 'earlier texts of an export, also of one that was removed',
       },
       {
         line: 'docmirror erase connections 1 --json',
@@ -182,18 +182,18 @@ export const copyCommands = [
       },
       {
         line: 'docmirror erase rejected-records 7',
-        meaning: 'one rejected record, which may have no id of its own',
+        meaning: 'one rejected record, which might have no id of its own',
       },
     ],
     notes: [
-      'What the service still lists stays: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts still hold. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
+      'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
     ],
     exitCodes:
-      '0 done, 1 there is no such record and never was, 4 the history is not what its receipts say, 11 a run holds the mirror.',
+      '0 done, 1 the record does not exist and never did, 4 the history is not what its receipts say, 11 a run is using the mirror.',
   },
   {
     name: 'export',
-    description: 'Write the lists, as they stand or stood, or the change feed into files for other tools.',
+    description: 'Write the lists, as they are or were, or the change feed into files for other tools.',
     flags: [
       {
         flag: '--format',
@@ -211,7 +211,7 @@ export const copyCommands = [
       {
         flag: '--out',
         valueName: 'DIR',
-        help: 'the folder to write into; it is made where there is none',
+        help: 'the folder to write into; it is made if it does not exist',
         isRequired: true,
         offers: 'folders',
       },
@@ -219,14 +219,14 @@ export const copyCommands = [
       {
         flag: '--as-of-run',
         valueName: 'N',
-        help: 'the lists as they stood after this run',
+        help: 'the lists as they were after this run',
         conflicts: ['--as-of', '--changes'],
         offers: 'runs',
       },
       {
         flag: '--as-of',
         valueName: 'TIME',
-        help: 'the lists as the last run until then had left them; UTC where it has no zone, and a bare date is its midnight',
+        help: 'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
         conflicts: ['--changes'],
       },
       { flag: '--changes', help: 'the change feed, a folder a run, instead of the lists' },
@@ -246,7 +246,7 @@ export const copyCommands = [
       { line: 'docmirror export --out lists', meaning: "a file a list, in the service's own shape" },
       {
         line: 'docmirror export --format parquet --out lists --as-of-run 1',
-        meaning: 'as the lists stood after run 1',
+        meaning: 'the lists as they were after run 1',
       },
       {
         line: 'docmirror export --format csv --names --spreadsheet --out sheets',
@@ -258,15 +258,15 @@ export const copyCommands = [
       },
     ],
     notes: [
-      'Files appear under their names when all of them are whole; an older file of that name is replaced. Then --next is written; "docmirror help changes" says what a cursor is.',
+      'Files appear under their names when all of them are complete; an older file of that name is replaced. Then --next is written; "docmirror help changes" says what a cursor is.',
     ],
-    exitCodes: '4 the mirror can not tell what came after the cursor (cursor_lost); nothing was written.',
+    exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was written.',
   },
   {
     name: 'publish clickhouse',
     description: 'Insert the new runs into ClickHouse, and compare what arrived with the mirror.',
     flags: [
-      { flag: '--again', help: 'send everything once more, also what is there already' },
+      { flag: '--again', help: 'send everything again, also rows that are there already' },
       {
         flag: '--replace-tenant',
         help: "with --again: delete the tenant's rows before, whichever mirror they came from",
@@ -306,13 +306,13 @@ export const copyCommands = [
       },
       {
         line: 'docmirror publish clickhouse --again',
-        meaning: 'everything once more, where rows there were lost or changed',
+        meaning: 'everything again, if rows there were lost or changed',
       },
     ],
     notes: [
-      'Only runs that have ended are published. What was cut off is completed by the next time, and nothing is there twice.',
+      'Only runs that have ended are published. If a publication was cut off, the next one completes it, and nothing is there twice.',
     ],
     exitCodes:
-      "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not hold what the mirror holds.",
+      "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   },
 ] as const satisfies readonly CommandEntry[];

@@ -5,18 +5,18 @@ import { listFlag, maxAgeFlag, mirrorFlags, runFlags } from './shared-flags.ts';
 export const runCommands = [
   {
     name: 'sync',
-    description: 'Walk the lists of the service and bring the mirror up to date: one run.',
+    description: 'Read the lists of the service and bring the mirror up to date: one run.',
     flags: [
       listFlag,
-      { flag: '--full', help: 'walk the lists in full, also where an incremental sync would do' },
-      { flag: '--dry-run', help: 'walk and compare, change nothing, and print what would change' },
+      { flag: '--full', help: 'read the lists in full, also if an incremental sync would be enough' },
+      { flag: '--dry-run', help: 'read and compare, change nothing, and print what would change' },
       {
         flag: '--allow-mass-removal',
-        help: 'remove records even where they are more than --max-removals allows',
+        help: 'remove records even if they are more than --max-removals allows',
       },
       {
         flag: '--accept-new-base-url',
-        help: 'go on where the mirror is of another base address: the service has moved',
+        help: 'accept that the mirror is of another base address, because the service has moved',
       },
       {
         flag: '--rebuild',
@@ -33,7 +33,7 @@ export const runCommands = [
       { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
     ],
     exitCodes:
-      '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run holds the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
+      '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run is using the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
   },
   {
     name: 'watch',
@@ -43,11 +43,11 @@ export const runCommands = [
       {
         flag: '--jitter',
         valueName: 'TIME',
-        help: 'start each run up to this much later, by chance; that of --run-now, too',
+        help: 'start each run up to this much later, at random; also the run of --run-now',
         default: '0',
       },
       { flag: '--http', valueName: 'HOST:PORT', help: 'answer /healthz and /metrics there' },
-      maxAgeFlag('/healthz answers 503 where a list has had no completed run for longer'),
+      maxAgeFlag('/healthz answers 503 if a list has had no completed run for longer'),
     ],
     settings: [...runFlags, 'schedule', 'timezone', ...mirrorFlags],
     examples: [

@@ -46,14 +46,14 @@ export const resourceFlag: FlagEntry = {
 /** The flags by which a program reads all changes, each once. */
 export const cursorFlags: readonly FlagEntry[] = [
   {
-    ...fileFlag('--cursor', 'changes after the cursor in this file; --since-run goes before it, to resume'),
+    ...fileFlag('--cursor', 'changes after the cursor in this file; --since-run overrides it, to resume'),
     conflicts: ['--since', '--resource'],
   },
   fileFlag('--next', 'with --cursor: write the cursor for the next time to this file'),
   {
     flag: '--from',
     valueName: 'WHERE',
-    help: 'with --cursor: where to begin if there is no such file yet',
+    help: 'with --cursor: where to begin if the file does not exist yet',
     choices: ['first', 'now'],
   },
 ];

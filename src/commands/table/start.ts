@@ -10,7 +10,7 @@ export const startCommands = [
     description: 'Print a script that completes commands, flags, lists and runs in a shell.',
     arguments: [
       { name: 'SHELL', help: shells.join(', '), isRequired: true, offers: shells },
-      { name: 'WORDS', help: 'what the script itself asks with', isRepeatable: true },
+      { name: 'WORDS', help: 'for the script itself', isRepeatable: true },
     ],
     flags: [],
     settings: [],
@@ -23,23 +23,23 @@ export const startCommands = [
   {
     name: 'demo',
     description:
-      'Show it all with nothing set up: mirror a sample service into docmirror-demo.sqlite, a run a day for two weeks, with a share.',
+      'Show everything without settings: mirror a sample service into docmirror-demo.sqlite, a run a day for two weeks, with a share.',
     flags: [
       {
         flag: '--records',
         valueName: 'n',
-        help: 'how many document exports there are at first; of more than 100000, only four runs are made',
+        help: 'how many document exports there are at first; with more than 100000, only four runs are made',
         default: '4000',
       },
       {
         flag: '--until',
         valueName: 'date',
-        help: 'when the last run is said to be; now if it is left out. The same date makes the same records',
+        help: 'the time of the last run (default: now). The same date makes the same records',
       },
     ],
     settings: ['logLevel'],
     examples: [
-      { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite anew' },
+      { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite again' },
       { line: 'docmirror demo --records 1000000', meaning: 'a large one; takes minutes and 2 GB of memory' },
       { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
     ],

@@ -200,7 +200,7 @@ export class Course {
     if (overlap.kind === 'unfit') this.#agree(overlap.reason);
     else if (overlap.kind === 'proven')
       this.#verdict = { rule: 'overlap', isProven: true, isConfirmed: true };
-    else if (!this.#repair(overlap.at, overlap.reading)) this.#agree('pages do not hang together');
+    else if (!this.#repair(overlap.at, overlap.reading)) this.#agree('neighbouring pages share no record');
   }
 
   /** Asks for pages around places that are open in a reading; false if there is nothing that they could tell. */

@@ -91,7 +91,7 @@ function nextPage(
   const last = pages.at(-1);
   const isPastEnd = last !== undefined && last.summary.count < last.size;
   const page = isPastEnd ? null : plan.at(number);
-  return page === null ? full('the windows do not reach what is known') : { kind: 'ask', number };
+  return page === null ? full('the pages do not reach a known record') : { kind: 'ask', number };
 }
 
 function full(reason: string): IncrementalStep {

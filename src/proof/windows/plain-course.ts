@@ -184,7 +184,7 @@ export class PlainCourse {
       last.kind === 'contradicted'
         ? last.reason
         : last.repeated.length > 0
-          ? 'records that are the same are on two pages'
+          ? 'identical records are on two pages'
           : 'two readings differ';
     return { reason: `${this.#options.reason}; ${why}`, isPageNoIgnored };
   }

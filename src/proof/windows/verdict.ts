@@ -96,6 +96,6 @@ export function verdictByKey({ direction, windows, isProven }: KeyWindows): ByKe
     unconfirmed: [...openRanges(firsts), ...openRanges(seconds)].map(asKeys), // guard: a second look
     reason: isProven
       ? null
-      : 'pages do not speak of all keys: the list changes faster than it can be read, or its totals do not fit its pages',
+      : 'the pages do not cover all keys: the list changes faster than it can be read, or its totals do not fit its pages',
   };
 }

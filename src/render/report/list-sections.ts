@@ -27,7 +27,7 @@ function card(list: ReportList, freshness: Freshness, clock: Clock): Html {
     <dl>
       <dt>Last completed</dt>
       <dd>${lastCompletedAt === null ? 'never' : html`${clock.moment(lastCompletedAt)}<small>${ageBefore(lastCompletedAt, freshness.nowMs)}</small>`}</dd>
-      <dt>Last full sweep</dt>
+      <dt>Last full sync</dt>
       <dd>${lastFullAt === null ? 'never' : clock.moment(lastFullAt)}</dd>
       <dt>Last proven</dt>
       <dd>${lastProvenAt === null ? 'never' : clock.moment(lastProvenAt)}</dd>

@@ -59,11 +59,11 @@ function glossary(): Html {
   return html`<section class="glossary-of" aria-labelledby="words">
   <h2 id="words">What the words mean</h2>
   <dl class="glossary">
-    <dt>proven</dt><dd>Two walks over the whole list agreed, record for record. Only then are records removed.</dd>
-    <dt>incremental</dt><dd>The edges and counts of the list agree with the last full sweep, plus what is new.</dd>
-    <dt>unproven</dt><dd>The service contradicted itself. What was seen is stored, and nothing is removed.</dd>
-    <dt>withheld</dt><dd>Records that are gone but were kept, for too many went at once, or what was rejected may be among them.</dd>
-    <dt>rejected</dt><dd>Records that could not be read. Their text is kept aside.</dd>
+    <dt>proven</dt><dd>The answers of the service show that the copy of the list is complete.</dd>
+    <dt>incremental</dt><dd>The list was proven before, and its growing end was read since.</dd>
+    <dt>unproven</dt><dd>The answers do not show that the list is complete. What was seen is stored. Only records that were shown to be gone are removed.</dd>
+    <dt>withheld</dt><dd>Records that are gone but were kept, because too many went at once, or because a rejected record might be one of them.</dd>
+    <dt>rejected</dt><dd>Records that could not be read. Their text is in rejected_records.</dd>
   </dl>
 </section>`;
 }

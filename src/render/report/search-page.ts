@@ -36,7 +36,7 @@ function headingOf(result: SearchResult | null): string {
 function hintOf(result: SearchResult | null): string {
   if (result?.isWhole === false) return 'Not everything was looked at: narrow the words down.';
   if (result === null || result.hits.length === 0) {
-    return 'All words must stand in a title, name or reference of a record that the service lists. Letters beyond A to Z must match in case.';
+    return 'All words must be in a title, name or reference of a record that the service lists. Letters beyond A to Z must match in case.';
   }
   const order = 'the exports made last come first, and of the other lists what the mirror got last';
   const isCut = result.hits.length < result.hitCount;

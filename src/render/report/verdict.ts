@@ -85,8 +85,8 @@ function failure({ title, resource, last }: ReportList): Concern | null {
     title: `${title}: run ${last.runId} ${last.status === 'failed' ? 'failed' : `was ${last.status}`}`,
     detail: what,
     advice: refused
-      ? 'The service refused the token. Replace it in the place that it came from; what the mirror holds is untouched.'
-      : 'What the mirror holds is untouched, and the next run tries again. To try now:',
+      ? 'The service refused the token. Replace it in the place that it came from. The mirror keeps what it had.'
+      : 'The mirror keeps what it had, and the next run tries again. To try now:',
     commands: [`docmirror sync --resource ${resource}`],
   };
 }
@@ -100,8 +100,8 @@ function unproven({ title, resource, last }: ReportList): Concern | null {
   return {
     tone: 'warn',
     title: `${title}: not proven to be complete`,
-    detail: `All that was seen is stored and nothing was removed, for the service contradicted itself: ${last.reason ?? 'no reason is recorded'}.${kept}`,
-    advice: 'The next run tries again. If this stays, walk the list when it is quiet:',
+    detail: `The answers do not show that the list is complete: ${last.reason ?? 'no reason is recorded'}. What was seen is stored.${kept}`,
+    advice: 'The next run tries again. If this stays, sync the list when it is quiet:',
     commands: [`docmirror sync --resource ${resource} --full`],
   };
 }
@@ -117,7 +117,7 @@ function rejection({ title, last, rejections }: ReportList): Concern | null {
   return {
     tone: 'warn',
     title: `${title}: ${counted(last.rejected, 'record')} could not be read`,
-    detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is kept whole in rejected_records, and nothing was removed.`,
+    detail: `${reasons === '' ? 'They' : `${reasons}. They`} are not in the mirror; their text is in rejected_records.`,
     advice: 'Look at them, and tell those who run the service:',
     commands: ['docmirror rejected'],
   };

@@ -21,7 +21,7 @@ export function checkpointBeside(path: string): string {
  */
 export function nameInFolder(folder: string, database: string, now: Date): string {
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
-    throw new UsageError(`${folder} is no folder. With --keep the backups go into a folder.`);
+    throw new UsageError(`${folder} is not a folder. With --keep the backups go into a folder.`);
   }
   makeFolders('DEST', folder);
   const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');

@@ -102,7 +102,7 @@ function destinationFile(source: string, destination: string): string {
   const kind = explaining(path, () => kindOf(path));
   if (!['none', 'empty', 'mirror'].includes(kind)) {
     throw new RefusedFileError(
-      `${destination} is no backup of a mirror. It was left as it is; name another file.`,
+      `${destination} is not a backup of a mirror. It was left as it is; name another file.`,
     );
   }
   const different = kind === 'mirror' ? differentMirrors(path, source) : null;

@@ -50,7 +50,7 @@ export function assertManifestFits(backup: string): void {
   const path = manifestBeside(backup);
   if (!existsSync(path) || readManifest(backup) !== null) return;
   throw new RefusedFileError(
-    `${path} is no manifest of a backup, and that of ${backup} has to be there. It was left as it is; name another file.`,
+    `${path} is not the manifest of a backup, but the manifest of ${backup} needs this name. It was left as it is; name another file.`,
   );
 }
 

@@ -49,7 +49,7 @@ const readerWaitMs = 10_000;
  * of the other.
  *
  * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
- * @throws MirrorBusyError where a run holds the mirror.
+ * @throws MirrorBusyError where a run is using the mirror.
  * @throws DamagedCopyError where the copy is damaged.
  * @throws MirrorFileError where it can't be written, or a program holds on to the mirror.
  */

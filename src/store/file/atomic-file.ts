@@ -155,7 +155,7 @@ export function writeWhole(path: string, content: string | Uint8Array, newMode =
 /**
  * An output replaces any regular file, but never what can't be made again: a mirror and its log, its lock, a private key.
  *
- * @throws RefusedFileError if one of these is or could be at the path, or something that is no regular file.
+ * @throws RefusedFileError if one of these is or could be at the path, or something that is not a regular file.
  */
 export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>

@@ -67,7 +67,7 @@ export class MirrorLock {
    * @throws MirrorFileError if the file was moved away or removed: another run may work on the mirror meanwhile.
    */
   assertInPlace(): void {
-    this.#place.assertKept({ is: 'the lock', danger: 'another run may write to the mirror now' });
+    this.#place.assertKept({ is: 'the lock', danger: 'another run could write to the mirror now' });
   }
 
   /** How the mirror's file looked when a run left it, see `markOf`; null if nothing is known of that. */
@@ -109,7 +109,7 @@ export function holdLock(file: string): () => void {
   });
 }
 
-/** True if a run holds the mirror; makes and changes nothing. */
+/** True if a run is using the mirror; makes and changes nothing. */
 export function isHeld(file: string): boolean {
   const path = lockPath(file);
   const kind = existsSync(path) ? kindOfLock(path) : 'none';
@@ -136,7 +136,7 @@ export function assertLockOrNone(path: string): void {
   const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'lock', 'held'].includes(kindOfLock(path));
   if (isOwn) return;
   throw new RefusedFileError(
-    `${path} is not a file that docmirror made, and the mirror's lock has to be there. It was left as it is; move it away, or name another file for the mirror.`,
+    `${path} is not a file that docmirror made, but the mirror's lock needs this name. It was left as it is; move it away, or name another file for the mirror.`,
   );
 }
 
@@ -202,7 +202,7 @@ function connectLocked(path: string): Database.Database {
   } catch (error) {
     sqlite.close();
     throw codeOf(error)?.startsWith('SQLITE_BUSY')
-      ? new MirrorBusyError('Another run holds this mirror. Wait until it is done, or stop it.')
+      ? new MirrorBusyError('Another run is using this mirror. Wait until it is done, or stop it.')
       : error;
   }
 }

@@ -18,7 +18,7 @@ export function fileBehind(path: string, name: string = setting): string {
   const refuse = (why: string) => new UsageError(`${name}: ${why}`);
   if (path.trim() === '') throw refuse('it is empty. Name a file.');
   if (path === ':memory:' || /^file:/i.test(path))
-    throw refuse(`${path} is no file on a disk. Name a file by its path.`);
+    throw refuse(`${path} is not a file on a disk. Name a file by its path.`);
   // SQLite's binding would leave the spaces out, and open another file.
   if (path.trim() !== path) throw refuse(`"${path}" begins or ends with a space. Name another file.`);
   const folder = dirname(path);
@@ -32,7 +32,7 @@ export function fileBehind(path: string, name: string = setting): string {
   if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
   if (stat?.isDirectory() || /(?:^|[/\\])\.{0,2}$/.test(path))
     throw refuse(`${path} is a folder. Name a file in it.`);
-  if (stat?.isFile() === false) throw refuse(`${path} is no regular file. Name another one.`);
+  if (stat?.isFile() === false) throw refuse(`${path} is not a regular file. Name another one.`);
   return path;
 }
 

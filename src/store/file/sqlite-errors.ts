@@ -4,7 +4,7 @@ import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../e
 
 /** The way to the records for a user who may not write the mirror. */
 export const readersWay =
-  'A share needs read permission alone: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
+  'A share needs only read permission: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
 
 /** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
@@ -16,7 +16,7 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   [
     // Where a disk is full, even a reader can't have the memory that SQLite shares by a file.
     /^(SQLITE_FULL|ENOSPC|SQLITE_IOERR_SHMSIZE)/,
-    path => `The disk that holds ${path} is full. Nothing was lost; free some room and run again.`,
+    path => `The disk of ${path} is full. Nothing was lost; free some room and run again.`,
     'disk_full',
   ],
   [
@@ -52,12 +52,12 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   [/^ENOTDIR/, path => `The way to ${path} leads through a file. Name another one.`, 'settings'],
   [
     /^ENAMETOOLONG/,
-    path => `${path} is too long a name, with what has to lie beside it. Name a shorter one.`,
+    path => `${path} is too long a name, because files beside it need longer ones. Name a shorter one.`,
     'settings',
   ],
   [
     /^(ERR_FS_EISDIR|EISDIR)/,
-    path => `A folder lies where ${path}, or a file beside it, has to be. Move it away.`,
+    path => `A folder has the name of ${path}, or of a file beside it. Move it away.`,
   ],
 ];
 
@@ -74,7 +74,7 @@ export function explainSqliteError(error: unknown, path: string): unknown {
   const code = mayBeReadOnly && isOnReadOnlySystem(path) ? 'EROFS' : given;
   const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
   if (isOtherShape(error)) {
-    const words = `${path} has not the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync again.`;
+    const words = `${path} does not have the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync again.`;
     return new MirrorFileError(words, { cause: error });
   }
   if (known === undefined) return error;

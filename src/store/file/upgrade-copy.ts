@@ -46,7 +46,7 @@ export function assertRoomToCopy(sqlite: Database.Database, path: string): void 
   if (free >= needed) return;
   const [takes, are] = [Math.ceil(needed / bytesPerMib), Math.floor(free / bytesPerMib)];
   throw new MirrorFileError(
-    `${path} is to be upgraded, which takes ${takes} MiB beside it for a copy and a log; ${are} MiB are free. ` +
+    `${path} needs an upgrade, which takes ${takes} MiB beside it for a copy and a log; ${are} MiB are free. ` +
       'Nothing was changed; free some room and run again.',
     { code: 'disk_full' },
   );

@@ -62,15 +62,15 @@ export class ChangeCursors {
     const sharedRunId = this.#sharedRun(cursor);
     if (sharedRunId !== runId)
       return {
-        why: 'is of a later state of this mirror, which was restored from a backup since',
+        why: 'is from a later state of this mirror, which was restored from a backup since',
         sharedRunId,
       };
     const rebuiltAfter = lastRunBefore(this.#sqlite, 'rebuild');
     if (rebuiltAfter > 0 && runId <= rebuiltAfter)
-      return { why: 'is of before "sync --rebuild", which dropped rows without a trace', sharedRunId };
+      return { why: 'is from before "sync --rebuild", which dropped rows without a trace', sharedRunId };
     if (runId < readPruned(this.#sqlite).throughRunId)
       return {
-        why: 'is older than the history, of which a part was deleted (DOCMIRROR_KEEP_HISTORY)',
+        why: 'is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)',
         sharedRunId,
       };
     return null;

@@ -169,7 +169,7 @@ export class MirrorReader implements Disposable {
 
   #tableOf(list: ListDefinition): { table: ListTable; write: WireWriter } {
     const found = this.#lists.get(list.resource);
-    if (found === undefined) throw new TypeError(`The mirror holds no list ${list.resource}.`);
+    if (found === undefined) throw new TypeError(`The mirror has no list ${list.resource}.`);
     return found;
   }
 }

@@ -189,7 +189,7 @@ function assertIsRecord({ historyId, record }: Row): void {
     if (record !== null) JSON.parse(record);
   } catch (cause) {
     throw new MirrorFileError(
-      `record_history ${historyId} holds what is no record. "docmirror verify" tells what else is wrong.`,
+      `record_history ${historyId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
       { cause },
     );
   }

@@ -42,7 +42,7 @@ export class ReceiptLog {
     const ids = isMirror === undefined ? this.#idOfReceipts() : mirrorIds(this.#sqlite);
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
-      'The mirror has lost its id, which its receipts name. "docmirror verify" tells what else is wrong.',
+      'The mirror has lost its id, which its receipts name. "docmirror verify" shows what else is wrong.',
     );
   }
 
@@ -103,7 +103,7 @@ export class ReceiptLog {
     for (const { leafIndex: at, hash, leafHash: stored } of this.receipts()) {
       if (at !== tree.size || hash.toString('hex') !== stored)
         throw new MirrorFileError(
-          `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" tells what was changed. Restore the mirror from a backup.`,
+          `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" shows what was changed. Restore the mirror from a backup.`,
         );
       tree.append(hash);
     }
@@ -128,7 +128,7 @@ export class ReceiptLog {
       const hash = Buffer.from(each, 'hex');
       if (hash.length !== merkleHashBytes)
         throw new MirrorFileError(
-          'sync_receipts holds a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',
+          'sync_receipts contains a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',
         );
       tree.append(hash);
     }

@@ -68,7 +68,7 @@ export class Withheld {
   /**
    * An ended version, as JSON in the service's shape, as the share has it. What is not left out keeps its text.
    *
-   * @throws MirrorFileError if it is no JSON object.
+   * @throws MirrorFileError if it is not a JSON object.
    */
   record(list: ListDefinition, json: string): string {
     const isArray = (name: string) => arrayFields(list).some(field => field.name === name);
@@ -91,7 +91,7 @@ function membersOf({ resource }: ListDefinition, json: string): Member[] {
     // Its text is not shown, because it can be a secret.
   }
   throw new MirrorFileError(
-    `The mirror contains a record of ${resource} that docmirror did not write. "docmirror verify" tells where.`,
+    `The mirror contains a record of ${resource} that docmirror did not write. "docmirror verify" shows where.`,
   );
 }
 

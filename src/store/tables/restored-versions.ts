@@ -57,7 +57,7 @@ function readBack(list: ListDefinition, versions: readonly KeptVersion[]): reado
   }
   if (versions.length === 1) {
     throw new MirrorFileError(
-      `record_history ${versions[0]?.id} holds what is no record. "docmirror verify" tells what else is wrong.`,
+      `record_history ${versions[0]?.id} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
     );
   }
   return versions.flatMap(version => readBack(list, [version]));

@@ -316,7 +316,7 @@ export const pages = sqliteTable(
     digest: blob('digest', { mode: 'buffer' }),
     /** JSON: the keys and contents at the page's edges, and the sum of its contents. */
     summary: text('summary'),
-    /** 16 bytes over all that the row says; a row that does not fit it is not there. */
+    /** 16-byte hash of the row. A row whose hash does not match is ignored. */
     check: blob('check', { mode: 'buffer' }).notNull(),
   },
   table => [primaryKey({ columns: [table.resource, table.pageSize, table.pageIndex] })],
@@ -329,6 +329,6 @@ export const listStates = sqliteTable('_list_states', {
   runId: integer('run_id').notNull(),
   /** JSON: its order, its growing end, and the rows that wait for a second run that does not show them. */
   state: text('state').notNull(),
-  /** 16 bytes over all that the row says; a row that does not fit it is not there. */
+  /** 16-byte hash of the row. A row whose hash does not match is ignored. */
   check: blob('check', { mode: 'buffer' }).notNull(),
 });

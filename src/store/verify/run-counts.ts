@@ -46,7 +46,7 @@ export class RunCounts {
         // A record that was rejected before and after a run, and not by it, stands for that run, too.
         const isRight = name === 'rejected' ? found[name] >= record[name] : found[name] === record[name];
         if (isRight || (name !== 'rejected' && runId <= prunedThrough)) continue;
-        const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history hold';
+        const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history have';
         yield { runId, what: `${this.#resource}: ${name} is ${record[name]}, but ${where} ${found[name]}` };
       }
     }

@@ -64,7 +64,7 @@ function verifyMemory({ sqlite, differences, summedAfter }: Audit): void {
         .where(sql`${table.resource} not in ${keptResources}`)
         .limit(1);
     const strange = firstValue(sqlite, ofOthers);
-    const words = 'it names a list that docmirror does not know; no run reads such a row or removes it';
+    const words = 'it names a list that docmirror does not know; no run reads or removes this row';
     if (strange !== undefined) differences.add(getTableName(table), null, words);
   }
 }

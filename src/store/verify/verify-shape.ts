@@ -17,7 +17,7 @@ export interface OtherObject {
 export function verifyShape(sqlite: Database.Database, differences: Differences): OtherObject[] {
   const { wrong, intrusive, others } = compareObjects(sqlite);
   for (const { type, name, table } of intrusive)
-    differences.add(name, null, `docmirror makes no such ${type} on ${table}`, 'content');
+    differences.add(name, null, `docmirror did not make this ${type} on ${table}`, 'content');
   for (const { type, name, isMissing } of wrong)
     differences.add(
       name,

@@ -55,7 +55,7 @@ interface Version {
  * pages that it freed. If the process is killed after the receipt is written, the next run folds the log back and so completes it.
  * Holds the mirror's lock meanwhile. The next run compares every row with the receipts, because the file is not as a run left it.
  *
- * @throws MirrorBusyError if a run holds the mirror.
+ * @throws MirrorBusyError if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had such a record, or if another program reads the mirror, so that old text can't be
  *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.

@@ -63,7 +63,7 @@ export class ListWriter {
     else if (this.#state.growth?.newestRows.every(row => this.#reading.isShown(row)) !== true)
       return again('the newest known record is gone');
     if (result.kind === 'full' && !passesGate(this.#expected(known), writer.sum))
-      return again(`the rows of ${list.resource} would not come to what was read of the list`);
+      return again(`the rows of ${list.resource} would differ from what was read of the list`);
 
     const untold = this.#hearOfConnections(result);
     if (untold !== null) return again(untold);
@@ -176,7 +176,7 @@ export class ListWriter {
     const isSure = result.kind === 'incremental' || result.verdict.isProven;
     const isWhole = result.kind === 'full' && isSure && this.#reading.isComplete;
     if (isSure && !isWhole && connections.needsWhole(resource, claims, writer.releasedMentions()))
-      return `a connection may have another name in ${resource}, which only all of its pages tell`;
+      return `a connection might have another name in ${resource}, and only a full sync shows it`;
     writer.history.endConnections(connections.hear(resource, claims, isWhole, run.id));
     const missing = connections.missing();
     if (missing !== undefined)
@@ -200,12 +200,12 @@ export class ListWriter {
   #whyUnproven(result: ListResult): string | null {
     if (result.kind === 'incremental') return null;
     const { verdict, isLookExhausted } = result;
-    if (!verdict.isProven) return verdict.reason ?? 'answers do not speak of all records';
+    if (!verdict.isProven) return verdict.reason ?? 'the answers do not cover all records';
     if (this.#undecided === 0) return null;
     const count = this.#undecided === 1 ? '1 record' : `${this.#undecided} records`;
     if (this.#waiting.length > 0 || isLookExhausted)
       return `${count} of the mirror ${this.#undecided === 1 ? 'was' : 'were'} not shown; the next run decides if it shows the same`;
-    return `${count} of the mirror could not be looked for a second time`;
+    return `${count} of the mirror could not be checked a second time`;
   }
 
   #writeMemory(result: ListResult, isProven: boolean): void {

@@ -295,7 +295,7 @@ const readerWaitMs = 300;
 /** What ends a run that was told to stop where another program lets nobody write that down. */
 function unrecorded(reason: unknown, path: string): unknown {
   if (!(reason instanceof CancelledError)) return reason;
-  const more = `Another program holds a lock on ${path}: the next run records this one, as interrupted.`;
+  const more = `Another program has a lock on ${path}: the next run records this one, as interrupted.`;
   return new CancelledError(reason.by, more);
 }
 
@@ -340,9 +340,9 @@ function describeHolder(path: string): string {
   try {
     using file = openMirrorForReading(path);
     const run = new RunRecords(file).running();
-    if (run !== undefined) return `Run ${run.id} has held ${path} since ${run.startedAt}. ${advice}`;
+    if (run !== undefined) return `Run ${run.id} has been using ${path} since ${run.startedAt}. ${advice}`;
   } catch {
     // The other run may be making the file just now: it is held all the same.
   }
-  return `Another run holds ${path}. ${advice}`;
+  return `Another run is using ${path}. ${advice}`;
 }

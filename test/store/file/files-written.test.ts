@@ -219,7 +219,7 @@ describe.concurrent('a mirror', () => {
     const sync = await scene.run('sync');
     expect(await scene.run('doctor')).toMatchObject({
       code: sync.code,
-      stdout: expect.stringContaining('is no file on a disk'),
+      stdout: expect.stringContaining('is not a file on a disk'),
     });
   });
 

@@ -155,7 +155,7 @@ test('a run that is told to stop while nobody else may write ends by the signal,
   const { code, stderr } = await run.done;
   other.close();
   expect(code).toBe(143);
-  expect(stderr).toContain('docmirror: Stopped by SIGTERM. Another program holds a lock on');
+  expect(stderr).toContain('docmirror: Stopped by SIGTERM. Another program has a lock on');
   expect(stderr).not.toContain('    at ');
   expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
   const { stdout } = await scene.run('runs', '--json');

@@ -150,7 +150,7 @@ describe.skipIf(whyNoStranger !== null)(`another user, with read permission alon
     const closed = status(0o600);
     expect(closed.status).toBe(1);
     expect(closed.stderr).toMatch(
-      /can't be opened with this user's permissions\. .*A share needs read permission alone: "docmirror share FILE" makes one/,
+      /can't be opened with this user's permissions\. .*A share needs only read permission: "docmirror share FILE" makes one/,
     );
     expect(status(0o600, env).stderr).toContain('It is /srv/share.sqlite; name it with --database.');
     chmodSync(scene.folder, 0o700);

@@ -94,7 +94,7 @@ describe('what others changed is found and named', () => {
     [
       'further fields that are null in JSON',
       "UPDATE collections SET _extra = 'null' WHERE id = 3",
-      [/^collections 3: _extra can't be read: it is no JSON object/],
+      [/^collections 3: _extra can't be read: it is not a JSON object/],
     ],
     ...['collections', 'webhooks'].map((table): [string, string, RegExp[]] => [
       `an id of nothing among the further fields of ${table}`,
@@ -259,7 +259,7 @@ describe('what others changed is found and named', () => {
     [
       "a run's counts",
       "UPDATE sync_run_resources SET inserted = 1 WHERE run_id = 1 AND resource = 'webhooks'",
-      [/^sync_run_resources 1: webhooks: inserted is 1, but rows and history hold 4/],
+      [/^sync_run_resources 1: webhooks: inserted is 1, but rows and history have 4/],
     ],
     [
       "a run's record",
@@ -280,7 +280,7 @@ describe('what others changed is found and named', () => {
     [
       'a trigger that was added',
       'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN DELETE FROM collections; END',
-      [/^odd null: docmirror makes no such trigger/],
+      [/^odd null: docmirror did not make this trigger/],
     ],
     [
       'a space in what a view says',
@@ -420,7 +420,7 @@ describe.concurrent('verify', () => {
     'names a %s of others on a table of docmirror that changes or refuses what runs write',
     async (type, sql) => {
       expect(await differencesAfter(sql)).toEqual([
-        expect.stringMatching(`^odd null: docmirror makes no such ${type} on`),
+        expect.stringMatching(`^odd null: docmirror did not make this ${type} on`),
       ]);
     },
   );
@@ -579,7 +579,7 @@ describe.concurrent('verify --live', () => {
     own.service.options.totalError = 1;
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('the readings came to no proof'),
+      stdout: expect.stringContaining('the readings proved nothing'),
     });
     expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({
       code: 12,
@@ -593,7 +593,7 @@ describe.concurrent('verify --live', () => {
     await using held = await holdRun(own, 'webhooks');
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 11,
-      stderr: expect.stringMatching(/Run 2 has held .* Wait until it is done/),
+      stderr: expect.stringMatching(/Run 2 has been using .* Wait until it is done/),
     });
     expect(await own.run('verify')).toMatchObject({ code: 0 });
     const waiting = own.run('verify', '--live', '--wait', '40s');
