@@ -14,7 +14,6 @@ import { ChangeCursors, type LostCursor } from './change-cursors.ts';
 import { type ChangePage, ChangePages } from './change-page.ts';
 import { MirrorState } from './mirror-state.ts';
 import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
-import { type SearchBounds, type SearchResult, search } from './search.ts';
 
 export type { Change };
 
@@ -109,11 +108,6 @@ export class MirrorReader implements Disposable {
   /** The document exports that bear a `sourceDocumentReference`, or ever did. */
   withReference(reference: string, matchesMax: number): ReferenceMatches {
     return findByReference(this.#file.sqlite, reference, matchesMax);
-  }
-
-  /** Finds records by words of their titles and references, in slices. */
-  *search(text: string, bounds: SearchBounds): Generator<void, SearchResult> {
-    return yield* search(this.#file.sqlite, text, bounds);
   }
 
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
