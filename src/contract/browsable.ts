@@ -1,4 +1,4 @@
-import { type Field, keptResources, type ListDefinition, lists } from './lists.ts';
+import { type Field, type keptResources, type ListDefinition, lists } from './lists.ts';
 
 /** What a list page can be filtered by, besides words. */
 export type FilterName = 'source' | 'destination' | 'kind' | 'time';
@@ -52,7 +52,9 @@ export function browsableOf(resource: string): Browsable {
 function browsableList({ resource, title, table, fields, identity }: ListDefinition): Browsable {
   const named = (wanted: string | null) => fields.find(each => each.name === wanted);
   const time = named(identity.by === 'id' ? null : identity.timeField);
-  const texts = fields.filter(field => field.kind === 'text' && field !== time && isSearched.test(field.name));
+  const texts = fields.filter(
+    field => field.kind === 'text' && field !== time && isSearched.test(field.name),
+  );
   return {
     resource,
     title,
@@ -103,7 +105,14 @@ export interface RecordFilter {
 }
 
 /** No condition at all. */
-export const noFilter: RecordFilter = { source: null, destination: null, kind: null, from: null, to: null, q: '' };
+export const noFilter: RecordFilter = {
+  source: null,
+  destination: null,
+  kind: null,
+  from: null,
+  to: null,
+  q: '',
+};
 
 /** Which changes are wanted. */
 export interface ChangeFilter extends RecordFilter {

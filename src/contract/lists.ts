@@ -94,6 +94,9 @@ const webhooks: ListDefinition = {
 /** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
 
+/** Where `serve` has the connections; the service has no such list. */
+export const connectionsPath = '/v2/connections';
+
 /** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
 

@@ -1,8 +1,14 @@
-import { type Browsable, type ListOrder, parametersOf, type RecordFilter, sortsOf } from '../contract/browsable.ts';
+import {
+  type Browsable,
+  type ListOrder,
+  parametersOf,
+  type RecordFilter,
+  sortsOf,
+} from '../contract/browsable.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import { HttpError } from './http-error.ts';
 import { paging } from './limits.ts';
-import { assertKnown, isFiltered, orderById, type Query, readFilter, readOrder, wholeNumber } from './list-query.ts';
+import { assertKnown, orderById, type Query, readFilter, readOrder, wholeNumber } from './list-query.ts';
 import type { RecordPage, RecordSource } from './record-source.ts';
 
 /** A page that is asked for. */
@@ -47,7 +53,11 @@ export function listPage(source: RecordSource, list: ListDefinition, query: Quer
 }
 
 /** The same of the records that a query string asks for. */
-export async function filteredPage(source: FilteredSource, browsable: Browsable, query: Query): Promise<string> {
+export async function filteredPage(
+  source: FilteredSource,
+  browsable: Browsable,
+  query: Query,
+): Promise<string> {
   assertKnown(query, [...pageNames, ...parametersOf(browsable)]);
   const place = turnTo(query);
   const [offset, limit] = [offsetOf(place), place.pageSize];
@@ -56,11 +66,6 @@ export async function filteredPage(source: FilteredSource, browsable: Browsable,
   if (filter.q !== '' && offset + limit > wordRecordsMax)
     throw new HttpError(400, `With q, only the first ${wordRecordsMax} records are served: narrow it down.`);
   return pageText(await source(browsable.resource, { filter, order, offset, limit }), place);
-}
-
-/** True if a page needs a source that filters. */
-export function needsFilter(query: Query): boolean {
-  return isFiltered(query);
 }
 
 function offsetOf({ pageNo, pageSize }: Place): number {

@@ -3,9 +3,7 @@ import {
   browsables,
   type ChangeFilter,
   type ListOrder,
-  parametersOf,
   type RecordFilter,
-  sortsOf,
 } from '../contract/browsable.ts';
 import { keptResources } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
@@ -103,7 +101,9 @@ export function readOrder(query: Query, sorts: readonly string[], usual: ListOrd
 /** The order in which a list is shown to people: the newest first, or by name. */
 export function usualOrder({ resource, filters, idName }: Browsable): ListOrder {
   if (filters.time !== undefined) return { sort: filters.time.name, isDescending: true };
-  return resource === 'webhooks' ? { sort: idName, isDescending: true } : { sort: 'name', isDescending: false };
+  return resource === 'webhooks'
+    ? { sort: idName, isDescending: true }
+    : { sort: 'name', isDescending: false };
 }
 
 /** The order in which programs read a list. */
@@ -113,7 +113,7 @@ export function orderById({ idName }: Browsable): ListOrder {
 
 /** True if a query string filters or sorts. */
 export function isFiltered(query: Query): boolean {
-  return [...changeParameters].some(name => query[name] !== undefined);
+  return changeParameters.some(name => query[name] !== undefined);
 }
 
 /** The list of that name, or the connections. */
@@ -122,8 +122,6 @@ export function browsableAt(resource: string): Browsable {
   if (found === undefined) throw new HttpError(404, 'There is nothing at this address.');
   return found;
 }
-
-export { parametersOf, sortsOf };
 
 function textOf(query: Query, name: string): string | null {
   const value = query[name];

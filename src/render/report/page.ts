@@ -1,7 +1,7 @@
 import type { ReportData } from '../../store/read/report-data.ts';
 import { changeSection } from './change-section.ts';
 import { exportSections } from './export-sections.ts';
-import { framed, type Page, type Root, searchForm } from './frame.ts';
+import { framed, navigation, type Page, type Root } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { attention, listCards, moment } from './list-sections.ts';
 import { runSection } from './run-section.ts';
@@ -21,7 +21,7 @@ export async function reportPage(data: ReportData, options: ReportOptions): Prom
     <header>
       <h1>docmirror report</h1>
       <p>${stateOf(data)}. This report was made ${moment(new Date(options.nowMs).toISOString())}.</p>
-      ${options.root !== null && searchForm(options.root)}
+      ${options.root !== null && navigation(options.root)}
     </header>
     <main>
       ${attention(concerns, data)}

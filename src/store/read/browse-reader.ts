@@ -14,6 +14,8 @@ import { registerWords } from './words.ts';
 /** A record of a list page. */
 export interface BrowsedRecord {
   readonly id: number;
+  /** The id that the service gave it; null if it gave none. */
+  readonly ownId: number | null;
   /** JSON text in the service's own shape. */
   readonly record: string;
 }
@@ -122,10 +124,17 @@ export class BrowseReader implements Disposable {
 
   #reader(resource: string): (id: number) => BrowsedRecord {
     if (browsableOf(resource).resource === 'connections')
-      return id => ({ id, record: wireConnection(this.#connections.read(id) ?? { id, name: null, extra: null }) });
+      return id => ({
+        id,
+        ownId: id,
+        record: wireConnection(this.#connections.read(id) ?? { id, name: null, extra: null }),
+      });
     const list = listOf(resource);
     const table = new ListTable(this.#file.sqlite, list);
     const write = wireWriter(list, id => this.#connections.read(id));
-    return id => ({ id, record: write(table.read(id).record) });
+    return id => {
+      const { record } = table.read(id);
+      return { id, ownId: record.id, record: write(record) };
+    };
   }
 }

@@ -36,8 +36,7 @@ const runColumns = [
 function nextRunSql(isDescending: boolean): string {
   const [pick, sign] = isDescending ? ['max', '<'] : ['min', '>'];
   const each = runColumns.map(
-    ([table, column]) =>
-      `SELECT ${pick}(${column}) AS run_id FROM ${table} WHERE ${column} ${sign} @runId`,
+    ([table, column]) => `SELECT ${pick}(${column}) AS run_id FROM ${table} WHERE ${column} ${sign} @runId`,
   );
   return `SELECT ${pick}(run_id) FROM (${each.join(' UNION ALL ')})`;
 }

@@ -51,6 +51,8 @@ export function readConnection(sqlite: Database.Database, id: number): Connectio
     received: countOf('SELECT count(*) FROM document_exports WHERE destination_connection_id = ?'),
     months: sqlite.prepare<{ id: number }, MonthOfConnection>(monthsOf).all({ id }),
     webhookIds: sqlite.prepare<[number], number>(webhooksOf).pluck().all(id),
-    webhookCount: countOf('SELECT count(DISTINCT webhook_id) FROM webhook_connections WHERE connection_id = ?'),
+    webhookCount: countOf(
+      'SELECT count(DISTINCT webhook_id) FROM webhook_connections WHERE connection_id = ?',
+    ),
   };
 }

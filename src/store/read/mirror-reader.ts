@@ -14,6 +14,7 @@ import { ChangeCursors, type LostCursor } from './change-cursors.ts';
 import { type ChangePage, ChangePages } from './change-page.ts';
 import { MirrorState } from './mirror-state.ts';
 import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
+import { withId } from './with-id.ts';
 
 export type { Change };
 
@@ -95,7 +96,7 @@ export class MirrorReader implements Disposable {
   page(list: ListDefinition, offset: number, limit: number): RecordPage {
     const { table, write } = this.#tableOf(list);
     return this.#file.sqlite.transaction(() => ({
-      records: table.rowsAt(offset, limit).map(row => write(row.record)),
+      records: table.rowsAt(offset, limit).map(row => withId(write(row.record), row.record.id, row.id)),
       totalRecordCount: table.count(),
     }))();
   }

@@ -90,8 +90,12 @@ export function* everyRow(
     .prepare<(string | number)[], number>(`SELECT ${words.sql} FROM ${browsable.table} t WHERE t.id = ?`)
     .pluck();
   const hasWords = wordsOf(filter.q).length > 0;
-  for (const id of ids.iterate(...values))
-    yield !hasWords || fits.get(...words.values, id) === 1 ? id : null;
+  for (const id of ids.iterate(...values)) yield !hasWords || fits.get(...words.values, id) === 1 ? id : null;
+}
+
+/** How many values a place has in a list that is sorted so. */
+export function placeLength(browsable: Browsable, sort: string): number {
+  return keysOf(browsable, sort).length;
 }
 
 function indexFor({ filters }: Browsable, { sort }: ListOrder): AllowedIndex {
@@ -147,7 +151,10 @@ function afterPlace(keys: readonly string[], [key = null, ...rest]: Place, isDes
   const values = rest.filter(value => value !== null);
   if (others.length === 0) return { sql: `${first} ${sign} ?`, values: key === null ? [] : [key] };
   if (key === null)
-    return { sql: isDescending ? `${first} IS NULL AND ${next}` : `(${first} IS NOT NULL OR ${next})`, values };
+    return {
+      sql: isDescending ? `${first} IS NULL AND ${next}` : `(${first} IS NOT NULL OR ${next})`,
+      values,
+    };
   const later = `(${first} ${sign} ? OR ${first} = ? AND ${next}${isDescending ? ` OR ${first} IS NULL` : ''})`;
   return { sql: later, values: [key, key, ...values] };
 }
@@ -159,7 +166,10 @@ function countOf(sqlite: Database.Database, browsable: Browsable, filter: Record
   const { sql, values } = allOf(conditionsOf(sqlite, browsable, filter, 'row', index) ?? []);
   const where = given.length === 0 ? '' : `WHERE ${sql}`;
   return Number(
-    sqlite.prepare<Bound[]>(`SELECT count(*) FROM ${browsable.table} t ${where}`).pluck().get(...values),
+    sqlite
+      .prepare<Bound[]>(`SELECT count(*) FROM ${browsable.table} t ${where}`)
+      .pluck()
+      .get(...values),
   );
 }
 

@@ -124,7 +124,9 @@ function rowsOf(browsable: Browsable, text: string, wanted: string): Place {
   const details = [...texts.slice(1).map(column), ...(filters.time === undefined ? [] : [time])];
   return {
     table,
-    columns: [exact.sql, time, 't.id', `'${resource}'`, ...texts.slice(0, 1).map(column), ...details].join(', '),
+    columns: [exact.sql, time, 't.id', `'${resource}'`, ...texts.slice(0, 1).map(column), ...details].join(
+      ', ',
+    ),
     values: exact.values,
     conditions: wordConditions(browsable, text, 'row'),
   };
@@ -142,16 +144,23 @@ function removedRecords(words: readonly string[], wanted: string): Place {
   const [time = 'NULL'] = namesOf(({ filters: { time } }) => (time === undefined ? [] : [time])).map(member);
   const exact = isText(references, wanted);
   const stands = browsables.map(
-    ({ resource, table }) => `WHEN '${resource}' THEN EXISTS (SELECT 1 FROM ${table} s WHERE s.id = t.record_id)`,
+    ({ resource, table }) =>
+      `WHEN '${resource}' THEN EXISTS (SELECT 1 FROM ${table} s WHERE s.id = t.record_id)`,
   );
   const isGone = `t.ended_by = 'removal' AND NOT CASE t.resource ${stands.join(' ')} END
     AND NOT EXISTS (SELECT 1 FROM record_history n WHERE n.resource = t.resource AND n.record_id = t.record_id
       AND (n.valid_from_run_id, n.id) > (t.valid_from_run_id, t.id))`;
   return {
     table: 'record_history',
-    columns: [exact.sql, time, 't.record_id', 't.resource', `coalesce(${titles.join(', ')})`, ...references, time].join(
-      ', ',
-    ),
+    columns: [
+      exact.sql,
+      time,
+      't.record_id',
+      't.resource',
+      `coalesce(${titles.join(', ')})`,
+      ...references,
+      time,
+    ].join(', '),
     values: exact.values,
     conditions: [{ sql: isGone, values: [] }, ...words.map(word => hasWord(texts.map(member), word))],
   };
