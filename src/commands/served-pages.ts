@@ -19,7 +19,8 @@ interface Sources {
 const versionsMax = 50;
 /** Records of each kind on the page of a connection. */
 const belongingMax = 10;
-const searchMsMax = 5_000;
+/** A search is cut off after this time, in milliseconds. */
+const searchMsMax = 10_000;
 
 const rootAt = ['./', '../', '../../'] as const;
 

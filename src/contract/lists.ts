@@ -153,7 +153,8 @@ const exactInteger: JsonSchema = {
 const text: JsonSchema = { type: 'string' };
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
 
-const connectionSchema: JsonSchema = {
+/** The JSON schema of a reference to a connection, and of a connection that `serve` has. */
+export const connectionSchema: JsonSchema = {
   type: 'object',
   properties: { id: orNull(exactInteger), name: orNull(text) },
 };

@@ -20,7 +20,9 @@ select:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .bar.other rect{fill:var(--accent-2)}
 .months td:nth-child(odd){width:35%}
 .months{max-width:820px}
-@media (max-width:760px){
+.months thead td{border:0}
+.months .bar{margin-top:5px}
+@media (max-width:1000px){
 .list,.list tbody,.list tr,.list td,.list tbody th{display:block}
 .list thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .list tr{padding:12px 0;border-top:1px solid var(--line)}
