@@ -46,7 +46,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
   const logger = await createLogger(config, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
-  const { tokenFile } = flags;
+  const tokenFile = flags.token === undefined ? flags.tokenFile : undefined;
   const readToken = async () => {
     if (tokenFile === undefined) return null;
     return readTokenFile('--token-file', tokenFile).catch((error: unknown) => {

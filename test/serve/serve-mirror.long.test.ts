@@ -169,10 +169,8 @@ describe('a client that lies', () => {
   test('does not keep others from being served, with 500 connections that send a byte now and then', async () => {
     const sockets = await Promise.all(Array.from({ length: 500 }, slowLoris));
     const open = sockets.filter(socket => !socket.destroyed);
-    // Connections beyond the limit are dropped at once; those within it are answered while the others dawdle.
+    // Further connections take the place of those that have been idle longest.
     expect(open.length).toBeLessThanOrEqual(256);
-    for (const socket of open.slice(0, 20)) socket.destroy();
-    await wait(100);
     expect((await served.get(exportsPath)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     await wait(100);

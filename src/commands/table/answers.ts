@@ -221,7 +221,7 @@ export const answerCommands = [
   {
     name: 'serve',
     description:
-      "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, its records, a search.",
+      "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, lists with filters, records, a search.",
     flags: [
       { flag: '--host', valueName: 'HOST', help: 'the address to listen on', default: '127.0.0.1' },
       {
@@ -235,7 +235,10 @@ export const answerCommands = [
         valueName: 'TOKEN',
         help: 'what clients must send as bearer token (default: made anew and shown at each start)',
       },
-      fileFlag('--token-file', 'a file that holds what clients must send'),
+      fileFlag(
+        '--token-file',
+        'a file that holds what clients must send; it is read again when a token is refused',
+      ),
       maxAgeFlag('/healthz answers 503 where a list has had no completed run for longer'),
     ],
     settings: mirrorFlags,
@@ -248,7 +251,7 @@ export const answerCommands = [
       },
     ],
     notes: [
-      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
+      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the pages from / on take it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json hold no record and need none.',
     ],
     exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },
