@@ -279,8 +279,8 @@ describe('the search', () => {
   });
 
   test('puts the record of which it is the reference first, to the letter, in any case', async () => {
-    expect((await found('ref-1'))[0]).toBe('document-exports/1');
-    expect((await found('REF-1')).length).toBeGreaterThan(5);
+    expect((await found('doc-1'))[0]).toBe('document-exports/1');
+    expect((await found('DOC-1')).length).toBeGreaterThan(5);
   });
 
   test('finds what was removed, and marks it', async () => {
