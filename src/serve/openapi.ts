@@ -373,7 +373,7 @@ function pathsOf(name: string, title: string, names: readonly string[], sorts: r
     [`/${name}.csv`]: pageAt(
       `download-${name}`,
       `${title}, as a file.`,
-      ['after', 'before'],
+      [],
       { ...file, ...refusedPages },
       filters,
     ),

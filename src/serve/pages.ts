@@ -134,46 +134,53 @@ function addRefusals(app: FastifyInstance, pages: ServedPages): void {
 }
 
 function addListRoutes(app: FastifyInstance, pages: ServedPages, browsable: Browsable): void {
-  const asked = (request: Ask): AskedList => ({
-    ...placeOf(request.query, parametersOf(browsable)),
+  const asked = ({ query }: Ask, places: readonly string[]): AskedList => ({
+    ...placeOf(query, [...parametersOf(browsable), ...places]),
     browsable,
-    filter: readFilter(request.query),
-    order: readOrder(request.query, sortsOf(browsable), usualOrder(browsable)),
+    filter: readFilter(query),
+    order: readOrder(query, sortsOf(browsable), usualOrder(browsable)),
   });
   const { resource } = browsable;
   app.get<{ Querystring: Query }>(`/${resource}`, async (request, reply) => {
-    const clean = withoutEmpty(request.query);
+    const clean = withoutEmpty(request.query, parametersOf(browsable));
     if (clean !== null) return reply.redirect(`./${resource}${clean}`);
-    const page = asked(request);
-    if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
-    return show(reply, await pages.list(page));
+    // Taken before the page, which refuses what can't be served though the client knows another page.
+    const revision = pages.revision();
+    const page = await pages.list(asked(request, placeNames));
+    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
+    return show(reply, page);
   });
   app.get<{ Querystring: Query }>(`/${resource}.csv`, async (request, reply) =>
-    sendFile(reply, resource, await pages.listFile(asked(request))),
+    sendFile(reply, resource, await pages.listFile(asked(request, []))),
   );
 }
 
 function addChangeRoutes(app: FastifyInstance, pages: ServedPages): void {
-  const asked = ({ query }: Ask): AskedChanges => ({
-    ...placeOf(query, changeParameters),
+  const asked = ({ query }: Ask, places: readonly string[]): AskedChanges => ({
+    ...placeOf(query, [...changeParameters, ...places]),
     filter: readChangeFilter(query),
     isDescending: isNewestFirst(query, true),
   });
   app.get<{ Querystring: Query }>('/changes', async (request, reply) => {
-    const clean = withoutEmpty(request.query);
+    const clean = withoutEmpty(request.query, changeParameters);
     if (clean !== null) return reply.redirect(`./changes${clean}`);
-    const page = asked(request);
-    if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
-    return show(reply, await pages.changes(page));
+    // Taken before the page, which refuses what can't be served though the client knows another page.
+    const revision = pages.revision();
+    const page = await pages.changes(asked(request, placeNames));
+    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
+    return show(reply, page);
   });
   app.get<{ Querystring: Query }>('/changes.csv', async (request, reply) =>
-    sendFile(reply, 'changes', await pages.changesFile(asked(request))),
+    sendFile(reply, 'changes', await pages.changesFile(asked(request, []))),
   );
 }
 
+/** A file has no pages, so it takes none of these. */
+const placeNames = ['after', 'before'];
+
 function placeOf(query: Query, names: readonly string[]): PagePlace {
-  assertKnown(query, [...names, 'after', 'before']);
-  const [after = null, before = null] = ['after', 'before'].map(name => {
+  assertKnown(query, names);
+  const [after = null, before = null] = placeNames.map(name => {
     const value = query[name] ?? null;
     if (value === null || typeof value === 'string') return value;
     throw new HttpError(400, `${name} must be given at most once.`);
@@ -187,8 +194,10 @@ function stringsOf(query: Query): [string, string][] {
 }
 
 /** A form sends its empty fields, too: the query without them, or null if it has none. */
-function withoutEmpty(query: Query): string | null {
-  if (!Object.values(query).includes('')) return null;
+function withoutEmpty(query: Query, names: readonly string[]): string | null {
+  assertKnown(query, [...names, ...placeNames]);
+  const values = Object.values(query);
+  if (!values.includes('') || values.some(Array.isArray)) return null;
   const kept = stringsOf(query).filter(([, value]) => value !== '');
   return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
 }

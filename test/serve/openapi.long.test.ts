@@ -228,7 +228,8 @@ function expectedStatus({ path, query, authorization, ifNoneMatch }: Asked): num
   if (isForProgramsOrPages && query.some(([name]) => queryOf(path).every(each => each.name !== name)))
     return 400;
   const isForm = '302' in operationOf(path).responses && path !== recordPath;
-  if (isForm && query.some(([, value]) => value === '')) return 302;
+  const isOnceEach = new Set(query.map(([name]) => name)).size === query.length;
+  if (isForm && isOnceEach && query.some(([, value]) => value === '')) return 302;
   if (queryOf(path).some(parameter => !isServed(parameter, query))) return 400;
   return ifNoneMatch === 'known' && '304' in operationOf(path).responses ? 304 : 200;
 }

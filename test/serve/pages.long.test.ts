@@ -153,7 +153,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       await page.getByLabel('Words').fill('document');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.waitForURL('**/document-exports?q=document');
-      await page.getByRole('link', { name: 'Title' }).click();
+      await page.getByRole('link', { name: 'Title', exact: true }).click();
       await page.waitForURL('**/document-exports?q=document&sort=sourceDocumentTitle&order=asc');
       await page.getByRole('link', { name: 'Next page' }).click();
       expect(await page.getByRole('link', { name: 'Previous page' }).count()).toBe(1);

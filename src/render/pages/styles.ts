@@ -2,6 +2,7 @@ import { styleSheet } from '../report/style-sheet.ts';
 
 /** The style of the pages that are browsed: that of the report, and of forms and long tables. */
 export const pageStyles = `${styleSheet}
+h1,h2,h3,.empty{overflow-wrap:anywhere}
 .browse header,.browse main,.browse footer{max-width:1480px}
 .filters{display:grid;grid-template-columns:repeat(auto-fill,minmax(190px,1fr));gap:12px 16px;align-items:end}
 .filters label{display:block;font-size:14px;color:var(--muted)}
