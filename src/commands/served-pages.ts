@@ -80,7 +80,9 @@ async function connectionView(
 ) {
   const found = reader.connection(id);
   if (found === null) return null;
-  const belonging = async (resource: string, side: 'source' | 'destination') => {
+  const belonging = async (resource: string, side: 'source' | 'destination', count?: number) => {
+    // To find none takes a way through all exports.
+    if (count === 0) return { items: [], count };
     const browsable = browsableAt(resource);
     const filter = { ...noFilter, [side]: String(id) };
     const order = resource === 'document-exports' ? usualOrder(browsable) : orderById(browsable);
@@ -88,8 +90,8 @@ async function connectionView(
   };
   return {
     ...found,
-    exports: await belonging('document-exports', 'source'),
-    imports: await belonging('document-exports', 'destination'),
+    exports: await belonging('document-exports', 'source', found.exported),
+    imports: await belonging('document-exports', 'destination', found.received),
     sourceOf: await belonging('collections', 'source'),
     destinationOf: await belonging('collections', 'destination'),
     webhooks: { items: reader.records('webhooks', found.webhookIds), count: found.webhookCount },

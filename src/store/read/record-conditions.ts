@@ -42,9 +42,10 @@ export function conditionsOf(
     if (from !== null || to !== null) return null;
   } else {
     const time = `${index === 'none' ? '+' : ''}${expressionOf(filters.time, side)}`;
-    if (from !== null) conditions.push({ sql: `${time} >= ?`, values: [from] });
-    // It comes after each character that a time can go on with.
-    if (to !== null) conditions.push({ sql: `${time} < ?`, values: [`${to}~`] });
+    // A text that is no time does not begin with a digit. `~` comes after each character that a time can go on with.
+    const bounds = [from ?? '0', to === null ? ':' : `${to}~`];
+    if (from !== null || to !== null)
+      conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values: bounds });
   }
   return conditions;
 }
