@@ -53,7 +53,7 @@ CREATE TABLE `document_exports` (
 --> statement-breakpoint
 CREATE INDEX `document_exports_source_connection_id` ON `document_exports` (`source_connection_id`);--> statement-breakpoint
 CREATE INDEX `document_exports_destination_connection_id` ON `document_exports` (`destination_connection_id`);--> statement-breakpoint
-CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`,`_content`);--> statement-breakpoint
+CREATE INDEX `document_exports_exported_at` ON `document_exports` (`exported_at`,`_content`,`source_connection_id`,`destination_connection_id`,`source_document_kind`);--> statement-breakpoint
 CREATE INDEX `document_exports_changed_run_id` ON `document_exports` (`_changed_run_id`);--> statement-breakpoint
 CREATE TABLE `_list_states` (
 	`resource` text PRIMARY KEY NOT NULL,

@@ -4,16 +4,20 @@ import { isLoopback } from '../config/parse.ts';
 import { type Config, checkToken, durationMs, resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, UsageError } from '../errors.ts';
+import type { Answered } from '../serve/app.ts';
+import type { ServeMetrics } from '../serve/metrics.ts';
 import { type ServerOptions, startServer } from '../serve/server.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { Reopening } from '../store/file/reopening.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { version } from '../version.ts';
 import { aborted } from './aborted.ts';
+import { Browsing } from './browsing.ts';
 import { cachedForOneSecond } from './cached-for-one-second.ts';
 import type { CommandContext } from './context.ts';
 import { createLogger, loggedError } from './logging.ts';
 import { servedChanges } from './served-changes.ts';
+import { filteredRecords } from './served-lists.ts';
 import { servedPages } from './served-pages.ts';
 import { servedReport } from './served-report.ts';
 import { readTokenFile } from './token.ts';
@@ -42,11 +46,26 @@ export async function serve(command: Command, context: CommandContext): Promise<
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
   const logger = createLogger(config, context.stderr.isTTY, context.secrets);
   using records = new Reopening(config.database, () => new MirrorReader(config.database));
+  const tokenFile = flags.token === undefined ? flags.tokenFile : undefined;
+  const readToken = async () => {
+    if (tokenFile === undefined) return null;
+    return readTokenFile('--token-file', tokenFile).catch((error: unknown) => {
+      logger.warn(loggedError(error), 'The token file can not be read; the token stays as it was.');
+      return null;
+    });
+  };
+  const onAnswer = (answer: Answered) =>
+    logger.info(answer, `${answer.method} ${answer.path} ${answer.status}`);
   const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
   using served = await whatIsServed(config, records, maxAgeMs);
   if (records.otherShape !== null)
     logger.warn(loggedError(records.otherShape), 'The mirror is not served until it is upgraded.');
-  const server = await startServer({ ...served, host: flags.host.trim(), port, token, onFault });
+  const onRefused = ({ method, ip }: { readonly method: string; readonly ip: string }) => {
+    served.metrics.tokenRefused();
+    logger.warn({ method, client: ip }, 'A request gave a wrong token.');
+  };
+  const hooks = { token, readToken, onRefused, onAnswer, onFault };
+  const server = await startServer({ ...served, ...hooks, host: flags.host.trim(), port });
   context.stdout.write(`docmirror serves ${server.url}\n`);
   context.stderr.write(welcome(server.url, chosen === null ? token : null));
   await aborted(context.signal).finally(() => server.close());
@@ -54,7 +73,9 @@ export async function serve(command: Command, context: CommandContext): Promise<
   if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
 }
 
-type Served = Pick<ServerOptions, 'source' | 'changes' | 'health' | 'metrics' | 'pages'> & Disposable;
+type Served = Pick<ServerOptions, 'source' | 'filtered' | 'changes' | 'health' | 'pages'> & {
+  readonly metrics: ServeMetrics;
+} & Disposable;
 
 /** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
 async function whatIsServed(
@@ -63,16 +84,19 @@ async function whatIsServed(
   maxAgeMs: number | null,
 ): Promise<Served> {
   const { ReportReader } = await import('../store/read/report-reader.ts');
-  const { mirrorMetrics } = await import('../serve/metrics.ts');
+  const { serveMetrics } = await import('../serve/metrics.ts');
   const reader = new Reopening(database, () => new ReportReader(database));
   const figures = cachedForOneSecond(() => reader.current().figures());
   const revision = () => reader.current().revision();
+  const browsing = new Browsing(database);
   return {
     source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
-    changes: servedChanges(() => records.current()),
+    filtered: filteredRecords(browsing),
+    changes: servedChanges(() => records.current(), browsing),
     health: { maxAgeMs, ages: () => figures().lists },
-    metrics: mirrorMetrics({ version, labels }, figures),
-    pages: await servedPages(database, {
+    metrics: serveMetrics({ version, labels }, figures),
+    pages: await servedPages({
+      browsing,
       report: servedReport(database, { revision, figures, maxAgeMs }),
       revision,
       reader: () => records.current(),

@@ -1,13 +1,16 @@
 import { printable } from '../printable.ts';
 import { ndjsonLine } from '../render/change-feed.ts';
-import type { ChangeSource, ChangeStart } from '../serve/change-page.ts';
+import type { ChangeChoice, ChangeSource, ChangeStart, ServedChanges } from '../serve/change-page.ts';
 import { HttpError } from '../serve/http-error.ts';
-import { type ChangeCursor, cursorText, readCursor } from '../store/read/change-cursor.ts';
+import { type ChangeCursor, type ChangeKey, cursorText, readCursor } from '../store/read/change-cursor.ts';
 import type { MirrorReader } from '../store/read/mirror-reader.ts';
+import { type Browsing, placeText, readPlace } from './browsing.ts';
+import { take } from './served-lists.ts';
 
 /** The changes of a mirror, page by page, with cursors as texts that a query string can carry. */
-export function servedChanges(reader: () => MirrorReader): ChangeSource {
+export function servedChanges(reader: () => MirrorReader, browsing: Browsing): ChangeSource {
   return {
+    filtered: (start, choice, limit) => filteredChanges(browsing, start, choice, limit),
     read(start, limit) {
       const mirror = reader();
       const page = mirror.changePage(placeOf(start, mirror), limit);
@@ -22,6 +25,39 @@ export function servedChanges(reader: () => MirrorReader): ChangeSource {
         isComplete: page.isComplete,
       };
     },
+  };
+}
+
+/** Changes that fit; the cursor has the filter in it, so that it can't go on with another one. */
+async function filteredChanges(
+  browsing: Browsing,
+  start: ChangeStart,
+  { filter, isDescending }: ChangeChoice,
+  limit: number,
+): Promise<ServedChanges> {
+  const kind = JSON.stringify([filter, isDescending]);
+  const [sinceRunId = 0, runId = null, resource, recordId, operation] =
+    'cursor' in start ? readPlace('cursor', start.cursor, kind, 5) : [start.sinceRun];
+  const after =
+    runId === null
+      ? null
+      : ({
+          runId: Number(runId),
+          resource: String(resource),
+          recordId: Number(recordId),
+          operation: String(operation),
+        } as ChangeKey);
+  const found = await browsing.with(reader =>
+    take(reader.changes({ filter, sinceRunId: Number(sinceRunId), isDescending, after }), limit + 1),
+  );
+  const changes = found.slice(0, limit);
+  const last = changes.at(-1) ?? after;
+  const place =
+    last === null ? [null, null, null, null] : [last.runId, last.resource, last.recordId, last.operation];
+  return {
+    items: changes.map(change => ndjsonLine(change).trimEnd()),
+    cursor: placeText(kind, [sinceRunId, ...place]),
+    isComplete: found.length <= limit,
   };
 }
 

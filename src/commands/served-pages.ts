@@ -1,10 +1,15 @@
+import { noFilter } from '../contract/browsable.ts';
 import { keptResources, lists } from '../contract/lists.ts';
+import { browsableAt, orderById, usualOrder } from '../serve/list-query.ts';
 import type { ServedPages, ServedReport } from '../serve/pages.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
-import { inSlices } from './in-slices.ts';
+import type { BrowseReader } from '../store/read/browse-reader.ts';
+import type { MirrorReader } from '../store/read/mirror-reader.ts';
+import type { Browsing } from './browsing.ts';
+import { servedLists } from './served-lists.ts';
 
 interface Sources {
   readonly report: ServedReport;
+  readonly browsing: Browsing;
   /** Changes whenever the mirror does. */
   revision(): string;
   reader(): MirrorReader;
@@ -12,36 +17,83 @@ interface Sources {
 
 /** Most versions of a record on its page. */
 const versionsMax = 50;
-const searchBounds = { hitsMax: 50, timeMsMax: 5_000 };
+/** Records of each kind on the page of a connection. */
+const belongingMax = 10;
+/** A search is cut off after this time, in milliseconds. */
+const searchMsMax = 10_000;
 
-/** The pages of a mirror, as they are served. A search goes on in slices, between which the server answers others. */
-export async function servedPages(
-  database: string,
-  { report, revision, reader }: Sources,
-): Promise<ServedPages> {
+const rootAt = ['./', '../', '../../'] as const;
+
+/** The pages of a mirror, as they are served. What takes long goes on in slices, between which the server answers others. */
+export async function servedPages({ report, browsing, revision, reader }: Sources): Promise<ServedPages> {
   const { searchTextMax } = await import('../render/report/frame.ts');
+  const { hitsOnPage, searchPagesMax } = await import('../render/pages/search-page.ts');
   return {
     report,
     revision,
     searchTextMax,
+    searchPagesMax,
+    ...servedLists(browsing),
     async record(resource, id) {
-      const { noRecordPage, recordPage } = await import('../render/report/record-page.ts');
-      const isKnown = keptResources.some(each => each === resource) && /^-?\d+$/.test(id);
-      const recordId = isKnown ? Number(id) : Number.NaN;
-      const story = Number.isSafeInteger(recordId) ? reader().story(resource, recordId, versionsMax) : null;
-      if (story === null) return { ...noRecordPage(), isFound: false };
+      const { noRecordPage, recordPage } = await import('../render/pages/record-page.ts');
+      const isKnown = keptResources.some(each => each === resource);
+      const recordId = isKnown ? idOf(id) : null;
+      const story = recordId === null ? null : reader().story(resource, recordId, versionsMax);
+      if (story === null) return { ...noRecordPage('../../'), isFound: false };
       const list = lists.find(each => each.resource === resource)?.title ?? 'Connections';
       return { ...recordPage(story, list), isFound: true };
     },
-    async search(text) {
-      const { searchPage } = await import('../render/report/search-page.ts');
-      return searchPage(text, text === '' ? null : await searchInTurns(database, text));
+    async connection(id) {
+      const { noRecordPage } = await import('../render/pages/record-page.ts');
+      const { connectionPage } = await import('../render/pages/connection-page.ts');
+      const connectionId = idOf(id);
+      const view =
+        connectionId === null
+          ? null
+          : await browsing.with((open, slices) => connectionView(open, connectionId, slices));
+      if (view === null) return { ...noRecordPage('../'), isFound: false };
+      return { ...connectionPage(view), isFound: true };
+    },
+    async search(text, pageNo) {
+      const { searchPage } = await import('../render/pages/search-page.ts');
+      if (text === '') return searchPage(text, 1, null);
+      const bounds = { skip: (pageNo - 1) * hitsOnPage, hitsMax: hitsOnPage, timeMsMax: searchMsMax };
+      const result = await browsing.with((open, slices) => slices(open.search(text, bounds)));
+      return searchPage(text, pageNo, result);
+    },
+    async refusal(message, depth) {
+      const { refusalPage } = await import('../render/pages/refusal-page.ts');
+      return refusalPage(message, rootAt[depth] ?? './');
     },
   };
 }
 
-/** Over a connection of its own: the one for records may be opened anew between two turns. */
-async function searchInTurns(database: string, text: string) {
-  using reader = new MirrorReader(database);
-  return await inSlices(reader.search(text, searchBounds));
+function idOf(text: string): number | null {
+  const id = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : null;
+}
+
+async function connectionView(
+  reader: BrowseReader,
+  id: number,
+  slices: <R>(work: Generator<void, R>) => Promise<R>,
+) {
+  const found = reader.connection(id);
+  if (found === null) return null;
+  const belonging = async (resource: string, side: 'source' | 'destination', count?: number) => {
+    // To find none takes a way through all exports.
+    if (count === 0) return { items: [], count };
+    const browsable = browsableAt(resource);
+    const filter = { ...noFilter, [side]: String(id) };
+    const order = resource === 'document-exports' ? usualOrder(browsable) : orderById(browsable);
+    return slices(reader.page({ resource, filter, order, limit: belongingMax, from: { offset: 0 } }));
+  };
+  return {
+    ...found,
+    exports: await belonging('document-exports', 'source', found.exported),
+    imports: await belonging('document-exports', 'destination', found.received),
+    sourceOf: await belonging('collections', 'source'),
+    destinationOf: await belonging('collections', 'destination'),
+    webhooks: { items: reader.records('webhooks', found.webhookIds), count: found.webhookCount },
+  };
 }

@@ -94,6 +94,9 @@ const webhooks: ListDefinition = {
 /** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
 
+/** Where `serve` has the connections; the service has no such list. */
+export const connectionsPath = '/v2/connections';
+
 /** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
 
@@ -150,7 +153,8 @@ const exactInteger: JsonSchema = {
 const text: JsonSchema = { type: 'string' };
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
 
-const connectionSchema: JsonSchema = {
+/** The JSON schema of a reference to a connection, and of a connection that `serve` has. */
+export const connectionSchema: JsonSchema = {
   type: 'object',
   properties: { id: orNull(exactInteger), name: orNull(text) },
 };

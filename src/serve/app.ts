@@ -1,13 +1,16 @@
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import { lists } from '../contract/lists.ts';
+import { browsables } from '../contract/browsable.ts';
+import { connectionsPath, type ListDefinition, lists } from '../contract/lists.ts';
 import { type ChangeSource, changePage } from './change-page.ts';
+import { boundConnections } from './connections.ts';
 import { isKnownTo } from './etag.ts';
-import { bearerCheck, checkRequest } from './guards.ts';
+import { checkRequest, type RequestCheck, type TokenOptions, tokenChecks } from './guards.ts';
 import { gzipped } from './gzip.ts';
 import { type HealthSource, healthOf } from './health.ts';
 import { HttpError, sendError, toHttpError } from './http-error.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
-import { listPage, type Query, turnTo } from './list-page.ts';
+import { type FilteredSource, filteredPage, listPage } from './list-page.ts';
+import { isFiltered, type Query } from './list-query.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { addPageRoutes, type ServedPages } from './pages.ts';
@@ -19,14 +22,27 @@ export interface MonitorOptions {
   readonly metrics?: Metrics;
   /** Told of each error that was answered with 500; the client learns nothing of it. */
   readonly onFault?: (error: unknown) => void;
+  /** Told of each request when it was answered. */
+  readonly onAnswer?: (answer: Answered) => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
+/** A request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** The address without its query, in which people type what they look for. */
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Where it came from. */
+  readonly client: string;
+}
+
 /** What the server serves, besides what it watches, and how much of it. */
-export interface AppOptions extends MonitorOptions {
+export interface AppOptions extends MonitorOptions, TokenOptions {
   readonly source: RecordSource;
-  /** What clients must send as their bearer token. */
-  readonly token: string;
+  /** Gives what filters ask for; without it, no filter is served. */
+  readonly filtered?: FilteredSource;
   readonly pages?: ServedPages;
   readonly changes?: ChangeSource;
 }
@@ -35,27 +51,34 @@ const json = 'application/json; charset=utf-8';
 
 /** Builds the read-only HTTP server over a source of records; it does not listen yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { token, pages } = options;
+  const { pages } = options;
+  const checks = tokenChecks(options);
   const app = await buildMonitorApp(options);
   const document = JSON.stringify(openApiDocument(options));
   app.get('/openapi.json', async (_request, reply) => {
     reply.type(json);
     return document;
   });
-  await app.register(async scope => addListRoutes(scope, options));
-  if (pages !== undefined) await app.register(async scope => addPageRoutes(scope, pages, token));
+  await app.register(async scope => addListRoutes(scope, options, checks.bearer));
+  if (pages !== undefined)
+    await app.register(async scope => addPageRoutes(scope, pages, checks.basicOrBearer));
   return app;
 }
 
 /** Builds a server that answers how things stand and nothing else; it does not listen yet. */
 export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyInstance> {
-  const { health, metrics, onFault, limits } = options;
+  const { health, metrics, onFault, onAnswer, limits } = options;
   const { compressedBytesMin, ...bounds } = { ...defaultLimits, ...limits };
   const app = boundedServer(bounds);
   app.addHook('onRequest', async (request, reply) => {
     protect(reply);
     checkRequest(request);
   });
+  if (onAnswer !== undefined)
+    app.addHook('onResponse', async ({ method, url, ip }, { statusCode, elapsedTime }) => {
+      const [path = ''] = url.split('?');
+      onAnswer({ method, path, status: statusCode, durationMs: Math.round(elapsedTime), client: ip });
+    });
   app.setErrorHandler((error, _request, reply) => {
     const answer = toHttpError(error);
     if (answer.statusCode >= 500) onFault?.(error);
@@ -81,26 +104,31 @@ export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyI
 }
 
 /** The endpoints of lists and changes: each needs the token, and need not be sent again while the client knows it. */
-function addListRoutes(app: FastifyInstance, { source, changes, token }: AppOptions): void {
-  const checkToken = bearerCheck(token);
-  app.addHook('onRequest', async request => checkToken(request));
-  for (const list of lists) {
-    app.get<{ Querystring: Query }>(list.path, async (request, reply) => {
-      const place = turnTo(request.query);
-      // Taken before the records: where a run ends between the two, the client asks once too often, never too seldom.
-      if (isKnownTo(request.headers['if-none-match'], reply, source.revision?.())) return reply.send();
+function addListRoutes(
+  app: FastifyInstance,
+  { source, filtered, changes }: AppOptions,
+  checkToken: RequestCheck,
+): void {
+  app.addHook('onRequest', checkToken);
+  // Taken before the records: where a run ends between the two, the client asks once too often, never too seldom.
+  const serve = (path: string, bodyOf: (query: Query) => string | Promise<string>) =>
+    app.get<{ Querystring: Query }>(path, async (request, reply) => {
+      const revision = source.revision?.();
+      const body = await bodyOf(request.query);
+      if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
       reply.type(json);
-      return listPage(source, list, place);
+      return body;
     });
+  for (const browsable of browsables) {
+    const list = lists.find(({ resource }) => resource === browsable.resource);
+    if (list === undefined && filtered === undefined) continue;
+    serve(list?.path ?? connectionsPath, query =>
+      filtered !== undefined && (list === undefined || isFiltered(query))
+        ? filteredPage(filtered, browsable, query)
+        : listPage(source, list as ListDefinition, query),
+    );
   }
-  if (changes === undefined) return;
-  app.get<{ Querystring: Query }>('/v2/changes', async (request, reply) => {
-    const revision = source.revision?.();
-    const body = changePage(changes, request.query);
-    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
-    reply.type(json);
-    return body;
-  });
+  if (changes !== undefined) serve('/v2/changes', query => changePage(changes, query));
 }
 
 function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): FastifyInstance {
@@ -117,7 +145,7 @@ function boundedServer(bounds: Omit<ServerLimits, 'compressedBytesMin'>): Fastif
     // The router refuses some addresses before any hook runs.
     frameworkErrors: (error, _request, reply) => sendError(protect(reply), toHttpError(error)),
   });
-  app.server.maxConnections = bounds.connectionsMax;
+  boundConnections(app.server, bounds.connectionsMax);
   return app;
 }
 

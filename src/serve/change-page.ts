@@ -1,9 +1,25 @@
+import type { ChangeFilter } from '../contract/browsable.ts';
 import { HttpError } from './http-error.ts';
 import { changesLimit } from './limits.ts';
-import { type Query, wholeNumber } from './list-page.ts';
+import {
+  assertKnown,
+  changeParameters,
+  changeSort,
+  isFiltered,
+  type Query,
+  readChangeFilter,
+  readOrder,
+  wholeNumber,
+} from './list-query.ts';
 
 /** Where changes are read from: after a cursor that was given before, or after a run; 0 for all. */
 export type ChangeStart = { readonly cursor: string } | { readonly sinceRun: number };
+
+/** Which changes are wanted of those, and in which order. */
+export interface ChangeChoice {
+  readonly filter: ChangeFilter;
+  readonly isDescending: boolean;
+}
 
 /** Changes of ended runs, in an order that stays. */
 export interface ServedChanges {
@@ -19,6 +35,8 @@ export interface ServedChanges {
 export interface ChangeSource {
   /** @throws HttpError with status 400 if the text is no cursor, or there is no such run; 410 if what came after it can't be told. */
   read(start: ChangeStart, limit: number): ServedChanges;
+  /** The same of those that fit; its cursors go on with the same filter alone. */
+  filtered?(start: ChangeStart, choice: ChangeChoice, limit: number): Promise<ServedChanges>;
 }
 
 const parameters = ['cursor', 'sinceRun', 'limit'];
@@ -28,13 +46,21 @@ const parameters = ['cursor', 'sinceRun', 'limit'];
  *
  * @throws HttpError with status 400 that names the parameter that can't be served, and what the source throws.
  */
-export function changePage(source: ChangeSource, query: Query): string {
-  const unknown = Object.keys(query).find(name => !parameters.includes(name));
-  if (unknown !== undefined)
-    throw new HttpError(400, `There is no parameter ${unknown} here, only ${parameters.join(', ')}.`);
+export async function changePage(source: ChangeSource, query: Query): Promise<string> {
+  assertKnown(query, [...parameters, ...(source.filtered === undefined ? [] : changeParameters)]);
   const limit = wholeNumber(query, 'limit', 1, changesLimit.max) ?? changesLimit.default;
-  const { items, cursor, isComplete } = source.read(startOf(query), limit);
-  return `{"items":[${items.join(',')}],"cursor":${JSON.stringify(cursor)},"isComplete":${isComplete}}`;
+  const start = startOf(query);
+  const choice = { filter: readChangeFilter(query), isDescending: isNewestFirst(query, false) };
+  const page =
+    source.filtered !== undefined && isFiltered(query)
+      ? await source.filtered(start, choice, limit)
+      : source.read(start, limit);
+  return `{"items":[${page.items.join(',')}],"cursor":${JSON.stringify(page.cursor)},"isComplete":${page.isComplete}}`;
+}
+
+/** True if a query string asks for the newest changes first. */
+export function isNewestFirst(query: Query, usually: boolean): boolean {
+  return readOrder(query, [changeSort], { sort: changeSort, isDescending: usually }).isDescending;
 }
 
 function startOf(query: Query): ChangeStart {

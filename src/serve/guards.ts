@@ -20,38 +20,78 @@ export function checkRequest({ method, raw }: FastifyRequest): void {
 }
 
 /** Lets a request through, or throws an HttpError with status 401. */
-type TokenCheck = (request: FastifyRequest) => void;
+export type RequestCheck = (request: FastifyRequest) => Promise<void>;
 
-/** Makes the check for programs: the token is the bearer token. */
-export function bearerCheck(token: string): TokenCheck {
-  return tokenCheck(token, bearerOf, {
-    message: 'This needs the header "Authorization: Bearer TOKEN" with the token of this server.',
-    challenge: 'Bearer',
-  });
+/** The token of a server, and what happens if another one is given. */
+export interface TokenOptions {
+  /** What clients must send. */
+  readonly token: string;
+  /** Reads the token again, when one was refused; null if it can't be read. */
+  readonly readToken?: () => Promise<string | null>;
+  /** Told of each request that gave a wrong token. */
+  readonly onRefused?: (request: FastifyRequest) => void;
 }
 
-/** Makes the check for browsers, too: the token is the bearer token, or the password under any user name. */
-export function basicOrBearerCheck(token: string): TokenCheck {
-  return tokenCheck(token, authorization => bearerOf(authorization) ?? passwordOf(authorization), {
-    message: 'This needs the token of this server: as the password under any user name, or as bearer token.',
-    challenge: 'Basic realm="docmirror", charset="UTF-8"',
-  });
+/** Makes the checks of a server: they share its token. */
+export function tokenChecks(options: TokenOptions): Record<'bearer' | 'basicOrBearer', RequestCheck> {
+  const keeper = new TokenKeeper(options);
+  return {
+    bearer: keeper.check(bearerOf, {
+      message: 'This needs the header "Authorization: Bearer TOKEN" with the token of this server.',
+      challenge: 'Bearer',
+    }),
+    basicOrBearer: keeper.check(authorization => bearerOf(authorization) ?? passwordOf(authorization), {
+      message:
+        'This needs the token of this server: as the password under any user name, or as bearer token.',
+      challenge: 'Basic realm="docmirror", charset="UTF-8"',
+    }),
+  };
 }
 
 /** Digests are compared, in constant time, so that neither the token's length nor its start can be found out by timing. */
-function tokenCheck(
-  token: string,
-  tokenOf: (authorization: string) => string | undefined,
-  refusal: { readonly message: string; readonly challenge: string },
-): TokenCheck {
-  if (token === '') throw new TypeError('A server needs a token that is not empty.');
-  const digest = (text: string) => hash('sha256', text, 'buffer');
-  const expected = digest(token);
-  return ({ headers }) => {
-    const given = tokenOf(headers.authorization ?? '');
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return;
-    throw new HttpError(401, refusal.message, { 'www-authenticate': refusal.challenge });
-  };
+class TokenKeeper {
+  readonly #options: TokenOptions;
+  #expected: Buffer;
+  #reading: Promise<void> | null = null;
+
+  constructor(options: TokenOptions) {
+    if (options.token === '') throw new TypeError('A server needs a token that is not empty.');
+    this.#options = options;
+    this.#expected = digest(options.token);
+  }
+
+  check(
+    tokenOf: (authorization: string) => string | undefined,
+    refusal: { readonly message: string; readonly challenge: string },
+  ): RequestCheck {
+    return async request => {
+      const given = tokenOf(request.headers.authorization ?? '');
+      if (given !== undefined) {
+        if (this.#is(given)) return;
+        // One reading does for all who wait for it.
+        this.#reading ??= this.#readAgain().finally(() => {
+          this.#reading = null;
+        });
+        await this.#reading;
+        if (this.#is(given)) return;
+        this.#options.onRefused?.(request);
+      }
+      throw new HttpError(401, refusal.message, { 'www-authenticate': refusal.challenge });
+    };
+  }
+
+  #is(given: string): boolean {
+    return timingSafeEqual(digest(given), this.#expected);
+  }
+
+  async #readAgain(): Promise<void> {
+    const token = (await this.#options.readToken?.()) ?? null;
+    if (token !== null && token !== '') this.#expected = digest(token);
+  }
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
 }
 
 function bearerOf(authorization: string): string | undefined {

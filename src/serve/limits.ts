@@ -2,7 +2,7 @@
 export const defaultLimits = {
   /** A request's line and headers; more is answered with 431. */
   headerBytesMax: 16 * 1024,
-  /** More connections than this at once are dropped. */
+  /** More connections than this at once are dropped, those first that have been idle longest. */
   connectionsMax: 256,
   /** From a request's first byte to its last; longer is answered with 408. */
   requestTimeoutMs: 15_000,

@@ -1,16 +1,37 @@
+import {
+  type Browsable,
+  type ListOrder,
+  parametersOf,
+  type RecordFilter,
+  sortsOf,
+} from '../contract/browsable.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import { HttpError } from './http-error.ts';
 import { paging } from './limits.ts';
-import type { RecordSource } from './record-source.ts';
-
-/** A query string, parsed; a parameter that is given twice is an array. */
-export type Query = Readonly<Record<string, unknown>>;
+import { assertKnown, orderById, type Query, readFilter, readOrder, wholeNumber } from './list-query.ts';
+import type { RecordPage, RecordSource } from './record-source.ts';
 
 /** A page that is asked for. */
 export interface Place {
   readonly pageNo: number;
   readonly pageSize: number;
 }
+
+/** Some records that fit a filter, in an order. */
+export interface ListRange {
+  readonly filter: RecordFilter;
+  readonly order: ListOrder;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Gives records of a list, or of the connections, that fit a filter; each as JSON text. */
+export type FilteredSource = (resource: Browsable['resource'], range: ListRange) => Promise<RecordPage>;
+
+/** Words are looked for in all rows at each page, and so many are kept meanwhile. */
+const wordRecordsMax = 10_000;
+
+const pageNames = ['pageNo', 'pageSize'];
 
 /**
  * The page that a query string asks for.
@@ -25,23 +46,34 @@ export function turnTo(query: Query): Place {
 }
 
 /** The JSON text of one page of a list, in the service's own shape. */
-export function listPage(source: RecordSource, list: ListDefinition, { pageNo, pageSize }: Place): string {
-  const offset = (pageNo - paging.pageNoFirst) * pageSize;
-  const { records, totalRecordCount } = source.page(list, offset, pageSize);
+export function listPage(source: RecordSource, list: ListDefinition, query: Query): string {
+  assertKnown(query, pageNames);
+  const place = turnTo(query);
+  return pageText(source.page(list, offsetOf(place), place.pageSize), place);
+}
+
+/** The same of the records that a query string asks for. */
+export async function filteredPage(
+  source: FilteredSource,
+  browsable: Browsable,
+  query: Query,
+): Promise<string> {
+  assertKnown(query, [...pageNames, ...parametersOf(browsable)]);
+  const place = turnTo(query);
+  const [offset, limit] = [offsetOf(place), place.pageSize];
+  const filter = readFilter(query);
+  const order = readOrder(query, sortsOf(browsable), orderById(browsable));
+  if (filter.q !== '' && offset + limit > wordRecordsMax)
+    throw new HttpError(400, `With q, only the first ${wordRecordsMax} records are served: narrow it down.`);
+  return pageText(await source(browsable.resource, { filter, order, offset, limit }), place);
+}
+
+function offsetOf({ pageNo, pageSize }: Place): number {
+  return (pageNo - paging.pageNoFirst) * pageSize;
+}
+
+function pageText({ records, totalRecordCount }: RecordPage, { pageNo, pageSize }: Place): string {
   const pageCount = Math.ceil(totalRecordCount / pageSize);
   const pagination = JSON.stringify({ pageCount, pageNo, pageSize, totalRecordCount });
   return `{"items":[${records.join(',')}],"pagination":${pagination}}`;
-}
-
-/**
- * A whole number of a query string; null if it is not there.
- *
- * @throws HttpError with status 400 that names the parameter.
- */
-export function wholeNumber(query: Query, name: string, min: number, max: number): number | null {
-  const text = query[name];
-  if (text === undefined) return null;
-  const value = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new HttpError(400, `${name} must be a whole number from ${min} to ${max}, given at most once.`);
 }

@@ -48,6 +48,11 @@ export interface WatchMetrics extends Metrics {
   nextTick(at: Date): void;
 }
 
+/** The metrics that only a server of records has. */
+export interface ServeMetrics extends Metrics {
+  tokenRefused(): void;
+}
+
 /** Of what the metrics are. */
 interface MetricsOf {
   readonly version: string;
@@ -79,6 +84,18 @@ export function mirrorMetrics(
   const registry = registryWith(labels);
   if (ofProcess) collectDefaultMetrics({ register: registry });
   return metricsOf(registry, version, read);
+}
+
+/** Makes the metrics of a server: those of its mirror, and of who asks. */
+export function serveMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): ServeMetrics {
+  const registry = registryWith(labels);
+  collectDefaultMetrics({ register: registry });
+  const refused = new Counter({
+    name: 'docmirror_serve_refused_tokens_total',
+    help: 'Requests that gave a wrong token, since the server started.',
+    registers: [registry],
+  });
+  return { ...metricsOf(registry, version, read), tokenRefused: () => refused.inc() };
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */

@@ -1,20 +1,24 @@
+import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
 import {
+  connectionSchema,
+  connectionsPath,
   itemSchema,
   type JsonSchema,
   keptResources,
-  type ListDefinition,
   lists,
   paginationSchema,
 } from '../contract/lists.ts';
 import { version } from '../version.ts';
 import { changesLimit, paging } from './limits.ts';
+import { changeParameters, changeSort, filterTextMax, operations } from './list-query.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a server has besides its lists. */
 export interface Served {
   readonly metrics?: Metrics;
-  readonly changes?: unknown;
-  readonly pages?: { readonly searchTextMax: number };
+  readonly changes?: { readonly filtered?: unknown };
+  readonly filtered?: unknown;
+  readonly pages?: { readonly searchTextMax: number; readonly searchPagesMax: number };
 }
 
 /** The OpenAPI document of a server, made of the same schemas by which the service's own answers are checked. */
@@ -29,8 +33,14 @@ export function openApiDocument(served: Served): object {
     },
     servers: [{ url: '/' }],
     paths: {
-      ...Object.fromEntries(lists.map(list => [list.path, { get: listOperation(list) }])),
-      ...(served.changes !== undefined && { '/v2/changes': { get: changesOperation } }),
+      ...Object.fromEntries(
+        browsables
+          .filter(({ resource }) => resource !== 'connections' || served.filtered !== undefined)
+          .map(each => [pathOf(each), { get: listOperation(each, served.filtered !== undefined) }]),
+      ),
+      ...(served.changes !== undefined && {
+        '/v2/changes': { get: changesOperation(served.changes.filtered !== undefined) },
+      }),
       ...(served.pages !== undefined && pagePaths),
       '/healthz': { get: healthOperation },
       '/livez': { get: liveOperation },
@@ -45,8 +55,9 @@ export function openApiDocument(served: Served): object {
       parameters: {
         pageNo: queryParameter('pageNo', paging.pageNoFirst, paging.pageNoMax, paging.pageNoFirst),
         pageSize: queryParameter('pageSize', 1, paging.pageSizeMax, paging.pageSizeDefault),
-        ...(served.changes !== undefined && changeParameters),
-        ...(served.pages !== undefined && pageParameters(served.pages.searchTextMax)),
+        ...(served.changes !== undefined && feedParameters),
+        ...((served.filtered !== undefined || served.pages !== undefined) && filterParameters),
+        ...(served.pages !== undefined && pageParameters(served.pages)),
         ifNoneMatch: {
           name: 'If-None-Match',
           in: 'header',
@@ -60,29 +71,92 @@ export function openApiDocument(served: Served): object {
   };
 }
 
-function listOperation(list: ListDefinition): object {
+function pathOf({ resource }: Browsable): string {
+  return lists.find(list => list.resource === resource)?.path ?? connectionsPath;
+}
+
+function itemOf({ resource, idName }: Browsable): JsonSchema {
+  const list = lists.find(each => each.resource === resource);
+  if (list === undefined) return connectionSchema;
+  const schema = itemSchema(list);
+  if (idName === 'id') return schema;
+  const _id = { type: 'integer', description: 'The id of the record in this mirror.' };
+  return { ...schema, properties: { _id, ...(schema.properties as object) } };
+}
+
+function listOperation(browsable: Browsable, isFiltered: boolean): object {
   const page: JsonSchema = {
     type: 'object',
     required: ['items', 'pagination'],
     additionalProperties: false,
     properties: {
-      items: { type: 'array', maxItems: paging.pageSizeMax, items: itemSchema(list) },
+      items: { type: 'array', maxItems: paging.pageSizeMax, items: itemOf(browsable) },
       pagination: ref('schemas', 'Pagination'),
     },
   };
   return {
-    operationId: `list-${list.resource}`,
-    summary: `A page of the list: ${list.title.toLowerCase()}.`,
+    operationId: `list-${browsable.resource}`,
+    summary: `A page of the list: ${browsable.title.toLowerCase()}.`,
     security: [{ token: [] }],
-    parameters: parameters('pageNo', 'pageSize', 'ifNoneMatch'),
+    parameters: [
+      ...parameters('pageNo', 'pageSize', 'ifNoneMatch'),
+      ...(isFiltered ? filtersOf(parametersOf(browsable), sortsOf(browsable)) : []),
+    ],
     responses: {
       200: { description: 'The page; past the end, one without items.', headers: etag, ...json(page) },
       304: notModified,
       400: ref('responses', 'BadRequest'),
+      ...(isFiltered && { 429: ref('responses', 'TooMany') }),
       ...tokenRefusals,
     },
   };
 }
+
+/** Filters by their names; what a list can be sorted by is its own. */
+function filtersOf(names: readonly string[], sorts: readonly string[]): JsonSchema[] {
+  return names.map(name =>
+    name === 'sort'
+      ? { name, in: 'query', description: 'By what it is sorted.', schema: { enum: sorts } }
+      : ref('parameters', parameterKey(name)),
+  );
+}
+
+/** A search has its `q`, and records have their resource, under these names. */
+function parameterKey(name: string): string {
+  return name === 'q' || name === 'resource' ? `filter-${name}` : name;
+}
+
+const textParameter = (name: string, description: string, schema: JsonSchema = {}) => ({
+  name,
+  in: 'query',
+  description: `${description} Given at most once.`,
+  schema: { type: 'string', maxLength: filterTextMax, ...schema },
+});
+
+const choiceParameter = (name: string, description: string, values: readonly string[]) => ({
+  name,
+  in: 'query',
+  description: `${description} Given at most once.`,
+  schema: { enum: values },
+});
+
+const momentText =
+  'A date, or a time in ISO 8601; it counts to the second, and is in UTC if it names no zone.';
+
+const filterParameters = {
+  source: textParameter('source', 'The source connection: its id, or its name in any case.', {
+    minLength: 1,
+  }),
+  destination: textParameter('destination', 'The destination connection, in the same way.', { minLength: 1 }),
+  kind: textParameter('kind', 'The kind of the document, to the letter.'),
+  from: textParameter('from', `Not before this. ${momentText}`, { minLength: 10 }),
+  to: textParameter('to', `Not after this date or second. ${momentText}`, { minLength: 10 }),
+  'filter-q': textParameter('q', 'Words of titles, names and references, in any case; all are wanted.'),
+  order: choiceParameter('order', 'Descending or not.', ['asc', 'desc']),
+  'filter-resource': choiceParameter('resource', 'The list.', keptResources),
+  operation: choiceParameter('operation', 'What happened.', operations),
+  run: { ...queryParameter('run', 1, Number.MAX_SAFE_INTEGER), description: 'The run.' },
+};
 
 function ref(kind: 'parameters' | 'responses' | 'schemas', name: string): JsonSchema {
   return { $ref: `#/components/${kind}/${name}` };
@@ -92,16 +166,19 @@ function parameters(...names: string[]): JsonSchema[] {
   return names.map(name => ref('parameters', name));
 }
 
-function queryParameter(name: string, minimum: number, maximum: number, fallback: number): object {
+function queryParameter(name: string, minimum: number, maximum: number, fallback?: number): object {
   return {
     name,
     in: 'query',
     description: 'Given at most once, in decimal digits.',
-    schema: { type: 'integer', minimum, maximum, default: fallback },
+    schema: { type: 'integer', minimum, maximum, ...(fallback !== undefined && { default: fallback }) },
   };
 }
 
-const pageParameters = (searchTextMax: number) => ({
+const pageParameters = ({ searchTextMax, searchPagesMax }: NonNullable<Served['pages']>) => ({
+  page: queryParameter('page', 1, searchPagesMax, 1),
+  after: placeParameter('after'),
+  before: placeParameter('before'),
   resource: {
     name: 'resource',
     in: 'path',
@@ -116,6 +193,15 @@ const pageParameters = (searchTextMax: number) => ({
     schema: { type: 'string', maxLength: searchTextMax },
   },
 });
+
+function placeParameter(name: string): object {
+  return {
+    name,
+    in: 'query',
+    description: 'Where the page begins, as a link of another page has it.',
+    schema: { type: 'string' },
+  };
+}
 
 function json(schema: JsonSchema): object {
   return { content: { 'application/json': { schema } } };
@@ -132,6 +218,7 @@ const refusals = {
   BadRequest: refusal('The request can not be served; the message says what is wrong with it.'),
   Unauthorized: refusal('The token is missing or wrong.'),
   Unavailable: refusal('The mirror is of another shape; the message says what to do about it.'),
+  TooMany: refusal('Too many requests wait for their turn.'),
   Fault: refusal('The server failed to answer; its log says why.'),
 };
 
@@ -182,7 +269,7 @@ const tokenRefusals = {
   503: ref('responses', 'Unavailable'),
 };
 
-const changeParameters = {
+const feedParameters = {
   cursor: {
     name: 'cursor',
     in: 'query',
@@ -210,11 +297,14 @@ const changeSchema: JsonSchema = {
   },
 };
 
-const changesOperation = {
+const changesOperation = (isFiltered: boolean) => ({
   operationId: 'changes',
   summary: 'What ended runs inserted, updated and removed, each change once.',
   security: [{ token: [] }],
-  parameters: parameters('cursor', 'sinceRun', 'limit', 'ifNoneMatch'),
+  parameters: [
+    ...parameters('cursor', 'sinceRun', 'limit', 'ifNoneMatch'),
+    ...(isFiltered ? filtersOf(changeParameters, [changeSort]) : []),
+  ],
   responses: {
     200: {
       description: 'Some changes, and where the next ones begin.',
@@ -232,40 +322,83 @@ const changesOperation = {
     },
     304: notModified,
     400: ref('responses', 'BadRequest'),
-    410: refusal('The mirror can not say what came after the cursor; the message says where to go on.'),
+    410: refusal('The mirror can not tell what came after the cursor; the message says where to go on.'),
+    ...(isFiltered && { 429: ref('responses', 'TooMany') }),
     ...tokenRefusals,
   },
-};
+});
+
+const refusedPage = { ...page, description: 'The page can not be shown; it says why.' };
+const refusedPages = { 400: refusedPage, 429: refusedPage };
+const shownPage = { 200: { ...page, headers: etag }, 304: notModified };
 
 const pagePaths = {
-  '/': pageAt('report', 'The report, for people.', ['ifNoneMatch'], {
-    200: { ...page, headers: etag },
-    304: notModified,
+  '/': pageAt('report', 'The report, for people.', ['ifNoneMatch'], { ...shownPage, 400: refusedPage }),
+  ...Object.fromEntries(browsables.flatMap(listPaths)),
+  ...pathsOf('changes', 'Changes', changeParameters, [changeSort]),
+  '/connections/{id}': pageAt('connection', 'One connection, for people.', ['id', 'ifNoneMatch'], {
+    ...shownPage,
+    ...refusedPages,
+    404: { ...page, description: 'The mirror never had such a connection.' },
   }),
   '/records/{resource}/{id}': pageAt(
     'record',
     'One record with all its versions, for people.',
     ['resource', 'id', 'ifNoneMatch'],
     {
-      200: { ...page, headers: etag },
-      304: notModified,
+      ...shownPage,
+      302: { description: 'A connection has a page of its own.' },
+      400: refusedPage,
       404: { ...page, description: 'The mirror never had this record.' },
     },
   ),
-  '/search': pageAt('search', 'Records by words of their titles and references, for people.', ['q'], {
+  '/search': pageAt('search', 'Records by words of their titles and references, for people.', ['q', 'page'], {
     200: page,
-    400: ref('responses', 'BadRequest'),
-    429: refusal('Too many searches go on at once.'),
+    ...refusedPages,
   }),
 };
 
-function pageAt(operationId: string, summary: string, names: readonly string[], responses: object): object {
+function listPaths(browsable: Browsable): [string, object][] {
+  const { resource, title } = browsable;
+  return Object.entries(pathsOf(resource, title, parametersOf(browsable), sortsOf(browsable)));
+}
+
+/** A list for people, as pages and as a file. */
+function pathsOf(name: string, title: string, names: readonly string[], sorts: readonly string[]): object {
+  const filters = filtersOf(names, sorts);
+  const file = { 200: { description: 'All that fits, as comma-separated values.', ...text('text/csv') } };
+  const empty = { 302: { description: 'The same address without its empty parameters.' } };
+  return {
+    [`/${name}`]: pageAt(
+      `browse-${name}`,
+      `${title}, for people.`,
+      ['after', 'before', 'ifNoneMatch'],
+      { ...shownPage, ...empty, ...refusedPages },
+      filters,
+    ),
+    [`/${name}.csv`]: pageAt(
+      `download-${name}`,
+      `${title}, as a file.`,
+      [],
+      { ...file, ...refusedPages },
+      filters,
+    ),
+  };
+}
+
+function pageAt(
+  operationId: string,
+  summary: string,
+  names: readonly string[],
+  responses: object,
+  filters: readonly JsonSchema[] = [],
+): object {
   return {
     get: {
       operationId,
       summary,
       security: [{ token: [] }, { password: [] }],
-      parameters: parameters(...names),
+      parameters: [...parameters(...names), ...filters],
       responses: { ...responses, ...tokenRefusals },
     },
   };

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { writeMetricsFiles } from '../../src/commands/metrics-file.ts';
 import { settings } from '../../src/config/settings.ts';
-import { watchMetrics } from '../../src/serve/metrics.ts';
+import { serveMetrics, watchMetrics } from '../../src/serve/metrics.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -256,7 +256,8 @@ test('the alerts and docs/running.md name only metrics that there are, and the p
   const told = { command: 'backup', exitCode: 0, atMs: 0, backup: { runId: 1, bytes: 1 } };
   await writeMetricsFiles(file, { database: join(folder.path, 'none.sqlite'), labels: {} }, told);
   const ofFiles = [file, join(folder.path, 'one-backup.prom')].map(path => readFileSync(path, 'utf8'));
-  const texts = [text, ...ofFiles].join('\n');
+  const ofServe = await serveMetrics({ version: '0', labels: {} }, () => ({ runs: [], lists })).text();
+  const texts = [text, ofServe, ...ofFiles].join('\n');
   const there = [...new Set([...texts.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? ''))];
   const alerts = read('prometheus-rules.yaml');
   expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}, {}] }] });

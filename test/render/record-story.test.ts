@@ -11,7 +11,8 @@ const version: StoryVersion = {
   record: '{"id":7,"name":"now","sourceConnection":{"id":3,"name":"SAP"}}',
   before: { record: '{"id":7,"name":"then","sourceConnection":{"id":4,"name":"SAP"}}' },
 };
-const story = { resource: 'collections', recordId: 7, versions: [version], versionCount: 1 };
+const firstSeen = { runId: 1, at };
+const story = { resource: 'collections', recordId: 7, firstSeen, versions: [version], versionCount: 1 };
 
 test('a change is told field by field, and connections by name and id', () => {
   const text = storyText({ ...story, versionCount: 2 });

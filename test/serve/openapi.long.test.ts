@@ -10,7 +10,9 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly schema: {
-    readonly type: string;
+    readonly type?: string;
+    readonly enum?: readonly string[];
+    readonly minLength?: number;
     readonly minimum?: number;
     readonly maximum?: number;
     readonly maxLength?: number;
@@ -19,7 +21,7 @@ interface Parameter {
 
 interface Operation {
   readonly security?: readonly Record<string, unknown>[];
-  readonly parameters?: readonly { readonly $ref: string }[];
+  readonly parameters?: readonly ({ readonly $ref: string } | Parameter)[];
   readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Content }>>;
 }
 
@@ -41,7 +43,9 @@ const recordPath = '/records/{resource}/{id}';
 
 /** A path with its parameters filled in. */
 function filledIn(path: string): string {
-  return path.replace('{resource}', 'collections').replace('{id}', '1');
+  return path
+    .replace('{resource}', 'collections')
+    .replace('{id}', path.startsWith('/connections') ? '101' : '1');
 }
 
 let scene: Scene;
@@ -67,8 +71,15 @@ describe('the OpenAPI document', () => {
   });
 
   test('names everything that is served, and nothing else', async () => {
-    const pages = ['/', recordPath, '/search'];
-    const others = ['/healthz', '/livez', '/metrics', '/openapi.json', '/v2/changes'];
+    const names = [...lists.map(({ resource }) => resource), 'connections', 'changes'];
+    const pages = [
+      '/',
+      recordPath,
+      '/connections/{id}',
+      '/search',
+      ...names.flatMap(name => [`/${name}`, `/${name}.csv`]),
+    ];
+    const others = ['/healthz', '/livez', '/metrics', '/openapi.json', '/v2/changes', '/v2/connections'];
     const paths = [...lists.map(({ path }) => path), ...pages, ...others];
     expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
     for (const path of paths) expect((await served.get(filledIn(path))).status).toBe(200);
@@ -77,7 +88,12 @@ describe('the OpenAPI document', () => {
   test('holds the very schemas by which the answers of the service are checked', () => {
     for (const list of lists) {
       const schema = schemaOf(list.path, '200') as { properties: { items: { items: unknown } } };
-      expect(schema.properties.items.items).toEqual(JSON.parse(JSON.stringify(itemSchema(list))));
+      const { properties, ...item } = schema.properties.items.items as {
+        properties: Record<string, unknown>;
+      };
+      const { _id, ...fields } = properties;
+      expect({ ...item, properties: fields }).toEqual(JSON.parse(JSON.stringify(itemSchema(list))));
+      expect(_id === undefined).toBe(list.identity.by === 'id');
     }
     expect(document.components.schemas.Pagination).toEqual(paginationSchema);
   });
@@ -150,6 +166,17 @@ const junk = fc.tuple(
 
 function valuesOf({ name, schema }: Parameter): fc.Arbitrary<[string, string]> {
   const { minimum = 0, maximum = 0, maxLength } = schema;
+  if (schema.enum !== undefined)
+    return fc.tuple(
+      fc.constant(name),
+      fc.oneof(fc.constantFrom(...schema.enum), fc.string({ maxLength: 8 })),
+    );
+  if (name === 'from' || name === 'to')
+    return fc.tuple(
+      fc.constant(name),
+      fc.constantFrom('2026-11-20', '2026-11-20T18:00:00+01:00', 'yesterday', ''),
+    );
+  if (name === 'after' || name === 'before') return fc.tuple(fc.constant(name), fc.string({ maxLength: 8 }));
   if (maxLength !== undefined) {
     const text = fc.string({ unit: 'grapheme', maxLength: maxLength + 20 });
     return fc.tuple(fc.constant(name), text);
@@ -185,7 +212,7 @@ function send({ path, query, authorization, ifNoneMatch }: Asked, etag: string):
       'if-none-match': ifNoneMatch === 'known' && etag !== '' ? etag : '"other"',
     }),
   };
-  return fetch(url, { headers });
+  return fetch(url, { headers, redirect: 'manual' });
 }
 
 /** What the document's own words come to for a request. */
@@ -197,9 +224,13 @@ function expectedStatus({ path, query, authorization, ifNoneMatch }: Asked): num
     (authorization === 'bearer' && allowed.includes('token')) ||
     (authorization === 'basic' && allowed.includes('password'));
   if (!isLetIn) return 401;
+  const isForProgramsOrPages = security !== undefined;
+  if (isForProgramsOrPages && query.some(([name]) => queryOf(path).every(each => each.name !== name)))
+    return 400;
+  const isForm = '302' in operationOf(path).responses && path !== recordPath;
+  const isOnceEach = new Set(query.map(([name]) => name)).size === query.length;
+  if (isForm && isOnceEach && query.some(([, value]) => value === '')) return 302;
   if (queryOf(path).some(parameter => !isServed(parameter, query))) return 400;
-  const isStrict = path === '/v2/changes';
-  if (isStrict && query.some(([name]) => queryOf(path).every(each => each.name !== name))) return 400;
   return ifNoneMatch === 'known' && '304' in operationOf(path).responses ? 304 : 200;
 }
 
@@ -208,7 +239,11 @@ function isServed({ name, schema }: Parameter, query: Asked['query']): boolean {
   const [value] = given;
   if (value === undefined) return true;
   // No text that is made up is a cursor, and there is one run.
-  if (name === 'cursor') return false;
+  if (name === 'cursor' || name === 'after' || name === 'before') return false;
+  if (schema.enum !== undefined) return given.length === 1 && schema.enum.includes(value);
+  if (name === 'from' || name === 'to') return given.length === 1 && value.startsWith('2026');
+  if ((schema.minLength ?? 0) > value.trim().length) return false;
+  if ((name === 'source' || name === 'destination') && /^\s*-?\d{16,}\s*$/.test(value)) return false;
   if (name === 'sinceRun' && Number(value) > 1) return false;
   if (schema.maxLength !== undefined) return given.length === 1 && value.length <= schema.maxLength;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
@@ -223,7 +258,7 @@ function operationOf(path: string): Operation {
 
 function queryOf(path: string): Parameter[] {
   return (operationOf(path).parameters ?? [])
-    .map(({ $ref }) => document.components.parameters[$ref.split('/').at(-1) ?? ''])
+    .map(each => ('$ref' in each ? document.components.parameters[each.$ref.split('/').at(-1) ?? ''] : each))
     .filter((parameter): parameter is Parameter => parameter?.in === 'query');
 }
 

@@ -83,6 +83,15 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
     '/search?q=document',
     '/search?q=wwww',
     '/search?q=nothing-like-it',
+    '/document-exports',
+    '/document-exports?q=wwww&sort=sourceDocumentTitle&order=desc',
+    '/document-exports?from=2030-01-01T00:00:00Z&kind=none',
+    '/collections',
+    '/webhooks',
+    '/connections',
+    '/connections/101',
+    '/changes?resource=collections',
+    '/changes',
   ];
   const looks = [
     { width: 390, dark: false },
@@ -110,7 +119,14 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
   test('are gone through with the keyboard alone, without JavaScript', async () => {
     await withPage({ width: 1280, javaScriptEnabled: false }, '/records/collections/1', async page => {
       for (const [tag, text] of [
+        ['A', 'run 2'],
+        ['A', 'run 1'],
         ['A', 'Report'],
+        ['A', 'Document exports'],
+        ['A', 'Collections'],
+        ['A', 'Webhooks'],
+        ['A', 'Connections'],
+        ['A', 'Changes'],
         ['INPUT', ''],
         ['BUTTON', 'Search'],
       ]) {
@@ -128,7 +144,21 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       await link.focus();
       await page.keyboard.press('Enter');
       await page.waitForURL('**/records/collections/3');
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Collections 3');
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Collection 3');
+    });
+  });
+
+  test('are filtered, sorted and turned without JavaScript', async () => {
+    await withPage({ width: 1280, javaScriptEnabled: false }, '/document-exports', async page => {
+      await page.getByLabel('Words').fill('document');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.waitForURL('**/document-exports?q=document');
+      await page.getByRole('link', { name: 'Title', exact: true }).click();
+      await page.waitForURL('**/document-exports?q=document&sort=sourceDocumentTitle&order=asc');
+      await page.getByRole('link', { name: 'Next page' }).click();
+      expect(await page.getByRole('link', { name: 'Previous page' }).count()).toBe(1);
+      await page.locator('.list tbody td a').first().click();
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Connection/);
     });
   });
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordPage } from '../../src/render/report/record-page.ts';
-import { buildMonitorApp } from '../../src/serve/app.ts';
-import { addPageRoutes } from '../../src/serve/pages.ts';
+import { recordPage } from '../../src/render/pages/record-page.ts';
+import { Turns } from '../../src/serve/turns.ts';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
-import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import { BrowseReader } from '../../src/store/read/browse-reader.ts';
 import type { SearchResult } from '../../src/store/read/search.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -42,7 +41,20 @@ async function page(path: string): Promise<{ status: number; html: string; heade
   return { status: answer.status, html: await answer.text(), headers: answer.headers };
 }
 
-const pages = ['/', '/records/collections/1', '/search?q=document', '/records/collections/4711'];
+const pages = [
+  '/',
+  '/records/collections/1',
+  '/search?q=document',
+  '/records/collections/4711',
+  '/document-exports',
+  '/collections?source=1',
+  '/webhooks',
+  '/connections',
+  '/changes',
+  '/connections/1',
+  '/connections/4711',
+  '/changes?nonsense=1',
+];
 
 describe('the served pages', () => {
   test.each(pages)('need the token, as bearer token or password: %s', async path => {
@@ -100,23 +112,23 @@ describe('the page of a record', () => {
   test('shows what it says, each version, and what changed between two', async () => {
     const { html, status } = await page('/records/collections/1');
     expect(status).toBe(200);
-    expect(html).toContain('<h1>Collections 1</h1>');
-    expect(html).toMatch(/Stands<\/span> since run 2 \(<time/);
+    expect(html).toMatch(/<h1>&lt;script>.*<\/h1>/);
+    expect(html).toContain('Collections 1.');
+    expect(html).toMatch(/Stands<\/span> since <a href="..\/..\/changes\?run=2">run 2<\/a> \(<time/);
     expect(html).toMatch(/<del>Collection 1<\/del>.*<ins>&lt;script>/s);
-    expect(html).toMatch(/From run 1 \(.*until run 2 \(.*replaced it/s);
+    expect(html).toMatch(/From <a[^>]*>run 1<.*until <a[^>]*>run 2<.*replaced it/s);
   });
 
   test('links the connections that it names', async () => {
     const { html } = await page('/records/document-exports/1');
-    const links = [...html.matchAll(/href="\.\.\/\.\.\/(records\/connections\/\d+)"/g)].map(
-      ([, path]) => path,
-    );
+    const links = [...html.matchAll(/href="\.\.\/\.\.\/(connections\/\d+)"/g)].map(([, path]) => path);
     expect(links).toHaveLength(2);
     for (const link of links) expect((await page(`/${link}`)).status).toBe(200);
     const webhook = recordPage(
       {
         resource: 'webhooks',
         recordId: 1,
+        firstSeen: { runId: 1, at: null },
         versionCount: 1,
         versions: [
           {
@@ -131,15 +143,15 @@ describe('the page of a record', () => {
       },
       'Webhooks',
     ).html;
-    expect(webhook).toContain('<a href="../../records/connections/3">SAP (3)</a>, <a href');
+    expect(webhook).toContain('<a href="../../connections/3">SAP (3)</a>, <a href');
     expect(webhook).toContain('&lt;b> (4)</a>');
-    expect(webhook).not.toContain('records/connections/5');
+    expect(webhook).not.toContain('connections/5');
   });
 
   test('is there for a record that is gone', async () => {
     const { html, status } = await page('/records/collections/4');
     expect(status).toBe(200);
-    expect(html).toMatch(/Gone<\/span> since run 2/);
+    expect(html).toMatch(/Gone<\/span> since <a[^>]*>run 2</);
     expect(html).toContain('What it last said');
   });
 
@@ -176,7 +188,7 @@ describe('the page of a record', () => {
       before: { record: String(before) },
     }));
     const { html } = recordPage(
-      { resource: 'webhooks', recordId: 1, versions, versionCount: 50 },
+      { resource: 'webhooks', recordId: 1, firstSeen: { runId: 1, at: null }, versions, versionCount: 50 },
       'Webhooks',
     );
     expect(html.length).toBeLessThan(8_000_000);
@@ -193,7 +205,13 @@ describe('the page of a record', () => {
     });
     const versions = [version(9), version(8)];
     const { html } = recordPage(
-      { resource: 'collections', recordId: 1, versions, versionCount: 700 },
+      {
+        resource: 'collections',
+        recordId: 1,
+        firstSeen: { runId: 1, at: null },
+        versions,
+        versionCount: 700,
+      },
       'Collections',
     );
     expect(html).toContain('The 698 older ones: <code>docmirror show collections 1</code>');
@@ -204,13 +222,16 @@ describe('the search', () => {
   const found = async (q: string) => {
     const { html, status } = await page(`/search?q=${encodeURIComponent(q)}`);
     expect(status).toBe(200);
-    return [...html.matchAll(/href="\.\/records\/([^"]+)"/g)].map(([, path]) => String(path));
+    return [...html.matchAll(/class="what"><a href="\.\/(?:records\/)?([^"]+)"/g)].map(([, path]) =>
+      String(path),
+    );
   };
 
   test('finds records by words of their titles, names and references, in either case', async () => {
     expect(await found('ref-900')).toHaveLength(1);
-    expect(await found('REF-900 über')).toHaveLength(0);
-    expect(await found('REF-900 Über')).toHaveLength(1);
+    expect(await found('REF-900 über')).toHaveLength(1);
+    expect(await found('REF-900 ÜBER')).toHaveLength(1);
+    expect(await found('REF-900 U\u0308ber')).toHaveLength(1);
     expect(await found('collection 2')).toEqual(['collections/2']);
   });
 
@@ -238,7 +259,10 @@ describe('the search', () => {
     expect(times).toEqual(times.toSorted().toReversed());
     expect(times[0]).toBe('2031-01-01T00:00:00Z');
     expect(html).toMatch(/50 of 5\d records/);
-    expect(html).toContain('narrow the words down');
+    expect(html).toMatch(/<a rel="next" href="search\?q=document&amp;page=2">/);
+    const second = (await page('/search?q=document&page=2')).html;
+    expect(second).toMatch(/51 to 5\d of 5\d records/);
+    expect(second).toContain('Previous page');
   });
 
   test('keeps what was asked for in the box, as text', async () => {
@@ -254,32 +278,25 @@ describe('the search', () => {
     expect((await page('/search?q=a&q=b')).status).toBe(400);
   });
 
-  test('sends further ones away while several go on', async () => {
-    const release: (() => void)[] = [];
-    const app = await buildMonitorApp({});
-    const any = { html: '', contentSecurityPolicy: '' };
-    await app.register(async scope =>
-      addPageRoutes(
-        scope,
-        {
-          report: { revision: () => '1', page: async () => any },
-          revision: () => '1',
-          record: async () => ({ ...any, isFound: true }),
-          search: () => new Promise(resolve => release.push(() => resolve(any))),
-          searchTextMax: 200,
-        },
-        't',
-      ),
-    );
-    const ask = () => app.inject({ url: '/search?q=x', headers: { authorization: 'Bearer t' } });
-    const going = [1, 2, 3, 4].map(ask);
-    await expect.poll(() => release.length).toBe(4);
-    const refused = await ask();
-    expect(refused.statusCode).toBe(429);
-    expect(refused.headers['retry-after']).toBe('1');
-    for (const end of release) end();
-    for (const answer of await Promise.all(going)) expect(answer.statusCode).toBe(200);
-    await app.close();
+  test('puts the record of which it is the reference first, to the letter, in any case', async () => {
+    expect((await found('doc-1'))[0]).toBe('document-exports/1');
+    expect((await found('DOC-1')).length).toBeGreaterThan(5);
+  });
+
+  test('finds what was removed, and marks it', async () => {
+    const { html } = await page('/search?q=collection+4');
+    expect(html).toMatch(/records\/collections\/4">Collection 4<\/a> <span class="badge bad">Removed</);
+    expect((await page('/search?q=collection+3')).html).not.toContain('Removed<');
+  });
+
+  test('lets four go on at once, lets others wait, and sends further ones away', async () => {
+    const turns = new Turns();
+    const going = await Promise.all([1, 2, 3, 4].map(() => turns.take()));
+    const waiting = Array.from({ length: 60 }, () => turns.take());
+    await expect(turns.take()).rejects.toMatchObject({ statusCode: 429, headers: { 'retry-after': '1' } });
+    for (const turn of going) turn[Symbol.dispose]();
+    for (const turn of waiting) (await turn)[Symbol.dispose]();
+    (await turns.take())[Symbol.dispose]();
   });
 
   test('goes through many rows in slices, from the newest on, and ends when its time is over', async () => {
@@ -293,7 +310,7 @@ describe('the search', () => {
       INSERT INTO document_exports (source_document_title, _first_seen_run_id, _changed_run_id, _content)
       SELECT iif(i % 20000 = 0, 'needle ' || i, 'hay ' || i), 1, 1, randomblob(16) FROM n;`);
     close();
-    const reader = new MirrorReader(database);
+    const reader = new BrowseReader(database);
     try {
       const whole = drain(reader.search('needle', { hitsMax: 50, timeMsMax: 60_000 }));
       expect(whole.slices).toBeGreaterThanOrEqual(5);

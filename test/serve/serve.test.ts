@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -139,10 +139,17 @@ describe('a served list', () => {
     );
   });
 
-  it('ignores parameters that it does not know', async () => {
-    const answer = await get(`${url}${exportsPath}?page=7&pageSize=1&__proto__=x&sort`);
-    expect(await answer.json()).toMatchObject({ pagination: { pageNo: 1, pageSize: 1 } });
-  });
+  it.each(['page=7', '__proto__=x', 'sort', 'source=1'])(
+    'refuses the parameter of ?%s, by its name',
+    async query => {
+      const answer = await get(`${url}${exportsPath}?pageSize=1&${query}`);
+      expect(answer.status).toBe(400);
+      const name = query.split('=')[0];
+      expect((await bodyOf(answer)).error.message).toBe(
+        `There is no parameter ${name} here, only pageNo, pageSize.`,
+      );
+    },
+  );
 
   it.each([
     '/v2/document-exports?pageNo=%zz',
@@ -310,15 +317,40 @@ describe('a server', () => {
     expect(await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('drops connections beyond its limit, and takes new ones when others have ended', async () => {
-    const url = await start({ limits: { connectionsMax: 1 } });
-    const first = connect(Number(new URL(url).port), '127.0.0.1');
-    await once(first, 'connect');
-    await wait(50);
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-    first.destroy();
-    await wait(50);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  it('takes a new connection in the place of the one that has been idle longest', async () => {
+    const url = await start({ limits: { connectionsMax: 2 } });
+    const idle = [1, 2].map(() => connect(Number(new URL(url).port), '127.0.0.1'));
+    await Promise.all(idle.map(socket => once(socket, 'connect')));
+    const dropped = once(idle[0] as Socket, 'close');
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    await dropped;
+    expect(idle[1]?.destroyed).toBe(false);
+    idle[1]?.destroy();
+  });
+
+  it('drops a new connection while all others are being answered', async () => {
+    let release: () => void = () => undefined;
+    const filtered = () =>
+      new Promise<{ records: string[]; totalRecordCount: number }>(resolve => {
+        release = () => resolve({ records: [], totalRecordCount: 0 });
+      });
+    const url = await start({ filtered, limits: { connectionsMax: 1 } });
+    const going = get(`${url}/v2/connections`);
+    await wait(100);
+    await expect(fetch(`${url}/livez`)).rejects.toThrow();
+    release();
+    expect((await going).status).toBe(200);
+  });
+
+  it('answers while 600 connections do nothing', async () => {
+    const url = await start();
+    const idle = Array.from({ length: 600 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    for (const socket of idle) socket.on('error', () => undefined);
+    await Promise.all(idle.map(socket => once(socket, 'connect')));
+    await wait(200);
+    for (let time = 0; time < 3; time++)
+      expect((await fetch(`${url}/livez`, { headers: { connection: 'close' } })).status).toBe(200);
+    for (const socket of idle) socket.destroy();
   });
 
   it('closes soon although a client stopped reading', async () => {

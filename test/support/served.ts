@@ -12,7 +12,8 @@ export interface Served extends AsyncDisposable {
 
 /** Serves a scene's mirror by the command line, on any free port. */
 export async function serveScene(scene: Scene, ...args: string[]): Promise<Served> {
-  const cli = spawnCli(['serve', '--port', '0', '--token', servedToken, ...args], {
+  const token = args.includes('--token-file') ? [] : ['--token', servedToken];
+  const cli = spawnCli(['serve', '--port', '0', ...token, ...args], {
     env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_LOG_LEVEL: 'warn' },
     // It ends with its test, however long a browser takes for its pages on a busy machine.
     timeoutMs: 300_000,

@@ -240,7 +240,7 @@ export const answerCommands = [
   {
     name: 'serve',
     description:
-      "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, its records, a search.",
+      "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, lists with filters, records, a search.",
     flags: [
       { flag: '--host', valueName: 'HOST', help: 'the address to listen on', default: '127.0.0.1' },
       {
@@ -254,7 +254,10 @@ export const answerCommands = [
         valueName: 'TOKEN',
         help: 'the bearer token that clients must send (default: a new one at each start, which is shown)',
       },
-      fileFlag('--token-file', 'a file that contains the token that clients must send'),
+      fileFlag(
+        '--token-file',
+        'a file that contains the token that clients must send; it is read again when a token is refused',
+      ),
       maxAgeFlag('/healthz answers 503 if a list has had no completed run for longer'),
     ],
     settings: mirrorFlags,
@@ -267,7 +270,7 @@ export const answerCommands = [
       },
     ],
     notes: [
-      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the report at / takes it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json contain no record and need no token.',
+      'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the pages from / on take it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json contain no record and need no token.',
     ],
     exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renderToString } from 'preact-render-to-string';
+import { browsables } from '../../contract/browsable.ts';
 import { type Html, html } from './html.ts';
 import { styleSheet } from './style-sheet.ts';
 
@@ -10,27 +11,28 @@ export interface Page {
 }
 
 /**
- * Where the other pages of a server are, seen from this one: `./` or, from a page two folders deep, `../../`, so that they are found
- * behind a proxy, too. Null for a page that stands alone in a file.
+ * Where the other pages of a server are, seen from this one: `./` or, from a page one or two folders deep, `../` or `../../`, so that
+ * they are found behind a proxy, too. Null for a page that stands alone in a file.
  */
-export type Root = './' | '../../' | null;
+export type Root = './' | '../' | '../../' | null;
 
 /** The address of a record's page, seen from a page at `root`. */
 export function recordPath(root: Exclude<Root, null>, resource: string, recordId: number): string {
-  return `${root}records/${resource}/${recordId}`;
+  return resource === 'connections'
+    ? `${root}connections/${recordId}`
+    : `${root}records/${resource}/${recordId}`;
 }
 
-const styleHash = createHash('sha256').update(styleSheet).digest('base64');
-
 /** It loads nothing and runs nothing; only the one style sheet in it counts. A served page may also ask its own server. */
-function policyOf(root: Root): string {
+function policyOf(root: Root, styles: string): string {
+  const styleHash = createHash('sha256').update(styles).digest('base64');
   const forms = root === null ? "'none'" : "'self'";
   return `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action ${forms}`;
 }
 
 /** A body as one HTML page that needs nothing else: no script, no network, no other file. */
-export function framed(title: string, body: Html, root: Root): Page {
-  const contentSecurityPolicy = policyOf(root);
+export function framed(title: string, body: Html, root: Root, styles = styleSheet): Page {
+  const contentSecurityPolicy = policyOf(root, styles);
   const page = html`<html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -41,23 +43,25 @@ export function framed(title: string, body: Html, root: Root): Page {
       <meta http-equiv="content-security-policy" content=${contentSecurityPolicy} />
       <link rel="icon" href="data:," />
       <title>${title}</title>
-      <style dangerouslySetInnerHTML=${{ __html: styleSheet }}></style>
+      <style dangerouslySetInnerHTML=${{ __html: styles }}></style>
     </head>
     ${body}
   </html>`;
   return { html: `<!doctype html>\n${renderToString(page as never)}\n`, contentSecurityPolicy };
 }
 
-/** The way to the report and to any record by its title or reference. */
+/** The ways to all pages, and to any record by its title or reference. */
 export function navigation(root: Exclude<Root, null>, wanted = ''): Html {
   return html`<nav aria-label="Pages">
     <a href=${root}>Report</a>
+    ${browsables.map(({ resource, title }) => html`<a href=${root + resource}>${title}</a>`)}
+    <a href=${`${root}changes`}>Changes</a>
     ${searchForm(root, wanted)}
   </nav>`;
 }
 
 /** The search box. */
-export function searchForm(root: Exclude<Root, null>, wanted = ''): Html {
+function searchForm(root: Exclude<Root, null>, wanted = ''): Html {
   return html`<form class="search" role="search" action=${`${root}search`}>
       <label for="q">Titles and references</label>
       <input id="q" name="q" type="search" value=${wanted} maxlength=${searchTextMax} autocomplete="off" />

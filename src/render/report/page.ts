@@ -4,7 +4,7 @@ import { cut } from '../cut.ts';
 import { changeSection } from './change-section.ts';
 import { Clock } from './clock.ts';
 import { exportSections } from './export-sections.ts';
-import { framed, type Page, type Root, searchForm } from './frame.ts';
+import { framed, navigation, type Page, type Root } from './frame.ts';
 import { type Html, html } from './html.ts';
 import { attention } from './list-sections.ts';
 import { numberCards } from './number-cards.ts';
@@ -33,7 +33,7 @@ export function reportPage(data: ReportData, options: ReportOptions): Page {
       <h1>${title}</h1>
       <p class="period">${clock.span(data.period.span)}</p>
       <p>${stateOf(data, clock)}. This report was made ${clock.moment(new Date(options.nowMs).toISOString())}.</p>
-      ${options.root !== null && searchForm(options.root)}
+      ${options.root !== null && navigation(options.root)}
     </header>
     <main>
       ${attention(concerns, data)}

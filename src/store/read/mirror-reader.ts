@@ -19,7 +19,7 @@ import { ChangeCursors, type LostCursor } from './change-cursors.ts';
 import { type ChangePage, ChangePages } from './change-page.ts';
 import { MirrorState } from './mirror-state.ts';
 import { findByReference, type RecordStory, type ReferenceMatches, readStory } from './record-story.ts';
-import { type SearchBounds, type SearchResult, search } from './search.ts';
+import { withId } from './with-id.ts';
 
 export type { Change };
 
@@ -110,7 +110,7 @@ export class MirrorReader implements Disposable {
   page(list: ListDefinition, offset: number, limit: number): RecordPage {
     const { table, write } = this.#tableOf(list);
     return this.#file.sqlite.transaction(() => ({
-      records: table.rowsAt(offset, limit).map(row => write(row.record)),
+      records: table.rowsAt(offset, limit).map(row => withId(write(row.record), row.record.id, row.id)),
       totalRecordCount: table.count(),
     }))();
   }
@@ -123,11 +123,6 @@ export class MirrorReader implements Disposable {
   /** The document exports that bear a `sourceDocumentReference`, or ever did. */
   withReference(reference: string, matchesMax: number): ReferenceMatches {
     return findByReference(this.#file.sqlite, reference, matchesMax);
-  }
-
-  /** Finds records by words of their titles and references, in slices. */
-  *search(text: string, bounds: SearchBounds): Generator<void, SearchResult> {
-    return yield* search(this.#file.sqlite, text, bounds);
   }
 
   /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */

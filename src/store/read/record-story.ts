@@ -36,6 +36,8 @@ export interface StoryVersion {
 export interface RecordStory {
   readonly resource: string;
   readonly recordId: number;
+  /** The run that saw it first, in this life of it. */
+  readonly firstSeen: StoryRun;
   /** The newest first; never empty. Where the record stands, the first of them has no end. */
   readonly versions: readonly StoryVersion[];
   /** How many versions are kept: there may be more than are told. */
@@ -124,6 +126,7 @@ export function readStory(
     return {
       resource,
       recordId,
+      firstSeen: runOf(sqlite, resource, rows[0]?.firstSeenRunId ?? 0),
       versions: versions.slice(0, versionsMax),
       versionCount: (ended ?? 0) + (standing === null ? 0 : 1),
     };
@@ -167,21 +170,21 @@ function versionOf(
   row: Row,
   earlier: Row | undefined,
 ): StoryVersion {
-  const runOf = (runId: number): StoryRun => ({
-    runId,
-    at: firstValue(sqlite, timeOfRun, resource, runId) ?? null,
-  });
   assertIsRecord(row);
   const isFirst = row.firstSeenRunId === row.fromRunId;
   const isSuccessor = !isFirst && earlier?.toRunId === row.fromRunId;
   return {
-    from: runOf(row.fromRunId),
-    to: row.toRunId === null ? null : runOf(row.toRunId),
+    from: runOf(sqlite, resource, row.fromRunId),
+    to: row.toRunId === null ? null : runOf(sqlite, resource, row.toRunId),
     endedBy: row.endedBy,
     isFirst,
     record: row.record,
     before: isSuccessor ? { record: earlier.record } : null,
   };
+}
+
+function runOf(sqlite: Database.Database, resource: string, runId: number): StoryRun {
+  return { runId, at: firstValue(sqlite, timeOfRun, resource, runId) ?? null };
 }
 
 function assertIsRecord({ historyId, record }: Row): void {

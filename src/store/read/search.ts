@@ -1,5 +1,8 @@
 import type Database from 'better-sqlite3';
-import { lists, type ResourceName } from '../../contract/lists.ts';
+import { type Browsable, browsables } from '../../contract/browsable.ts';
+import { allOf, expressionOf, wordConditions } from './record-conditions.ts';
+import { turnsOf } from './record-list.ts';
+import { type Condition, fold, hasWord, isText, wordsOf } from './words.ts';
 
 /** A record that was found. */
 export interface SearchHit {
@@ -11,6 +14,8 @@ export interface SearchHit {
   readonly title: string | null;
   /** What else tells it from others: references, version, time. */
   readonly details: readonly string[];
+  /** True if the service no longer lists it. */
+  readonly isRemoved: boolean;
 }
 
 /** What a search came to. */
@@ -24,136 +29,159 @@ export interface SearchResult {
 
 /** How far a search may go. */
 export interface SearchBounds {
+  /** Hits that are passed over; none if left out. */
+  readonly skip?: number;
   readonly hitsMax: number;
   /** How long it goes on, in milliseconds. */
   readonly timeMsMax: number;
 }
 
-/** Words that are looked for; further ones are left out. */
-const wordsMax = 8;
-/** Rows that are looked at in one go: a few milliseconds, in which a server answers no one else. */
-const rowsPerTurn = 10_000;
-
-interface Searched {
-  readonly resource: string;
-  readonly list: string;
+/** A table that is looked through; the first hits of all tables together are told. */
+interface Place {
   readonly table: string;
-  readonly title: string;
-  /** Further columns in which the words may stand. */
-  readonly references: readonly string[];
-  /** Columns that are shown, but not searched. */
-  readonly shown: readonly string[];
-  /** By which the hits are sorted, the greatest first; null for the id, so that those that the mirror got last come first. */
-  readonly order: string | null;
+  /** Selects what a `Row` has, but for the count. */
+  readonly columns: string;
+  readonly conditions: readonly Condition[];
+  /** The values that the columns bind. */
+  readonly values: readonly (string | number)[];
 }
-
-/** Where titles and references stand. An endpoint is not among them: parts of it are secret. */
-const columns: Record<
-  ResourceName | 'connections',
-  Pick<Searched, 'title' | 'references' | 'shown' | 'order'>
-> = {
-  'document-exports': {
-    title: 'source_document_title',
-    references: ['source_document_reference', 'destination_reference'],
-    shown: ['source_document_version', 'exported_at'],
-    // Ids say little of when: a first sync gives them in the order of the list.
-    order: 'exported_at',
-  },
-  collections: { title: 'name', references: [], shown: [], order: null },
-  webhooks: { title: 'description', references: [], shown: [], order: null },
-  connections: { title: 'name', references: [], shown: [], order: null },
-};
-
-/** The short lists first: their hits are soon found. */
-const searched: readonly Searched[] = [
-  { resource: 'connections', list: 'Connections', table: 'connections', ...columns.connections },
-  ...lists
-    .map(({ resource, title, table }) => ({ resource, list: title, table, ...columns[resource] }))
-    .toReversed(),
-];
 
 type Row = readonly [
   found: number,
+  isExact: number,
   order: string | null,
   id: number,
+  resource: string,
   title: string | null,
   ...details: (string | null)[],
 ];
 
+interface Ranked {
+  readonly row: Row;
+  /** The place of its table among all. */
+  readonly at: number;
+}
+
 /**
- * Finds records whose title and references hold all words of a text: the exports made last come first, and of another list those that
- * the mirror got last. No index is kept for it, for that would cost each sync: it goes through the rows, and yields now and then, so
- * that a server can answer others meanwhile.
- *
- * Letters of the alphabet match in either case; others, such as umlauts, as they are.
+ * Finds records whose title and references have all words of a text, in any case: first those of which it is a reference, to the
+ * letter. Then come connections, webhooks, collections and exports, those made last first, and at the end what was removed. No index
+ * is kept for it, because that would cost each sync: it goes through the rows, and yields now and then, so that a server can answer
+ * others meanwhile.
  */
 export function* search(
   sqlite: Database.Database,
   text: string,
-  { hitsMax, timeMsMax }: SearchBounds,
+  { skip = 0, hitsMax, timeMsMax }: SearchBounds,
 ): Generator<void, SearchResult> {
-  const patterns = text.split(/\s+/).filter(Boolean).slice(0, wordsMax).map(patternOf);
-  const hits: SearchHit[] = [];
+  const words = wordsOf(text);
+  const wanted = fold(text.trim());
+  // The short lists first: their hits are soon found.
+  const standing = browsables.toReversed().map(browsable => rowsOf(browsable, text, wanted));
+  const places = words.length === 0 ? [] : [...standing, removedRecords(words, wanted)];
+  let best: Ranked[] = [];
   let hitCount = 0;
-  let isWhole = true;
   let isLate = false;
   const endsAtMs = performance.now() + timeMsMax;
-  for (const place of patterns.length === 0 ? [] : searched) {
-    let best: Row[] = [];
-    for (const rows of slices(sqlite, place, patterns, hitsMax)) {
-      isWhole = !isLate;
-      if (!isWhole) break;
+  for (const [at, place] of places.entries()) {
+    for (const rows of slices(sqlite, place, skip + hitsMax)) {
+      if (isLate) return { hits: hitsOf(best, skip, standing.length), hitCount, isWhole: false };
       hitCount += rows[0]?.[0] ?? 0;
-      best = [...best, ...rows].sort(byOrder).slice(0, hitsMax);
+      if (rows.length > 0)
+        best = [...best, ...rows.map(row => ({ row, at }))].sort(byRank).slice(0, skip + hitsMax);
       isLate = performance.now() > endsAtMs;
       yield;
     }
-    hits.push(...best.slice(0, hitsMax - hits.length).map(row => hitOf(place, row)));
-    if (!isWhole) break;
   }
-  return { hits, hitCount, isWhole };
+  return { hits: hitsOf(best, skip, standing.length), hitCount, isWhole: true };
 }
 
-function byOrder([, orderA, idA]: Row, [, orderB, idB]: Row): number {
+function byRank(a: Ranked, b: Ranked): number {
+  const [[, exactA, orderA, idA], [, exactB, orderB, idB]] = [a.row, b.row];
+  if (exactA !== exactB) return exactB - exactA;
+  if (a.at !== b.at) return a.at - b.at;
   if (orderA === orderB) return idB - idA;
   if (orderA === null || orderB === null) return orderA === null ? 1 : -1;
   return orderA < orderB ? 1 : -1;
 }
 
-function hitOf({ resource, list }: Searched, [, , recordId, title, ...details]: Row): SearchHit {
-  return { resource, list, recordId, title, details: details.filter(detail => detail !== null) };
+function hitsOf(best: readonly Ranked[], skip: number, removedAt: number): SearchHit[] {
+  return best.slice(skip).map(({ row: [, , , recordId, resource, title, ...details], at }) => ({
+    resource,
+    list: browsables.find(each => each.resource === resource)?.title ?? resource,
+    recordId,
+    title,
+    details: details.filter(detail => detail !== null && detail !== ''),
+    isRemoved: at === removedAt,
+  })) as SearchHit[];
+}
+
+/** The rows of one list. */
+function rowsOf(browsable: Browsable, text: string, wanted: string): Place {
+  const { resource, table, texts, references, filters } = browsable;
+  const column = (field: Browsable['texts'][number]) => expressionOf(field, 'row');
+  const exact = isText(references.map(column), wanted);
+  const time = filters.time === undefined ? 'NULL' : column(filters.time);
+  const details = [...texts.slice(1).map(column), ...(filters.time === undefined ? [] : [time])];
+  return {
+    table,
+    columns: [exact.sql, time, 't.id', `'${resource}'`, ...texts.slice(0, 1).map(column), ...details].join(
+      ', ',
+    ),
+    values: exact.values,
+    conditions: wordConditions(browsable, text, 'row'),
+  };
+}
+
+/** The newest version of each record that is gone. */
+function removedRecords(words: readonly string[], wanted: string): Place {
+  const member = (name: string) => `json_extract(t.record, '$.${name}')`;
+  const namesOf = (pick: (browsable: Browsable) => Browsable['texts']) => [
+    ...new Set(browsables.flatMap(pick).map(({ name }) => name)),
+  ];
+  const texts = namesOf(browsable => browsable.texts);
+  const titles = namesOf(browsable => browsable.texts.slice(0, 1)).map(member);
+  const references = namesOf(browsable => browsable.references).map(member);
+  const [time = 'NULL'] = namesOf(({ filters: { time } }) => (time === undefined ? [] : [time])).map(member);
+  const exact = isText(references, wanted);
+  const stands = browsables.map(
+    ({ resource, table }) =>
+      `WHEN '${resource}' THEN EXISTS (SELECT 1 FROM ${table} s WHERE s.id = t.record_id)`,
+  );
+  const isGone = `t.ended_by = 'removal' AND NOT CASE t.resource ${stands.join(' ')} END
+    AND NOT EXISTS (SELECT 1 FROM record_history n WHERE n.resource = t.resource AND n.record_id = t.record_id
+      AND (n.valid_from_run_id, n.id) > (t.valid_from_run_id, t.id))`;
+  return {
+    table: 'record_history',
+    columns: [
+      exact.sql,
+      time,
+      't.record_id',
+      't.resource',
+      `coalesce(${titles.join(', ')})`,
+      ...references,
+      time,
+    ].join(', '),
+    values: exact.values,
+    conditions: [{ sql: isGone, values: [] }, ...words.map(word => hasWord(texts.map(member), word))],
+  };
 }
 
 /** The first hits among some rows of a table at a time, from the row that came last to the first; each says how many there are. */
 function* slices(
   sqlite: Database.Database,
-  { table, title, references, shown, order }: Searched,
-  patterns: readonly string[],
+  { table, columns, values, conditions }: Place,
   hitsMax: number,
 ): Generator<Row[]> {
-  const text = [title, ...references].map(column => `coalesce(${column}, '')`).join(` || char(10) || `);
-  const conditions = patterns.map(() => `(${text}) LIKE ? ESCAPE '\\'`).join(' AND ');
-  // By hand: a window function.
+  const fits = allOf(conditions);
   const select = sqlite
     .prepare<(string | number)[], Row>(
-      `SELECT count(*) OVER (), ${[order ?? 'NULL', 'id', title, ...references, ...shown].join(', ')} FROM ${table}
-       WHERE id BETWEEN ? AND ? AND ${conditions} ORDER BY ${order ?? 'NULL'} DESC NULLS LAST, id DESC LIMIT ?`,
+      `SELECT count(*) OVER (), ${columns} FROM ${table} t
+       WHERE t.id BETWEEN ? AND ? AND ${fits.sql} ORDER BY 2 DESC, 3 DESC, 4 DESC LIMIT ?`,
     )
     .raw();
-  // By hand: an aggregate of a bounded subquery, over a table that is named at run time.
-  const lowestOfTurn = sqlite
-    .prepare<[number, number], number>(
-      `SELECT min(id) FROM (SELECT id FROM ${table} WHERE id <= ? ORDER BY id DESC LIMIT ?)`,
-    )
-    .pluck();
-  for (let highest = Number.MAX_SAFE_INTEGER; ; ) {
-    const lowest = lowestOfTurn.get(highest, rowsPerTurn) ?? null;
-    if (lowest === null) return;
-    yield select.all(lowest, highest, ...patterns, hitsMax);
-    highest = lowest - 1;
-  }
+  for (const [low, high] of turnsOf(sqlite, table, rowsPerTurn))
+    yield select.all(...values, low, high, ...fits.values, hitsMax);
 }
 
-function patternOf(word: string): string {
-  return `%${word.replace(/[\\%_]/g, '\\$&')}%`;
-}
+/** Rows that are looked at in one go: a few milliseconds, in which a server answers no one else. */
+const rowsPerTurn = 10_000;

@@ -66,7 +66,14 @@ export const documentExports = sqliteTable(
     index('document_exports_source_connection_id').on(table.sourceConnectionId),
     index('document_exports_destination_connection_id').on(table.destinationConnectionId),
     // Records come in time order, so neighbours among them share pages of the index by which they are looked up.
-    index('document_exports_exported_at').on(table.exportedAt, table.content),
+    // By its further columns, exports are filtered and counted in the order of time without a look at their rows.
+    index('document_exports_exported_at').on(
+      table.exportedAt,
+      table.content,
+      table.sourceConnectionId,
+      table.destinationConnectionId,
+      table.sourceDocumentKind,
+    ),
     index('document_exports_changed_run_id').on(table.changedRunId),
   ],
 );

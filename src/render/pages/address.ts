@@ -1,0 +1,13 @@
+/** The parameters of a page, as they are in its address. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** The query of an address with some parameters changed; null takes one away, and where the page begins is forgotten. */
+export function queryWith(parameters: Parameters, changes: Readonly<Record<string, string | null>>): string {
+  const merged: [string, string | null][] = Object.entries({
+    ...parameters,
+    after: null,
+    before: null,
+    ...changes,
+  });
+  return `?${new URLSearchParams(merged.filter((entry): entry is [string, string] => entry[1] !== null))}`;
+}

@@ -1,0 +1,102 @@
+import { browsableOf } from '../../contract/browsable.ts';
+import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
+import { counted } from '../numbers.ts';
+import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from '../record-text.ts';
+import { differenceList, fieldList } from '../report/change-section.ts';
+import { framed, navigation, type Page, recordPath } from '../report/frame.ts';
+import { type Html, html } from '../report/html.ts';
+import { moment } from '../report/list-sections.ts';
+import { pageStyles } from './styles.ts';
+import { titleOr } from './words.ts';
+
+/** A record's page lies this deep below the report. */
+const root = '../../';
+
+type Above = '../' | '../../';
+
+/** One record as a page: what it says, each version, the newest first, and what changed between two. */
+export function recordPage(story: RecordStory, list: string): Page {
+  const { recordId, versions, firstSeen } = story;
+  const [newest] = versions;
+  const fields = fieldsOf(newest?.record ?? null, wholeRecord);
+  const titleName = browsableOf(story.resource).texts[0]?.name;
+  const name = titleOr(fields.find(field => field.name === titleName)?.text);
+  const body = html`<body>
+    <header>
+      <h1>${name}</h1>
+      <p>${list} ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.</p>
+      ${navigation(root)}
+    </header>
+    <main>
+      <section aria-labelledby="says">
+        <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
+        <dl class="record">${fields.map(
+          field => html`<dt>${field.name}</dt><dd>${shownValue(field)}</dd>`,
+        )}</dl>
+      </section>
+      <section aria-labelledby="versions">
+        <h2 id="versions">Versions</h2>
+        ${versionList(story, root)}
+      </section>
+    </main>
+    <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
+  </body>`;
+  return framed(`${name} – docmirror`, body, root, pageStyles);
+}
+
+/** A field's text, in which connections lead to their pages. */
+function shownValue({ text, connections }: ShownField): Html {
+  if (connections.length === 0) return text;
+  return connections.map(
+    (connection, at) =>
+      html`${at > 0 && ', '}<a href=${recordPath(root, 'connections', connection.id)}>${connection.text}</a>`,
+  );
+}
+
+/** Whether the record is there, and since when. */
+export function stateOf({ from, to }: StoryVersion, above: Above): Html {
+  return to === null
+    ? html`<span class="badge good">Stands</span> since ${runLink(from, above)}`
+    : html`<span class="badge bad">Gone</span> since ${runLink(to, above)}`;
+}
+
+/** Each version, the newest first, and what changed between two. */
+export function versionList({ resource, recordId, versions, versionCount }: RecordStory, above: Above): Html {
+  const rest = versionCount - versions.length;
+  return html`<p class="hint">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</p>
+    <ol class="versions" reversed>${versions.map((version, at) => versionEntry(version, at === 0, above))}</ol>
+    ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${resource} ${recordId}</code></p>`}`;
+}
+
+function versionEntry(version: StoryVersion, isShownAbove: boolean, above: Above): Html {
+  const { isFirst, before, record } = version;
+  const beginning = isFirst ? 'New in the list' : 'The version before it is no longer kept';
+  return html`<li>
+    <h3>${spanOf(version, above)}</h3>
+    ${
+      before !== null
+        ? differenceList(differencesOf(before.record, record, versionOnPage))
+        : html`<p>${beginning}${isShownAbove && '; what it says is shown above'}</p>
+          ${!isShownAbove && fieldList(fieldsOf(record, versionOnPage))}`
+    }
+  </li>`;
+}
+
+function spanOf({ from, to, endedBy }: StoryVersion, above: Above): Html {
+  if (to === null) return html`Since ${runLink(from, above)}`;
+  return html`From ${runLink(from, above)} until ${runLink(to, above)} ${endedBy === 'removal' ? 'removed' : 'replaced'} it`;
+}
+
+/** A run, which leads to all that it changed. */
+export function runLink({ runId, at }: StoryRun, above: Above): Html {
+  return html`<a href=${`${above}changes?run=${runId}`}>run ${runId}</a>${at !== null && html` (${moment(at)})`}`;
+}
+
+/** What stands where a record is asked for that the mirror never had. */
+export function noRecordPage(root: Above): Page {
+  const body = html`<body>
+    <header><h1>No such record</h1>${navigation(root)}</header>
+    <main><section><p class="empty">The mirror has no such record, and its history has none. Its title or reference may find it.</p></section></main>
+  </body>`;
+  return framed('No such record – docmirror', body, root, pageStyles);
+}

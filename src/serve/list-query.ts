@@ -1,0 +1,162 @@
+import {
+  type Browsable,
+  browsables,
+  type ChangeFilter,
+  type ListOrder,
+  type RecordFilter,
+} from '../contract/browsable.ts';
+import { keptResources } from '../contract/lists.ts';
+import { instantMs } from '../contract/time.ts';
+import { HttpError } from './http-error.ts';
+
+/** A query string, parsed; a parameter that is given twice is an array. */
+export type Query = Readonly<Record<string, unknown>>;
+
+/** The longest value of a filter, in UTF-16 code units. */
+export const filterTextMax = 200;
+
+/** The parameters of changes, besides those of pages. */
+export const changeParameters = [
+  'source',
+  'destination',
+  'kind',
+  'from',
+  'to',
+  'q',
+  'sort',
+  'order',
+  'resource',
+  'operation',
+  'run',
+];
+
+/** What a change can be. */
+export const operations = ['insert', 'update', 'removal'];
+/** Changes are sorted by their runs. */
+export const changeSort = 'runId';
+
+/**
+ * Refuses parameters that are not served at an address: a filter that is passed over would look like an answer.
+ *
+ * @throws HttpError with status 400 that names the first of them.
+ */
+export function assertKnown(query: Query, known: readonly string[]): void {
+  const unknown = Object.keys(query).find(name => !known.includes(name));
+  if (unknown === undefined) return;
+  const there = known.length === 0 ? 'it takes none' : `only ${known.join(', ')}`;
+  throw new HttpError(400, `There is no parameter ${unknown.slice(0, filterTextMax)} here, ${there}.`);
+}
+
+/**
+ * A whole number of a query string; null if it is not there.
+ *
+ * @throws HttpError with status 400 that names the parameter.
+ */
+export function wholeNumber(query: Query, name: string, min: number, max: number): number | null {
+  const text = query[name];
+  if (text === undefined) return null;
+  const value = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new HttpError(400, `${name} must be a whole number from ${min} to ${max}, given at most once.`);
+}
+
+/**
+ * What a query string asks for of a list, or of the connections.
+ *
+ * @throws HttpError with status 400 that names the parameter that can't be served.
+ */
+export function readFilter(query: Query): RecordFilter {
+  return {
+    source: connection(query, 'source'),
+    destination: connection(query, 'destination'),
+    kind: textOf(query, 'kind'),
+    from: moment(query, 'from'),
+    to: moment(query, 'to'),
+    q: (textOf(query, 'q') ?? '').trim(),
+  };
+}
+
+/** The same of changes. */
+export function readChangeFilter(query: Query): ChangeFilter {
+  return {
+    ...readFilter(query),
+    resource: oneOf(query, 'resource', keptResources),
+    operation: oneOf(query, 'operation', operations),
+    run: wholeNumber(query, 'run', 1, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+/**
+ * In which order a list is asked for.
+ *
+ * @param usual the order if none is asked for.
+ */
+export function readOrder(query: Query, sorts: readonly string[], usual: ListOrder): ListOrder {
+  const sort = oneOf(query, 'sort', sorts);
+  const order = oneOf(query, 'order', ['asc', 'desc']);
+  const isDescending = sort === null || sort === usual.sort ? usual.isDescending : false;
+  return { sort: sort ?? usual.sort, isDescending: order === null ? isDescending : order === 'desc' };
+}
+
+/** The order in which a list is shown to people: the newest first, or by name. */
+export function usualOrder({ resource, filters, idName }: Browsable): ListOrder {
+  if (filters.time !== undefined) return { sort: filters.time.name, isDescending: true };
+  return resource === 'webhooks'
+    ? { sort: idName, isDescending: true }
+    : { sort: 'name', isDescending: false };
+}
+
+/** The order in which programs read a list. */
+export function orderById({ idName }: Browsable): ListOrder {
+  return { sort: idName, isDescending: false };
+}
+
+/** True if a query string filters or sorts. */
+export function isFiltered(query: Query): boolean {
+  return changeParameters.some(name => query[name] !== undefined);
+}
+
+/** The list of that name, or the connections. */
+export function browsableAt(resource: string): Browsable {
+  const found = browsables.find(each => each.resource === resource);
+  if (found === undefined) throw new HttpError(404, 'There is nothing at this address.');
+  return found;
+}
+
+function textOf(query: Query, name: string): string | null {
+  const value = query[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && value.length <= filterTextMax) return value;
+  throw new HttpError(
+    400,
+    `${name} must be a text of at most ${filterTextMax} characters, given at most once.`,
+  );
+}
+
+function connection(query: Query, name: string): string | null {
+  const text = textOf(query, name)?.trim() ?? null;
+  const isNumber = text !== null && /^-?\d+$/.test(text);
+  if (text === '' || (isNumber && !Number.isSafeInteger(Number(text))))
+    throw new HttpError(400, `${name} must be the id or the name of a connection.`);
+  return text;
+}
+
+/** As texts of times begin from then on: a date, or a time to the second. */
+function moment(query: Query, name: string): string | null {
+  const text = textOf(query, name)?.trim() ?? null;
+  if (text === null) return null;
+  const ms = instantMs(text);
+  if (ms === null)
+    throw new HttpError(
+      400,
+      `${name} must be a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, given at most once.`,
+    );
+  return /[T ]/i.test(text) ? new Date(ms).toISOString().slice(0, 19) : text;
+}
+
+function oneOf(query: Query, name: string, known: readonly string[]): string | null {
+  const value = query[name];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && known.includes(value)) return value;
+  throw new HttpError(400, `${name} must be one of ${known.join(', ')}, given at most once.`);
+}

@@ -1,0 +1,81 @@
+import type Database from 'better-sqlite3';
+import { count, countDistinct, desc, eq } from 'drizzle-orm';
+import { firstValue } from '../tables/query.ts';
+import { documentExports, webhookConnections } from '../tables/schema.ts';
+import { prepareValue, select, words } from '../tables/statement.ts';
+import { type RecordStory, readStory } from './record-story.ts';
+
+/** Exports of a connection in one month. */
+export interface MonthOfConnection {
+  /** `2026-11` */
+  readonly month: string;
+  readonly exported: number;
+  readonly received: number;
+}
+
+/** What is known of a connection. */
+export interface ConnectionStory {
+  /** What it was called, version by version. */
+  readonly story: RecordStory;
+  /** How many exports it is the source of, and the destination of. */
+  readonly exported: number;
+  readonly received: number;
+  /** The last months in which it exported or received anything, the newest first. */
+  readonly months: readonly MonthOfConnection[];
+  /** The webhooks that name it, by their ids. */
+  readonly webhookIds: readonly number[];
+  readonly webhookCount: number;
+}
+
+const monthsMax = 24;
+/** So many names of it are told, and so many of its webhooks. */
+const namesMax = 50;
+const webhooksMax = 20;
+
+// By hand: with the pluses, SQLite reads the index by time, which has all that is asked for.
+const monthsOf = `
+  SELECT substr(exported_at, 1, 7) AS month, sum(+source_connection_id IS @id) AS exported,
+    sum(+destination_connection_id IS @id) AS received
+  FROM document_exports
+  WHERE (+source_connection_id = @id OR +destination_connection_id = @id)
+    AND exported_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'
+  GROUP BY 1 ORDER BY 1 DESC LIMIT ${monthsMax}`;
+
+function webhooksOf(id: number) {
+  return words
+    .selectDistinct({ id: webhookConnections.webhookId })
+    .from(webhookConnections)
+    .where(eq(webhookConnections.connectionId, id))
+    .orderBy(desc(webhookConnections.webhookId))
+    .limit(webhooksMax);
+}
+
+function countWebhooks(id: number) {
+  return select({ count: countDistinct(webhookConnections.webhookId) })
+    .from(webhookConnections)
+    .where(eq(webhookConnections.connectionId, id));
+}
+
+function countFrom(id: number) {
+  return select({ count: count() }).from(documentExports).where(eq(documentExports.sourceConnectionId, id));
+}
+
+function countTo(id: number) {
+  return select({ count: count() })
+    .from(documentExports)
+    .where(eq(documentExports.destinationConnectionId, id));
+}
+
+/** All that the mirror knows of a connection; null if it never had it. */
+export function readConnection(sqlite: Database.Database, id: number): ConnectionStory | null {
+  const story = readStory(sqlite, 'connections', id, namesMax);
+  if (story === null) return null;
+  return {
+    story,
+    exported: firstValue(sqlite, countFrom, id) ?? 0,
+    received: firstValue(sqlite, countTo, id) ?? 0,
+    months: sqlite.prepare<{ id: number }, MonthOfConnection>(monthsOf).all({ id }),
+    webhookIds: prepareValue(sqlite, webhooksOf).all(id),
+    webhookCount: firstValue(sqlite, countWebhooks, id) ?? 0,
+  };
+}

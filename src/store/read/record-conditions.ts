@@ -1,0 +1,78 @@
+import type Database from 'better-sqlite3';
+import type { Browsable, RecordFilter } from '../../contract/browsable.ts';
+import type { Field } from '../../contract/lists.ts';
+import { type Condition, fold, hasWord, isText, wordsOf } from './words.ts';
+
+/** Where records are looked for: rows of a list as `t`, or ended versions as `h`. */
+type Side = 'row' | 'history';
+
+/** The SQL expression of a field; of a connection its id. */
+export function expressionOf({ kind, name, column }: Field, side: Side): string {
+  if (side === 'row') return `t.${column}`;
+  return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
+}
+
+/** Which index SQLite may take: `any`, only the one by time, which has all columns of the filters, or none, to go by ids. */
+export type AllowedIndex = 'any' | 'time' | 'none';
+
+/** What a filter asks of the records of a list, but for its words; null if none of it can fit. */
+export function conditionsOf(
+  sqlite: Database.Database,
+  { filters }: Browsable,
+  filter: Omit<RecordFilter, 'q'>,
+  side: Side,
+  index: AllowedIndex = 'any',
+): Condition[] | null {
+  const conditions: Condition[] = [];
+  for (const [name, wanted] of [
+    ['source', filter.source],
+    ['destination', filter.destination],
+    ['kind', filter.kind],
+  ] as const) {
+    if (wanted === null) continue;
+    const field = filters[name];
+    if (field === undefined) return null;
+    const values = field.kind === 'connection' ? connectionsOf(sqlite, wanted) : [wanted];
+    // With the plus, SQLite takes no other index.
+    const column = `${index === 'any' ? '' : '+'}${expressionOf(field, side)}`;
+    conditions.push({ sql: `${column} IN (${values.map(() => '?').join(', ')})`, values });
+  }
+  const { from, to } = filter;
+  if (filters.time === undefined) {
+    if (from !== null || to !== null) return null;
+  } else {
+    const time = `${index === 'none' ? '+' : ''}${expressionOf(filters.time, side)}`;
+    // A text that is no time does not begin with a digit. `~` comes after each character that a time can go on with.
+    const bounds = [from ?? '0', to === null ? ':' : `${to}~`];
+    if (from !== null || to !== null)
+      conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values: bounds });
+  }
+  return conditions;
+}
+
+/** One condition a word of the text that is looked for. */
+export function wordConditions({ texts }: Browsable, q: string, side: Side): Condition[] {
+  const expressions = texts.map(field => expressionOf(field, side));
+  return wordsOf(q).map(word => hasWord(expressions, word));
+}
+
+/** All conditions as one; none is true. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** More connections of one name are left out. */
+const sameNameMax = 100;
+
+/** The connections that a filter names: one by its id, or all of a name. */
+function connectionsOf(sqlite: Database.Database, wanted: string): number[] {
+  if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
+  const { sql, values } = isText(['name'], fold(wanted));
+  return sqlite
+    .prepare<(string | number)[], number>(`SELECT id FROM connections WHERE ${sql} LIMIT ${sameNameMax}`)
+    .pluck()
+    .all(...values);
+}

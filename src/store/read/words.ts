@@ -1,0 +1,59 @@
+import type Database from 'better-sqlite3';
+
+/** Words that are looked for; further ones are left out. */
+const wordsMax = 8;
+
+/** The words of a text, as `fold` gives them. */
+export function wordsOf(text: string): string[] {
+  return fold(text).split(/\s+/).filter(Boolean).slice(0, wordsMax);
+}
+
+/**
+ * A text without its case, in any script. By way of the small letters, because only these make one of `ẞ` and `ß`; in the form in
+ * which letters and their marks are one, because files from a Mac have them apart.
+ */
+export function fold(text: string): string {
+  return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
+}
+
+const mark = /\p{M}|[\u1100-\u11ff]/u;
+
+/** Lets a connection compare texts without their case: SQLite's own functions know the letters A to Z alone. */
+export function registerWords(sqlite: Database.Database): void {
+  sqlite.function('fold_has', { deterministic: true }, (text, word) =>
+    Number(typeof text === 'string' && fold(text).includes(String(word))),
+  );
+  sqlite.function('fold_is', { deterministic: true }, (text, other) =>
+    Number(typeof text === 'string' && fold(text) === String(other)),
+  );
+}
+
+/** A condition, and the values that it binds. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/**
+ * That a word of `wordsOf` is in one of some texts. SQLite itself looks into those that are ASCII: a call out of it takes longer.
+ *
+ * @param texts SQL expressions.
+ */
+export function hasWord(texts: readonly string[], word: string): Condition {
+  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+  const each = texts.map(
+    text => `iif(length(${text}) = octet_length(${text}), ${text} LIKE ? ESCAPE '\\', fold_has(${text}, ?))`,
+  );
+  return { sql: `(${each.join(' OR ')})`, values: texts.flatMap(() => [pattern, word]) };
+}
+
+/** That one of some texts is all of a text that `fold` gave. */
+export function isText(texts: readonly string[], wanted: string): Condition {
+  const one = texts.map(
+    text => `iif(length(${text}) = octet_length(${text}), upper(${text}) = ?, fold_is(${text}, ?))`,
+  );
+  return {
+    sql: one.length === 0 ? '0' : `coalesce(${one.join(' OR ')}, 0)`,
+    values: texts.flatMap(() => [wanted, wanted]),
+  };
+}

@@ -1,0 +1,360 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqlite } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { type Served, serveScene } from '../support/served.ts';
+import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+
+const evil = '<script>document.title = "owned"</script>"\'&';
+
+let scene: Scene;
+let served: Served;
+let ids: { source: number; destination: number };
+beforeAll(async () => {
+  scene = await setScene({}, { exports: 130, collections: 60 });
+  const { lists } = scene.service;
+  const exports = lists['document-exports'] as SampleItem[];
+  exports.push(
+    documentExport(900, { sourceDocumentTitle: 'Straße in Zürich', sourceDocumentKind: 'map' }),
+    documentExport(901, { sourceDocumentTitle: null, exportedAt: null }),
+    documentExport(902, { exportedAt: '2031-01-31T23:59:59.500Z' }),
+    documentExport(903, {
+      sourceDocumentTitle: evil,
+      sourceDocumentReference: evil,
+      sourceDocumentVersion: evil,
+      sourceDocumentKind: evil,
+      destinationReference: evil,
+      sourceConnection: { id: 950, name: evil },
+      exportedAt: evil,
+    }),
+    documentExport(904, { sourceDocumentTitle: '=1+1', _id: 'its own' }),
+  );
+  lists.collections.push(collection(950, { name: evil, sourceConnection: { id: 950, name: evil } }));
+  lists.webhooks.push(webhook(950, { description: evil, endpoint: evil, events: [evil] }));
+  await scene.sync();
+  lists.collections[0] = collection(1, { name: 'renamed' });
+  lists.collections.splice(3, 1);
+  exports.splice(2, 1);
+  await scene.sync();
+  served = await serveScene(scene);
+  const [first] = sqlite(
+    scene.database,
+    'SELECT source_connection_id AS source, destination_connection_id AS destination FROM document_exports',
+  );
+  ids = first as typeof ids;
+});
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  await scene[Symbol.asyncDispose]();
+});
+
+async function page(path: string): Promise<string> {
+  const answer = await served.get(path);
+  expect(answer.status, path).toBe(200);
+  return answer.text();
+}
+
+interface Listed {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly pagination: { readonly totalRecordCount: number };
+  readonly cursor: string;
+  readonly isComplete: boolean;
+}
+
+async function listed(path: string): Promise<Listed> {
+  return JSON.parse(await page(path)) as Listed;
+}
+
+/** The ids of the records that a page links, in their order. */
+function idsOn(html: string): number[] {
+  return [...html.matchAll(/<th scope="row"><a href="\.\/(?:records\/)?[\w-]+\/(\d+)"/g)].map(([, id]) =>
+    Number(id),
+  );
+}
+
+/** Follows the links of one kind, and tells the ids of each page. */
+async function follow(path: string, rel: 'next' | 'prev'): Promise<{ pages: number[][]; last: string }> {
+  const pages: number[][] = [];
+  for (let at = path; ; ) {
+    const html = await page(at);
+    pages.push(idsOn(html));
+    const [, link] = new RegExp(`<a rel="${rel}" href="([^"]+)"`).exec(html) ?? [];
+    if (link === undefined || pages.length > 9) return { pages, last: at };
+    at = `${path.split('?')[0]}${link.replaceAll('&amp;', '&')}`;
+  }
+}
+
+const sql = (query: string): number[] => sqlite(scene.database, query).map(({ id }) => Number(id));
+
+describe('a list page', () => {
+  test.each([
+    [
+      '/document-exports',
+      'SELECT id FROM document_exports ORDER BY exported_at DESC, hex(_content) DESC, id DESC',
+    ],
+    [
+      '/document-exports?order=asc',
+      'SELECT id FROM document_exports ORDER BY exported_at, hex(_content), id',
+    ],
+    [
+      '/document-exports?sort=sourceDocumentTitle&order=asc',
+      'SELECT id FROM document_exports ORDER BY lower(source_document_title), id',
+    ],
+    [
+      '/document-exports?sort=sourceDocumentTitle&order=desc',
+      'SELECT id FROM document_exports ORDER BY lower(source_document_title) DESC, id DESC',
+    ],
+    ['/document-exports?sort=_id&order=desc', 'SELECT id FROM document_exports ORDER BY id DESC'],
+    [
+      '/document-exports?q=document',
+      "SELECT id FROM document_exports WHERE source_document_title LIKE '%document%' ORDER BY exported_at DESC, hex(_content) DESC, id DESC",
+    ],
+    ['/collections', 'SELECT id FROM collections ORDER BY lower(name), id'],
+  ])('shows each record once, page by page, there and back: %s', async (path, query) => {
+    const { pages, last } = await follow(path, 'next');
+    expect(pages.length).toBeGreaterThan(1);
+    expect(pages.flat()).toEqual(sql(query));
+    const back = await follow(last, 'prev');
+    expect(back.pages.toReversed().flat()).toEqual(sql(query));
+  });
+
+  test('filters by source, destination, kind, time and words, and says how many there are', async () => {
+    for (const [query, where] of [
+      [`source=${ids.source}`, `source_connection_id = ${ids.source}`],
+      [
+        `destination=${ids.destination}&kind=invoice`,
+        `destination_connection_id = ${ids.destination} AND source_document_kind = 'invoice'`,
+      ],
+      ['kind=map', "source_document_kind = 'map'"],
+      ['from=2031-01-31&to=2031-01-31', "exported_at LIKE '2031-01-31%'"],
+      ['from=2031-01-31T23:59:59Z', "exported_at LIKE '2031-01-31%'"],
+      ['q=STRASSE+z%C3%BCRICH', "source_document_title LIKE 'Stra%'"],
+    ]) {
+      const wanted = sql(`SELECT id FROM document_exports WHERE ${where} ORDER BY id`);
+      const html = await page(`/document-exports?${query}`);
+      expect(
+        idsOn(html).toSorted((a, b) => a - b),
+        query,
+      ).toEqual(wanted.slice(0, 50));
+      const told = wanted.length === 0 ? 'None' : `${wanted.length} record${wanted.length === 1 ? '' : 's'}`;
+      expect(html).toContain(`<p>${told}</p>`);
+      const { items, pagination } = await listed(`/v2/document-exports?${query}&pageSize=1000`);
+      expect(items.map(({ _id }) => (_id === 'its own' ? 135 : _id))).toEqual(wanted);
+      expect(pagination.totalRecordCount).toBe(wanted.length);
+    }
+  });
+
+  test('takes the name of a connection, in any case', async () => {
+    const [{ name } = {}] = sqlite(scene.database, `SELECT name FROM connections WHERE id = ${ids.source}`);
+    const query = `source=${encodeURIComponent(String(name).toUpperCase())}`;
+    expect(idsOn(await page(`/document-exports?${query}`)).length).toBeGreaterThan(0);
+    expect((await listed(`/v2/document-exports?source=nobody`)).items).toEqual([]);
+  });
+
+  test.each([
+    '/document-exports?sourceConnectionId=7',
+    '/collections?kind=x',
+    '/webhooks?source=1',
+    '/connections?from=2020-01-01',
+    '/changes?nonsense=1',
+    '/document-exports.csv?nonsense=1',
+    '/search?nonsense=1',
+    '/?nonsense=1',
+    '/document-exports?from=yesterday',
+    '/document-exports?sort=colour',
+    '/document-exports?order=up',
+    '/document-exports?after=nonsense',
+    '/document-exports?kind=a&kind=b',
+    '/changes?run=x',
+    '/changes?operation=delete',
+    '/changes?before=W10',
+  ])('is refused in words, with the name of the parameter: %s', async path => {
+    const answer = await served.get(path);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const [, name = ''] = /\?(\w+)=/.exec(path) ?? [];
+    expect(await answer.text()).toMatch(new RegExp(`<p class="empty">[^<]*\\b${name}\\b`));
+  });
+
+  test('a place of another order is refused', async () => {
+    const { last } = await follow('/document-exports', 'next');
+    expect((await served.get(`${last}&sort=sourceDocumentTitle`)).status).toBe(400);
+  });
+
+  test('leaves empty fields of its form out of the address', async () => {
+    const answer = await fetch(`${served.url}/document-exports?source=&kind=map&q=`, {
+      headers: { authorization: `Bearer a-token-of-the-server` },
+      redirect: 'manual',
+    });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe('./document-exports?kind=map');
+  });
+
+  test('gives all that is filtered as a file for a spreadsheet', async () => {
+    const html = await page('/document-exports?q=document');
+    const [, link = ''] = /<a href="([^"]+)" download>Download CSV</.exec(html) ?? [];
+    const answer = await served.get(`/${link.replaceAll('&amp;', '&')}`);
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer());
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="document-exports.csv"');
+    expect(text.startsWith('\ufeff')).toBe(true);
+    const rows = parse(text, { columns: true, bom: true }) as Record<string, string>[];
+    const wanted = sql("SELECT id FROM document_exports WHERE source_document_title LIKE '%document%'");
+    expect(rows.map(row => Number(row._id)).toSorted((a, b) => a - b)).toEqual(wanted);
+    expect(rows[1]?.source_connection_name).toMatch(/^Connection/);
+    expect(await page('/document-exports.csv?q=%3D1%2B1')).toContain("'=1+1");
+    expect(await page('/webhooks.csv')).not.toContain('/in');
+  });
+
+  test('shows what is hostile as text, in every field', async () => {
+    const paths = [
+      '/document-exports',
+      '/collections',
+      '/webhooks',
+      '/connections',
+      '/changes',
+      '/connections/950',
+    ];
+    for (const path of paths) {
+      const query = path.includes('950') ? '' : `?q=${encodeURIComponent('owned')}`;
+      const html = await page(path + query);
+      expect(html, path).toContain('&lt;script>');
+      expect(html, path).not.toMatch(/<script|<[^>]+\son\w+=|<[^>]+\sstyle=/i);
+    }
+  });
+});
+
+describe('the page of a connection', () => {
+  test('has its exports by month, the newest, its collections and webhooks, and its names', async () => {
+    const html = await page(`/connections/${ids.source}`);
+    expect(html).toMatch(/<h1>Connection \d+<\/h1>/);
+    expect(html).toMatch(/<th scope="row">2\d{3}-\d\d<\/th>/);
+    for (const part of ['Newest exports from here', 'Collections from here', 'Webhooks', 'Names over time'])
+      expect(html).toContain(part);
+    const [{ count } = {}] = sqlite(
+      scene.database,
+      `SELECT count(*) AS count FROM document_exports WHERE source_connection_id = ${ids.source}`,
+    );
+    expect(html).toContain(`<a href="../document-exports?source=${ids.source}">All ${count}</a>`);
+    expect((await served.get('/connections/4711')).status).toBe(404);
+    expect((await served.get(`/records/connections/${ids.source}`)).url).toBe(
+      `${served.url}/connections/${ids.source}`,
+    );
+  });
+});
+
+describe('changes', () => {
+  const all = () =>
+    sqlite(scene.database, 'SELECT run_id, resource, record_id, operation FROM changes').map(row =>
+      Object.values(row).join(' '),
+    );
+
+  test.each(['desc', 'asc'])('are gone through once, page by page and as a file: %s', async order => {
+    const rows = parse(await page(`/changes.csv?order=${order}`), { columns: true, bom: true }) as Record<
+      string,
+      string
+    >[];
+    const told = rows.map(row => [row.run_id, row.resource, row.record_id, row.operation].join(' '));
+    expect(told.toSorted()).toEqual(all().sort());
+    const runs = rows.map(row => Number(row.run_id));
+    expect(runs).toEqual(runs.toSorted((a, b) => (order === 'asc' ? a - b : b - a)));
+    let path = `/changes?order=${order}`;
+    let seen = 0;
+    for (;;) {
+      const html = await page(path);
+      seen += html.match(/class="what"/g)?.length ?? 0;
+      const [, link] = /<a rel="next" href="([^"]+)"/.exec(html) ?? [];
+      if (link === undefined) break;
+      path = `/changes${link.replaceAll('&amp;', '&')}`;
+    }
+    expect(seen).toBe(told.length);
+    const html = await page(path);
+    expect(html).toContain('rel="prev"');
+  });
+
+  test('are filtered, and a cursor goes on with its own filter alone', async () => {
+    const first = await listed('/v2/changes?resource=collections&operation=insert&limit=40');
+    expect(first).toMatchObject({ isComplete: false });
+    const query = `resource=collections&operation=insert&cursor=${first.cursor}`;
+    const second = await listed(`/v2/changes?${query}`);
+    const told = [...first.items, ...second.items].map(each => Number(each.recordId));
+    expect(told).toEqual(
+      sql(
+        "SELECT record_id AS id FROM changes WHERE resource = 'collections' AND operation = 'insert' ORDER BY run_id, record_id",
+      ),
+    );
+    expect(second.isComplete).toBe(true);
+    for (const wrong of [`cursor=${first.cursor}`, `resource=webhooks&cursor=${first.cursor}`])
+      expect((await served.get(`/v2/changes?${wrong}`)).status).toBe(400);
+    const ofRun = await listed('/v2/changes?run=2&order=desc');
+    expect(new Set(ofRun.items.map(each => each.runId))).toEqual(new Set([2]));
+    const bySource = await listed(`/v2/changes?source=${ids.source}&limit=1000`);
+    expect(bySource.items.length).toBeGreaterThan(0);
+    for (const each of bySource.items)
+      expect(each.record).toMatchObject({ sourceConnection: { id: ids.source } });
+    const removed = await listed('/v2/changes?q=collection+4&operation=removal');
+    expect(removed.items).toMatchObject([{ resource: 'collections', recordId: 4, operation: 'removal' }]);
+  });
+});
+
+describe('the lists for programs', () => {
+  test('have the connections, and the id of each export', async () => {
+    const { items, pagination } = await listed('/v2/connections?pageSize=1000');
+    expect(items.map(({ id }) => id)).toEqual(sql('SELECT id FROM connections ORDER BY id'));
+    expect(pagination.totalRecordCount).toBe(items.length);
+    const exports = await listed('/v2/document-exports?pageSize=1000');
+    const [own] = sql("SELECT id FROM document_exports WHERE source_document_title = '=1+1'");
+    expect(exports.items.map(({ _id }) => (_id === 'its own' ? own : _id))).toEqual(
+      sql('SELECT id FROM document_exports ORDER BY id'),
+    );
+    const collections = await listed('/v2/collections');
+    expect(collections.items[0]).not.toHaveProperty('_id');
+  });
+
+  test.each([
+    '/v2/document-exports?colour=red',
+    '/v2/webhooks?kind=x',
+    '/v2/connections?source=1',
+    '/v2/changes?foo=1',
+  ])('refuse an unknown parameter by its name: %s', async path => {
+    const answer = await served.get(path);
+    expect(answer.status).toBe(400);
+    const [, name] = /\?(\w+)=/.exec(path) ?? [];
+    expect(await answer.text()).toContain(`There is no parameter ${name} here`);
+  });
+});
+
+test('a token file is read again when a token is refused, and refused tokens are logged and counted', async () => {
+  const file = join(scene.folder, 'token');
+  writeFileSync(file, 'first-token\n');
+  await using own = await serveScene(scene, '--token-file', file, '--log-level', 'info');
+  const ask = async (token: string) =>
+    (await fetch(`${own.url}/v2/webhooks?pageSize=1`, { headers: { authorization: `Bearer ${token}` } }))
+      .status;
+  expect(await ask('first-token')).toBe(200);
+  expect(await ask('second-token')).toBe(401);
+  writeFileSync(file, 'second-token\n');
+  expect(await ask('second-token')).toBe(200);
+  expect(await ask('first-token')).toBe(401);
+  const metrics = await (await fetch(`${own.url}/metrics`)).text();
+  expect(metrics).toMatch(/^docmirror_serve_refused_tokens_total 2$/m);
+  await wait(100);
+  own.cli.child.kill('SIGTERM');
+  const { stderr } = await own.cli.done;
+  const lines = stderr
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.filter(({ msg }) => msg === 'A request gave a wrong token.')).toHaveLength(2);
+  expect(
+    lines.filter(({ path }) => path === '/v2/webhooks').map(({ status, level }) => [status, level]),
+  ).toEqual([
+    [200, 'info'],
+    [401, 'info'],
+    [200, 'info'],
+    [401, 'info'],
+  ]);
+  expect(stderr).not.toMatch(/first-token|second-token|pageSize=1/);
+});
