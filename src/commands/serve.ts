@@ -54,8 +54,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
       return null;
     });
   };
-  const onAnswer = (answer: Answered) =>
-    logger.info(answer, `${answer.method} ${answer.path} ${answer.status}`);
+  const onAnswer = (answer: Answered) => logger.info(answer, 'request answered');
   const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
   using served = await whatIsServed(config, records, maxAgeMs);
   if (records.otherShape !== null)

@@ -150,7 +150,7 @@ describe('a client that lies', () => {
     const head = `GET /?x=%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${servedToken}\r\nConnection: close\r\n\r\n`;
     const answer = await exchange(head);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('<p class="empty">The address holds a percent-encoding that is not well-formed');
+    expect(answer).toContain('<p class="empty">The address contains a percent-encoding that is not well-formed');
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { Change } from './change.ts';
 import { type ChangeRequest, changesThatFit } from './change-list.ts';
-import { type ConnectionStory, readConnection } from './connection-story.ts';
+import { type ConnectionStory, exportCounts, readConnection } from './connection-story.ts';
 import { everyRow, type FoundRows, findRows, type ListRequest } from './record-list.ts';
 import { type SearchBounds, type SearchResult, search } from './search.ts';
 import { registerWords } from './words.ts';
@@ -87,20 +87,13 @@ export class BrowseReader implements Disposable {
 
   /** How many exports a connection is the source of, and the destination of. */
   exportCounts(id: number): { readonly exported: number; readonly received: number } {
-    const [exported = 0, received = 0] = ['source', 'destination'].map(side =>
-      Number(
-        this.#file.sqlite
-          .prepare<[number]>(`SELECT count(*) FROM document_exports WHERE ${side}_connection_id = ?`)
-          .pluck()
-          .get(id),
-      ),
-    );
-    return { exported, received };
+    return exportCounts(this.#file.sqlite, id);
   }
 
   /** The connections by their names; null if there are more than so many. */
   connectionChoices(max: number): Choice[] | null {
     const all = this.#file.sqlite
+      // By hand: an order by a function.
       .prepare<[number], Choice>('SELECT id, name FROM connections ORDER BY lower(name), id LIMIT ?')
       .all(max + 1);
     return all.length > max ? null : all;
@@ -108,13 +101,16 @@ export class BrowseReader implements Disposable {
 
   /** Kinds of the exports that were made last. */
   kindChoices(): string[] {
-    return this.#file.sqlite
-      .prepare<[number, number], string>(
-        `SELECT DISTINCT kind FROM (SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at DESC LIMIT ?)
+    return (
+      this.#file.sqlite
+        // By hand: a bounded subquery.
+        .prepare<[number, number], string>(
+          `SELECT DISTINCT kind FROM (SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at DESC LIMIT ?)
          WHERE kind IS NOT NULL ORDER BY 1 LIMIT ?`,
-      )
-      .pluck()
-      .all(exportsLookedAt, kindsMax);
+        )
+        .pluck()
+        .all(exportsLookedAt, kindsMax)
+    );
   }
 
   /** Finds records by words of their titles and references, in slices. */

@@ -66,14 +66,21 @@ function countTo(id: number) {
     .where(eq(documentExports.destinationConnectionId, id));
 }
 
+/** How many exports a connection is the source of, and the destination of. */
+export function exportCounts(
+  sqlite: Database.Database,
+  id: number,
+): { readonly exported: number; readonly received: number } {
+  return { exported: firstValue(sqlite, countFrom, id) ?? 0, received: firstValue(sqlite, countTo, id) ?? 0 };
+}
+
 /** All that the mirror knows of a connection; null if it never had it. */
 export function readConnection(sqlite: Database.Database, id: number): ConnectionStory | null {
   const story = readStory(sqlite, 'connections', id, namesMax);
   if (story === null) return null;
   return {
     story,
-    exported: firstValue(sqlite, countFrom, id) ?? 0,
-    received: firstValue(sqlite, countTo, id) ?? 0,
+    ...exportCounts(sqlite, id),
     months: sqlite.prepare<{ id: number }, MonthOfConnection>(monthsOf).all({ id }),
     webhookIds: prepareValue(sqlite, webhooksOf).all(id),
     webhookCount: firstValue(sqlite, countWebhooks, id) ?? 0,

@@ -71,8 +71,11 @@ const sameNameMax = 100;
 function connectionsOf(sqlite: Database.Database, wanted: string): number[] {
   if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
   const { sql, values } = isText(['name'], fold(wanted));
-  return sqlite
-    .prepare<(string | number)[], number>(`SELECT id FROM connections WHERE ${sql} LIMIT ${sameNameMax}`)
-    .pluck()
-    .all(...values);
+  return (
+    sqlite
+      // By hand: the condition is a text.
+      .prepare<(string | number)[], number>(`SELECT id FROM connections WHERE ${sql} LIMIT ${sameNameMax}`)
+      .pluck()
+      .all(...values)
+  );
 }

@@ -1,3 +1,4 @@
+// All by hand: the filter chooses the table, the conditions and the order.
 import type Database from 'better-sqlite3';
 import { type Browsable, browsableOf, type ListOrder, type RecordFilter } from '../../contract/browsable.ts';
 import { type AllowedIndex, allOf, conditionsOf, expressionOf, wordConditions } from './record-conditions.ts';

@@ -174,6 +174,7 @@ function* slices(
 ): Generator<Row[]> {
   const fits = allOf(conditions);
   const select = sqlite
+    // By hand: a window function.
     .prepare<(string | number)[], Row>(
       `SELECT count(*) OVER (), ${columns} FROM ${table} t
        WHERE t.id BETWEEN ? AND ? AND ${fits.sql} ORDER BY 2 DESC, 3 DESC, 4 DESC LIMIT ?`,
