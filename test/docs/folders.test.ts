@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 /** What is not about one room; `clickhouse` is installed apart. */
 const ofNoRoom = ['clickhouse', 'docs', 'simulation', 'support'];
-const alone = ['architecture.test.ts', 'package.long.test.ts', 'printable.test.ts'];
+const alone = ['architecture.test.ts', 'package.long.test.ts', 'printable.test.ts', 'sql-by-hand.test.ts'];
 
 test('tests lie in folders that mirror the rooms', () => {
   const entries = readdirSync(join(root, 'test'), { withFileTypes: true });

@@ -107,7 +107,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       await withPage(look, path, async (page, requested) => {
         const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
         expect(widths, path).toEqual([look.width, look.width]);
-        expect(await page.title()).toMatch(/docmirror/);
+        expect(await page.title()).toMatch(/^Document exports|docmirror/);
         expect(requested).toEqual([served.url + path]);
         await page.evaluate(axe.source);
         const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;

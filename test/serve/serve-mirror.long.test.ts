@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, servedToken, serveScene } from '../support/served.ts';
-import { documentExport } from '../support/stand-in.ts';
+import { collection, documentExport } from '../support/stand-in.ts';
 
 const exportsPath = '/v2/document-exports?pageSize=5';
 const basic = (user: string, password: string) => ({
@@ -88,7 +88,8 @@ describe('answers that a client has already', () => {
   test('are new after a run, and show what it changed', async () => {
     const before = await served.get(exportsPath);
     const page = await served.get('/');
-    scene.service.lists['document-exports'].push(documentExport(700, { sourceDocumentTitle: 'brand new' }));
+    scene.service.lists['document-exports'].push(documentExport(700));
+    scene.service.lists.collections.push({ ...collection(70), name: 'brand new' });
     await scene.sync();
     const known = { 'if-none-match': before.headers.get('etag') ?? '' };
     const after = await served.get(exportsPath, known);
@@ -150,7 +151,9 @@ describe('a client that lies', () => {
     const head = `GET /?x=%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${servedToken}\r\nConnection: close\r\n\r\n`;
     const answer = await exchange(head);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('<p class="empty">The address contains a percent-encoding that is not well-formed');
+    expect(answer).toContain(
+      '<p class="empty">The address contains a percent-encoding that is not well-formed',
+    );
   });
 
   test.each([
