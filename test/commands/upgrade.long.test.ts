@@ -59,7 +59,7 @@ describe('upgrade', () => {
     const path = olderMirror('one');
     const asked = outgrown.service.requests.length;
     const { code, stdout, stderr } = await docmirror('upgrade', path);
-    expect({ code, stderr }).toEqual({ code: 0 });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
       `${path}: upgraded from docmirror test. The mirror of before is ${path}.before-test.\n`,
     );
@@ -121,7 +121,7 @@ describe('upgrade', () => {
     const path = olderMirror('check');
     const before = readFileSync(path);
     const { code, stdout, stderr } = await docmirror('upgrade', '--check', path);
-    expect({ code, stderr }).toEqual({ code: 4 });
+    expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
     expect(stdout).toBe(
       `${path}: was made by docmirror test. "docmirror upgrade" copies it and brings it up to date.\n`,
     );
