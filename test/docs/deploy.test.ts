@@ -10,9 +10,7 @@ import { Service as KubernetesService } from 'kubernetes-models/v1/Service';
 import { validate as isCron } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { writeMetricsFiles } from '../../src/commands/metrics-file.ts';
 import { settings } from '../../src/config/settings.ts';
-import { watchMetrics } from '../../src/serve/metrics.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -71,17 +69,6 @@ function podOf({ kind, spec }: Manifest): PodSpec {
   if (kind === 'Deployment') return (spec.template as Template).spec;
   return (spec.jobTemplate as { spec: { template: Template } }).spec.template.spec;
 }
-
-const noTotals = {
-  inserted: 0,
-  updated: 0,
-  removed: 0,
-  rejected: 0,
-  requests: 0,
-  retries: 0,
-  bytes: 0,
-  durationMs: 0,
-};
 
 type Model = new (data: never) => { validate(): void };
 const models: Readonly<Record<string, Model>> = {
@@ -237,38 +224,6 @@ describe('the compose file', () => {
       'DOCMIRROR_DATABASE=/data/docmirror.sqlite',
     );
   });
-});
-
-test('the alerts and docs/running.md name only metrics that there are, and the page names all', async () => {
-  const lists = [
-    {
-      resource: 'webhooks',
-      recordCount: 1,
-      lastCompletedAt: null,
-      last: null,
-      unknownFields: 0,
-      totals: noTotals,
-    },
-  ];
-  const text = await watchMetrics({ version: '0', labels: {} }, () => ({ runs: [], lists })).text();
-  await using folder = temporaryFolder();
-  const file = join(folder.path, 'one.prom');
-  const told = { command: 'backup', exitCode: 0, atMs: 0, backup: { runId: 1, bytes: 1 } };
-  await writeMetricsFiles(file, { database: join(folder.path, 'none.sqlite'), labels: {} }, told);
-  const ofFiles = [file, join(folder.path, 'one-backup.prom')].map(path => readFileSync(path, 'utf8'));
-  const texts = [text, ...ofFiles].join('\n');
-  const there = [...new Set([...texts.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? ''))];
-  const alerts = read('prometheus-rules.yaml');
-  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}, {}] }] });
-  const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
-  const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
-  expect(named.filter(name => !there.includes(name))).toEqual([]);
-  expect(
-    there.filter(
-      name =>
-        !page.includes(name) && !page.includes(name.replace(/^docmirror_(list|backup_last_success)_/, '…_')),
-    ),
-  ).toEqual([]);
 });
 
 test('each line of the crontab is five fields, a user and docmirror', () => {
