@@ -1,5 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -11,7 +11,7 @@ import { validate as isCron } from 'node-cron';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { settings } from '../../src/config/settings.ts';
-import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { runCli } from '../support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const deploy = join(root, 'deploy');
@@ -223,62 +223,6 @@ describe('the compose file', () => {
     expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain(
       'DOCMIRROR_DATABASE=/data/docmirror.sqlite',
     );
-  });
-});
-
-test('each line of the crontab is five fields, a user and docmirror', () => {
-  const lines = read('crontab')
-    .split('\n')
-    .filter(line => /^[\d*]/.test(line));
-  expect(lines).toHaveLength(2);
-  for (const line of lines) {
-    expect(isCron(words(line).slice(0, 5).join(' '))).toBe(true);
-    expect(line).toMatch(/ docmirror +out=\$\(\/usr\/local\/bin\/docmirror .* 2>&1\) \|\| echo "\$out"$/);
-    // A per cent sign would end the command there.
-    expect(line).not.toContain('%');
-  }
-});
-
-const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-
-test.skipIf(!hasSystemd)(
-  `systemd takes its units${hasSystemd ? '' : ' (skipped: there is no systemd-analyze)'}`,
-  async () => {
-    await using folder = temporaryFolder();
-    const units = readdirSync(join(deploy, 'systemd')).filter(name => !name.endsWith('.env'));
-    for (const name of units) {
-      // The program is not installed where the test runs, nor is its README.
-      const text = read('systemd', name)
-        .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant)?/g, '/bin/true')
-        .replace(/^Documentation=.*\n/m, '');
-      writeFileSync(join(folder.path, name.replace('@', '@acme')), text);
-    }
-    const { stdout, stderr } = await run('systemd-analyze', [
-      'verify',
-      '--man=no',
-      ...units.map(name => join(folder.path, name.replace('@', '@acme'))),
-    ]);
-    const complaints = `${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path));
-    expect(complaints).toEqual([]);
-  },
-);
-
-describe("a tenant's unit", () => {
-  const single = read('systemd', 'docmirror.service');
-  const template = read('systemd', 'docmirror@.service');
-  const hardening = (text: string) => text.slice(text.indexOf('NoNewPrivileges=')).split('\n');
-
-  test('is as hardened as the one of a single mirror', () => {
-    expect(hardening(template)).toEqual(hardening(single));
-    expect(hardening(single).length).toBeGreaterThan(12);
-  });
-
-  test('reads its own file alone, writes to its own folder alone, and is started by its own timer', () => {
-    expect(template).toMatch(/^LoadCredential=%i\.env:\/etc\/docmirror\/%i\.env$/m);
-    expect(template).toMatch(/^StateDirectory=docmirror\/%i$/m);
-    expect(template).toMatch(/^ExecStart=\S+ %d\/%i\.env \/var\/lib\/docmirror\/%i /m);
-    expect(template).not.toMatch(/^(EnvironmentFile|ReadWritePaths)=/m);
-    expect(read('systemd', 'docmirror@.timer')).not.toContain('Unit=');
   });
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
   const file = join(scene.folder, 'acme.prom');
   Object.assign(scene.env, { DOCMIRROR_LABELS: 'tenant=acme', DOCMIRROR_METRICS_FILE: file });
   await scene.sync();
-  await scene.run('backup', scene.folder);
+  expect(await scene.run('backup', scene.folder, '--keep', '3')).toMatchObject({ code: 0 });
   const args = ['watch', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
   await using watch = spawnCli(args, { env: scene.env });
   const [said] = await once(watch.child.stdout as NonNullable<typeof watch.child.stdout>, 'data');
