@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { docmirrorShell, type Shell } from '../support/docmirror-shell.ts';
 import { runCli, sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 import { make } from '../support/scene.ts';
@@ -234,51 +233,5 @@ describe("a tenant's turn", () => {
     expect(sqlite(mirror, 'SELECT status FROM sync_runs')).toEqual([{ status: 'cancelled' }]);
     silent.closeAllConnections();
     silent.close();
-  });
-});
-
-describe("the fleet's job in Kubernetes", () => {
-  const [job] = parseAllDocuments(readFileSync(join(root, 'deploy', 'kubernetes', 'fleet.yaml'), 'utf8')).map(
-    document => document.toJS(),
-  );
-  const [container] = job.spec.jobTemplate.spec.template.spec.containers;
-
-  /** Runs a pod's script with the folders of this machine in the place of the volumes. */
-  function pod(at: Fleet, index: number) {
-    const script = String(container.args[0])
-      .replaceAll('/run/docmirror', 'tenants')
-      .replaceAll('/data', 'mirrors')
-      .replaceAll('/opt/docmirror', 'bin')
-      .replace('node --disable-sigusr1 -- /app/dist/cli.js', 'echo');
-    return at.shell(script, { JOB_COMPLETION_INDEX: String(index) });
-  }
-
-  test('an index is a tenant, with a mirror named after it', async () => {
-    await using at = fleet();
-    for (const name of ['acme', 'globex', 'initech']) envFile(at, name, {});
-    expect(container.command).toEqual(['sh', '-euc']);
-    expect(await pod(at, 1)).toEqual({
-      code: 0,
-      output: 'sync --env-file tenants/globex.env --database mirrors/globex/globex.sqlite\n',
-    });
-    expect(readdirSync(join(at.path, 'mirrors'))).toEqual(['globex']);
-    expect((await pod(at, 0)).output).toContain('acme.env');
-    expect((await pod(at, 2)).output).toContain('initech.env');
-  });
-
-  test('an index without a tenant fails', async () => {
-    await using at = fleet();
-    envFile(at, 'acme', {});
-    expect(await pod(at, 1)).toEqual({ code: 2, output: '' });
-    expect(readdirSync(join(at.path, 'mirrors'))).toEqual([]);
-  });
-
-  test('a tenant that fails ends no other', () => {
-    const { spec } = job.spec.jobTemplate;
-    expect(spec).toMatchObject({ completionMode: 'Indexed', backoffLimitPerIndex: 0 });
-    // With either of these, too many failures would end the rest.
-    expect(spec).not.toHaveProperty('maxFailedIndexes');
-    expect(spec).not.toHaveProperty('backoffLimit');
-    expect(job.spec.concurrencyPolicy).toBe('Forbid');
   });
 });
