@@ -95,7 +95,9 @@ const compose = parse(read('compose.yaml'), { merge: true }) as {
 
 const documents = [
   ...allFiles,
-  ['docs/running.md', readFileSync(join(root, 'docs', 'running.md'), 'utf8')] as const,
+  ...['running', 'alerting', 'backup'].map(
+    name => [`docs/${name}.md`, readFileSync(join(root, 'docs', `${name}.md`), 'utf8')] as const,
+  ),
 ];
 
 test.each(documents)('%s names only settings that there are', (_name, text) => {
