@@ -40,14 +40,14 @@ beforeAll(async () => {
   Object.assign(scene.env, { DOCMIRROR_LABELS: 'tenant=acme', DOCMIRROR_METRICS_FILE: file });
   await scene.sync();
   expect(await scene.run('backup', scene.folder, '--keep', '3')).toMatchObject({ code: 0 });
-  const args = ['watch', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
-  await using watch = spawnCli(args, { env: scene.env });
-  const [said] = await once(watch.child.stdout as NonNullable<typeof watch.child.stdout>, 'data');
-  const url = String(said).trim().split(' ').at(-1);
-  const texts = [await (await fetch(`${url}/metrics`)).text()];
-  for (const path of [file, join(scene.folder, 'acme-backup.prom')]) texts.push(readFileSync(path, 'utf8'));
-  watch.child.kill('SIGTERM');
-  await watch.done;
+  const watched = ['watch', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
+  const texts = [file, join(scene.folder, 'acme-backup.prom')].map(path => readFileSync(path, 'utf8'));
+  for (const args of [watched, ['serve', '--port', '0']]) {
+    await using cli = spawnCli(args, { env: scene.env });
+    const [said] = await once(cli.child.stdout as NonNullable<typeof cli.child.stdout>, 'data');
+    const url = String(said).trim().split(' ').at(-1);
+    texts.push(await (await fetch(`${url}/metrics`)).text());
+  }
   there = new Map();
   for (const [, name = '', labels = ''] of texts
     .join('\n')
