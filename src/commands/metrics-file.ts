@@ -60,7 +60,8 @@ function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup 
   ];
   const texts = made.map((ending, at) => {
     const name = `docmirror_backup_${ending}`;
-    const kept = keptLines(path, line => line.startsWith(name));
+    // Before the first one, 0 is the time of none: so an alert on its age fires.
+    const kept = keptLines(path, line => line.startsWith(name)) || sample(name, labels, '0');
     const head = headOf(name, helps[at] ?? '');
     return values === null ? `${head}\n${kept}` : `${head}\n${sample(name, labels, values[at] ?? '')}`;
   });

@@ -11,9 +11,12 @@ export interface Schedule {
 interface TickObserver {
   /** A tick came while the work of an earlier one was going on, so it was left out. */
   tickSkipped(at: Date): void;
-  /** The clock was started or has ticked; null where no other tick will ever come. */
+  /** The time of the next work has changed; null if no more will ever come. */
   nextTick(at: Date | null): void;
 }
+
+/** How long after work that failed it is tried again, in milliseconds. */
+const tryAgainMs = 5 * 60_000;
 
 /** @throws UsageError that names the setting, where there can be no such schedule. */
 export function checkSchedule({ expression }: Schedule): void {
@@ -28,26 +31,40 @@ export function checkSchedule({ expression }: Schedule): void {
 /**
  * Does some work at each tick of a schedule until the signal is aborted, and comes back when the work in progress has ended.
  * Work never overlaps: a tick that finds the earlier work going on is left out. A tick that the process was too busy to see
- * is made up for at once, so that no stall can cost an hour.
+ * is made up for at once, so that no stall can cost an hour. Work that failed is tried again after 5 minutes, unless a tick comes
+ * first.
  *
- * @param work must not throw: what it does about its failures is its own matter.
+ * @param work says whether it failed and is to be tried again. It must not throw: what it does about its failures is its own matter.
  * @param startNow does the work once before the first tick.
  */
 export async function onSchedule(
   schedule: Schedule,
-  work: () => Promise<void>,
+  work: () => Promise<boolean>,
   { startNow, signal, observer }: { startNow: boolean; signal: AbortSignal; observer: TickObserver },
 ): Promise<void> {
   let inProgress: Promise<void> | undefined;
+  let again: NodeJS.Timeout | undefined;
   const tick = (at: Date): void => {
     if (signal.aborted) return;
     if (inProgress !== undefined) {
       observer.tickSkipped(at);
       return;
     }
-    inProgress = work().finally(() => {
+    clearTimeout(again);
+    inProgress = work().then(hasFailed => {
       inProgress = undefined;
+      if (hasFailed) tryAgain();
     });
+  };
+  const tryAgain = (): void => {
+    const at = new Date(Date.now() + tryAgainMs);
+    const next = clock.getNextRun();
+    if (signal.aborted || (next !== null && next <= at)) return;
+    observer.nextTick(at);
+    again = setTimeout(() => {
+      tick(at);
+      observer.nextTick(clock.getNextRun());
+    }, tryAgainMs);
   };
   const clock = startClock(schedule, at => {
     tick(at);
@@ -56,6 +73,7 @@ export async function onSchedule(
   observer.nextTick(clock.getNextRun());
   if (startNow) tick(new Date());
   await aborted(signal);
+  clearTimeout(again);
   await clock.destroy();
   await inProgress;
 }

@@ -9,7 +9,7 @@ import {
   type ServiceConfig,
 } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, DocmirrorError, TokenUnavailableError, UsageError } from '../errors.ts';
+import { CancelledError, DocmirrorError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
@@ -131,8 +131,12 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
   });
 }
 
-/** One run of the watch. Whatever becomes of it is logged and never thrown: the next tick tries again. */
-async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: WatchWorld): Promise<void> {
+/**
+ * One run of the watch. Whatever becomes of it is logged and never thrown.
+ *
+ * @returns whether it failed in a way that can be over in some minutes.
+ */
+async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: WatchWorld): Promise<boolean> {
   try {
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
@@ -155,12 +159,15 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: W
     );
     teller?.summary(summaryText(summary));
     await teller?.ended(exitCodeAfter(summary, signal));
+    return status === 'failed';
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     await teller?.failed(error);
     const isForeseen = error instanceof DocmirrorError;
     const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
     logger.error(loggedError(error), `run failed${words}`);
+    // A person has to decide about settings and an altered mirror, and another run is no failure.
+    return !isForeseen || error.exitCode === exitCodes.failed;
   } finally {
     logger.current.runId = null;
   }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { resourceNames } from '../contract/lists.ts';
 
 /** The numbers of a list that are shown as metrics. */
 export interface ListNumbers {
@@ -60,6 +61,8 @@ interface MetricsOf {
   readonly labels: Readonly<Record<string, string>>;
   /** False leaves out what is of this process: its memory, its time. */
   readonly ofProcess?: boolean;
+  /** The trigger of the runs to come, if it is neither `manual` nor `schedule`. */
+  readonly trigger?: string | null;
 }
 
 function registryWith(labels: MetricsOf['labels']): Registry {
@@ -71,6 +74,28 @@ function registryWith(labels: MetricsOf['labels']): Registry {
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
+/** What is told before the first run: each series is there, so that Prometheus sees its first increase. */
+const beforeFirstRun: MirrorNumbers = {
+  runs: [],
+  lists: resourceNames.map(resource => ({
+    resource,
+    recordCount: null,
+    lastCompletedAt: null,
+    last: null,
+    unknownFields: 0,
+    totals: {
+      inserted: 0,
+      updated: 0,
+      removed: 0,
+      rejected: 0,
+      requests: 0,
+      retries: 0,
+      bytes: 0,
+      durationMs: 0,
+    },
+  })),
+};
+
 /**
  * Makes the metrics of a mirror. They come from the record of runs, so they stay right when a process starts anew and are the
  * same wherever they are asked for.
@@ -78,12 +103,12 @@ const completenesses = ['proven', 'incremental', 'unproven'];
  * @param read is asked at each scrape; null where there is no mirror yet, and it throws where it can't be read.
  */
 export function mirrorMetrics(
-  { version, labels, ofProcess = true }: MetricsOf,
+  { version, labels, ofProcess = true, trigger = null }: MetricsOf,
   read: () => MirrorNumbers | null,
 ): Metrics {
   const registry = registryWith(labels);
   if (ofProcess) collectDefaultMetrics({ register: registry });
-  return metricsOf(registry, version, read);
+  return metricsOf(registry, { version, trigger }, read);
 }
 
 /** Makes the metrics of a server: those of its mirror, and of who asks. */
@@ -99,7 +124,10 @@ export function serveMetrics({ version, labels }: MetricsOf, read: () => MirrorN
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */
-export function watchMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): WatchMetrics {
+export function watchMetrics(
+  { version, labels, trigger = null }: MetricsOf,
+  read: () => MirrorNumbers | null,
+): WatchMetrics {
   const registry = registryWith(labels);
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -114,13 +142,17 @@ export function watchMetrics({ version, labels }: MetricsOf, read: () => MirrorN
     registers,
   });
   return {
-    ...metricsOf(registry, version, read),
+    ...metricsOf(registry, { version, trigger }, read),
     tickSkipped: () => skipped.inc(),
     nextTick: at => next.set(at.getTime() / 1000),
   };
 }
 
-function metricsOf(registry: Registry, version: string, read: () => MirrorNumbers | null): Metrics {
+function metricsOf(
+  registry: Registry,
+  { version, trigger }: { readonly version: string; readonly trigger: string | null },
+  read: () => MirrorNumbers | null,
+): Metrics {
   const registers = [registry];
   const build = 'Always 1; the label is the version of docmirror.';
   new Gauge({ name: 'docmirror_build_info', help: build, labelNames: ['version'], registers }).set(
@@ -133,7 +165,7 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
     registers,
   });
   const updates = [
-    runMetrics(registry),
+    runMetrics(registry, trigger),
     unknownFieldsGauge(registry),
     ...listMetrics.map(metric => metric(registry)),
   ];
@@ -141,25 +173,27 @@ function metricsOf(registry: Registry, version: string, read: () => MirrorNumber
     contentType: registry.contentType,
     // Read once for all of them, so that all show one state of the mirror.
     text: () => {
-      const numbers = numbersOrNone(read);
-      readable.set(numbers === null ? 0 : 1);
-      for (const update of updates) update(numbers ?? { runs: [], lists: [] });
+      const { isReadable, numbers } = numbersOf(read);
+      readable.set(isReadable ? 1 : 0);
+      for (const update of updates) update(numbers);
       return registry.metrics();
     },
   };
 }
 
-function numbersOrNone(read: () => MirrorNumbers | null): MirrorNumbers | null {
+/** A mirror that can't be read for a while has no series: a counter that fell to 0 would seem to rise by all of it afterwards. */
+function numbersOf(read: () => MirrorNumbers | null): { isReadable: boolean; numbers: MirrorNumbers } {
   try {
-    return read();
+    const numbers = read();
+    return { isReadable: numbers !== null, numbers: numbers ?? beforeFirstRun };
   } catch {
-    return null;
+    return { isReadable: false, numbers: { runs: [], lists: [] } };
   }
 }
 
 type Update = (numbers: MirrorNumbers) => void;
 
-function runMetrics(registry: Registry): Update {
+function runMetrics(registry: Registry, trigger: string | null): Update {
   const runs = new Counter({
     name: 'docmirror_runs_total',
     help: 'Runs in the record of the mirror, by how they ended and what started them.',
@@ -179,10 +213,10 @@ function runMetrics(registry: Registry): Update {
   return numbers => {
     runs.reset();
     const ended = numbers.runs.filter(({ status }) => status !== 'running' && status !== 'died');
-    // A series that begins with its first failure shows no increase.
-    for (const trigger of new Set(numbers.runs.map(run => run.trigger)))
-      for (const status of endedStatuses) runs.inc({ status, trigger }, 0);
-    for (const { status, trigger, count } of ended) runs.inc({ status, trigger }, count);
+    const usual = numbers.lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
+    for (const each of new Set([...usual, ...numbers.runs.map(run => run.trigger)]))
+      for (const status of endedStatuses) runs.inc({ status, trigger: each }, 0);
+    for (const run of ended) runs.inc({ status: run.status, trigger: run.trigger }, run.count);
     const countOf = (wanted: string) =>
       numbers.runs.filter(({ status }) => status === wanted).reduce((sum, { count }) => sum + count, 0);
     running.set(countOf('running'));
@@ -267,16 +301,20 @@ const listMetrics: readonly ((registry: Registry) => Update)[] = [
   gauge('last_run_pages_per_second', "Pages that the list's last run walked, a second.", ({ last }) =>
     last === null || last.durationMs <= 0 ? null : last.pages / seconds(last.durationMs),
   ),
-  gauge('last_run_rejected', "Records that the list's last run could not read.", ({ last }) =>
-    last === null ? null : last.rejected,
+  gauge(
+    'last_run_rejected',
+    "Records that the list's last run could not read.",
+    ({ last }) => last?.rejected ?? 0,
   ),
-  gauge('last_run_removals_withheld', "Removals that the list's last run withheld.", ({ last }) =>
-    last === null ? null : last.removalsWithheld,
+  gauge(
+    'last_run_removals_withheld',
+    "Removals that the list's last run withheld.",
+    ({ last }) => last?.removalsWithheld ?? 0,
   ),
   gauge(
     'last_run_undecided',
     "Known records whose presence the list's last run could not decide.",
-    ({ last }) => (last === null ? null : last.undecided),
+    ({ last }) => last?.undecided ?? 0,
   ),
   completenessGauge,
   counter('inserted', 'Records inserted by all runs.', totals => totals.inserted),

@@ -177,6 +177,12 @@ describe.concurrent('DOCMIRROR_METRICS_FILE', () => {
     expect(failed).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toMatch(/^docmirror_mirror_readable 0$/m);
     expect(readFileSync(file, 'utf8')).toMatch(/command="sync"\} 2$/m);
+    expect(await runCli(['backup', scene.folder, '--metrics-file', file], { env })).toMatchObject({
+      code: 2,
+    });
+    expect(readFileSync(join(scene.folder, 'acme-backup.prom'), 'utf8')).toMatch(
+      /^docmirror_backup_last_success_timestamp_seconds 0$/m,
+    );
     const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--metrics-file', file];
     await using cli = spawnCli(args, { env: scene.env });
     await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/command="watch"\} 0$/m), 20_000);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { onSchedule } from '../../src/commands/schedule.ts';
 import { parseEndpoint } from '../../src/commands/watch/monitor.ts';
@@ -137,6 +138,53 @@ describe.concurrent('docmirror watch', () => {
     expect(failures).toContain(`DOCMIRROR_TOKEN_FILE: ${tokenFile} can't be read (ENOENT).`);
   });
 
+  test('tries again 5 minutes after a failed run, and says when', async () => {
+    await using scene = await setScene();
+    scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
+    // Five minutes pass in a second and a half.
+    const hurry = join(scene.folder, 'hurry.mjs');
+    writeFileSync(
+      hurry,
+      'const wait = globalThis.setTimeout; globalThis.setTimeout = (f, ms, ...a) => wait(f, ms === 300_000 ? 1_500 : ms, ...a);',
+    );
+    const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--give-up-after', '0'];
+    await using running = spawnCli(args, {
+      env: { ...scene.env, DOCMIRROR_LOG_LEVEL: 'info', NODE_OPTIONS: `--import=${hurry}` },
+    });
+    const next = async () =>
+      Date.parse(JSON.parse((await scene.run('status', '--json')).stdout).nextRunAt) - Date.now();
+    await until(() => runsOf(scene.database)[0]?.status === 'failed', 'a failed run');
+    await wait(200);
+    const nextMs = await next();
+    expect(nextMs).toBeGreaterThan(290_000);
+    expect(nextMs).toBeLessThanOrEqual(300_000);
+    await until(() => runsOf(scene.database).filter(({ status }) => status === 'failed').length === 2, 'two');
+    scene.service.options.status = {};
+    await until(() => runsOf(scene.database).at(-1)?.status === 'completed', 'a completed run');
+    const ran = runsOf(scene.database).length;
+    await wait(2_500);
+    expect(runsOf(scene.database)).toHaveLength(ran);
+    expect(await next()).toBeGreaterThan(300_000);
+    running.child.kill('SIGTERM');
+    expect((await running.done).code).toBe(143);
+  });
+
+  test('does not try again if a person has to decide', async () => {
+    await using scene = await setScene();
+    await scene.sync();
+    const database = new Database(scene.database);
+    database.exec("UPDATE webhooks SET description = 'altered'");
+    database.close();
+    await using running = spawnCli(['watch', '--run-now', '--schedule', '0 0 1 1 *'], {
+      env: { ...scene.env, DOCMIRROR_LOG_LEVEL: 'info' },
+    });
+    await wait(3_000);
+    running.child.kill('SIGTERM');
+    const logged = linesOf((await running.done).stderr);
+    expect(logged.map(({ error }) => error?.code)).toContain('mirror_altered');
+    expect(new Set(logged.map(({ nextRunAt }) => nextRunAt).filter(Boolean))).toHaveProperty('size', 1);
+  });
+
   test('leaves a tick to a run of somebody else that holds the mirror', async () => {
     await using scene = await setScene({ latencyMs: 60_000 });
     await using other = spawnCli(['sync'], { env: scene.env });
@@ -204,6 +252,7 @@ describe('a schedule', () => {
       most = Math.max(most, ++working);
       await wait(1_300);
       working--;
+      return false;
     };
     setTimeout(() => stopping.abort(), 3_200);
     await onSchedule({ expression: everySecond, timezone: 'UTC' }, work, {
@@ -228,6 +277,7 @@ describe('a schedule', () => {
       { expression: `${second} ${minute} * * * *`, timezone: 'UTC' },
       async () => {
         done++;
+        return false;
       },
       {
         startNow: false,

@@ -1,5 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -8,12 +9,12 @@ import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import { Service as KubernetesService } from 'kubernetes-models/v1/Service';
 import { validate as isCron } from 'node-cron';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { writeMetricsFiles } from '../../src/commands/metrics-file.ts';
 import { settings } from '../../src/config/settings.ts';
-import { serveMetrics, watchMetrics } from '../../src/serve/metrics.ts';
-import { runCli, temporaryFolder } from '../support/run-cli.ts';
+import { programPath } from '../support/program.ts';
+import { runCli } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const deploy = join(root, 'deploy');
@@ -25,7 +26,9 @@ const allFiles = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
   .map(name => [name, read(name)] as const);
 
 interface Service {
+  readonly entrypoint?: readonly string[];
   readonly command: readonly string[];
+  readonly depends_on?: unknown;
   readonly read_only?: boolean;
   readonly volumes: readonly string[];
   readonly stop_grace_period: string;
@@ -40,6 +43,8 @@ interface Container {
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly securityContext: unknown;
+  readonly resources: { readonly limits: { readonly memory: string } };
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
   readonly volumeMounts: readonly {
     readonly name: string;
@@ -72,17 +77,6 @@ function podOf({ kind, spec }: Manifest): PodSpec {
   return (spec.jobTemplate as { spec: { template: Template } }).spec.template.spec;
 }
 
-const noTotals = {
-  inserted: 0,
-  updated: 0,
-  removed: 0,
-  rejected: 0,
-  requests: 0,
-  retries: 0,
-  bytes: 0,
-  durationMs: 0,
-};
-
 type Model = new (data: never) => { validate(): void };
 const models: Readonly<Record<string, Model>> = {
   ConfigMap,
@@ -92,14 +86,18 @@ const models: Readonly<Record<string, Model>> = {
   Service: KubernetesService,
 };
 
-const kubernetesFiles = readdirSync(join(deploy, 'kubernetes'));
+const kubernetesFiles = readdirSync(join(deploy, 'kubernetes'), { recursive: true, encoding: 'utf8' }).filter(
+  name => name.endsWith('.yaml') && !name.endsWith('kustomization.yaml'),
+);
 const compose = parse(read('compose.yaml'), { merge: true }) as {
   readonly services: Record<string, Service>;
 };
 
 const documents = [
   ...allFiles,
-  ['docs/running.md', readFileSync(join(root, 'docs', 'running.md'), 'utf8')] as const,
+  ...['running', 'alerting', 'backup'].map(
+    name => [`docs/${name}.md`, readFileSync(join(root, 'docs', `${name}.md`), 'utf8')] as const,
+  ),
 ];
 
 test.each(documents)('%s names only settings that there are', (_name, text) => {
@@ -111,17 +109,22 @@ test.each(documents)('%s names only settings that there are', (_name, text) => {
 test('every command line of docmirror in there has a command and flags that there are', async () => {
   const lines = [
     ...Object.values(compose.services)
+      .filter(({ entrypoint }) => entrypoint === undefined)
       .map(({ command }) => command)
       .filter(([name]) => name !== 'replicate'),
     ...manifestArguments(),
     ...allFiles.flatMap(([, text]) =>
-      [...text.matchAll(/bin\/docmirror ([^>\n]+)/g)].map(match => words(match[1])),
+      [...text.matchAll(/(?:bin\/docmirror|app\/dist\/cli\.js) ([^>|;\n]+)/g)].map(match => words(match[1])),
     ),
-  ];
+  ].map(([name = '', ...rest]) =>
+    name === 'publish' ? [`publish ${rest[0]}`, ...rest.slice(1)] : [name, ...rest],
+  );
   expect(lines.length).toBeGreaterThan(7);
   const commands = [...new Set(lines.map(([command]) => command ?? ''))];
   const helps = new Map(
-    await Promise.all(commands.map(async name => [name, (await runCli([name, '--help'])).stdout] as const)),
+    await Promise.all(
+      commands.map(async name => [name, (await runCli([...name.split(' '), '--help'])).stdout] as const),
+    ),
   );
   for (const [command = '', ...rest] of lines) {
     expect(helps.get(command), command).toContain(`Usage: docmirror ${command}`);
@@ -166,17 +169,22 @@ describe('the Kubernetes manifests', () => {
         seccompProfile: { type: 'RuntimeDefault' },
       });
       expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
-      for (const { securityContext, volumeMounts } of pod.containers) {
+      for (const { securityContext, volumeMounts, resources } of pod.containers) {
         expect(securityContext).toMatchObject({
           allowPrivilegeEscalation: false,
           readOnlyRootFilesystem: true,
           capabilities: { drop: ['ALL'] },
         });
+        expect(resources.limits.memory).toMatch(/^\d+[GM]i$/);
         const pathsOf = (isReadOnly: boolean) =>
           volumeMounts
             .filter(({ readOnly }) => (readOnly ?? false) === isReadOnly)
             .map(({ mountPath }) => mountPath);
-        expect(pathsOf(false).sort()).toEqual(['/data', '/tmp']);
+        expect(
+          pathsOf(false)
+            .filter(path => path !== '/backups')
+            .sort(),
+        ).toEqual(['/data', '/tmp']);
         expect(pathsOf(true)).toContain('/run/docmirror');
         const names = pod.volumes.map(({ name }) => name);
         expect(volumeMounts.filter(({ name }) => !names.includes(name))).toEqual([]);
@@ -194,6 +202,23 @@ describe('the Kubernetes manifests', () => {
       '/livez',
       '/livez',
     ]);
+  });
+
+  test('end a run by its own deadline before Kubernetes would, and let one wait for another', () => {
+    const jobs = all.filter(([, { kind }]) => kind === 'CronJob').map(([, manifest]) => manifest);
+    const syncs = jobs.filter(job => podOf(job).containers[0]?.args[0] === 'sync');
+    expect(syncs).toHaveLength(2);
+    const seconds = { m: 60, h: 3_600 };
+    for (const job of syncs) {
+      const settingOf = (name: string) =>
+        podOf(job).containers[0]?.env?.find(entry => entry.name === name)?.value ?? '';
+      const inSeconds = (text: string) => Number.parseInt(text, 10) * seconds[text.at(-1) as 'm' | 'h'];
+      const { activeDeadlineSeconds } = (job.spec.jobTemplate as { spec: { activeDeadlineSeconds: number } })
+        .spec;
+      const longest = inSeconds(settingOf('DOCMIRROR_DEADLINE')) + inSeconds(settingOf('DOCMIRROR_WAIT'));
+      expect(activeDeadlineSeconds).toBeGreaterThan(longest);
+    }
+    for (const job of jobs) expect(job.spec).toMatchObject({ concurrencyPolicy: 'Forbid' });
   });
 
   test('share their settings and a block volume', () => {
@@ -215,6 +240,40 @@ describe('the compose file', () => {
         stop_grace_period: '30s',
       });
     }
+    const limits = { mem_limit: /^\d+[gm]$/, security_opt: ['no-new-privileges:true'], ulimits: { core: 0 } };
+    for (const service of Object.values(compose.services))
+      expect(service).toMatchObject({ ...limits, mem_limit: expect.stringMatching(limits.mem_limit) });
+  });
+
+  test('lets nothing wait for a completed run: in a long outage of the service there is none', () => {
+    for (const name of ['serve', 'backup', 'litestream'])
+      expect(compose.services[name]?.depends_on).toEqual(['watch']);
+  });
+
+  test('makes backups again and again, and ends at once when it is told to', async () => {
+    await using scene = await setScene();
+    const [script = ''] = compose.services.backup?.command ?? [];
+    expect(compose.services.backup?.entrypoint).toEqual(['sh', '-c']);
+    const folder = join(scene.folder, 'backups');
+    mkdirSync(folder);
+    const here = script
+      .replaceAll('$$', '$')
+      .replace('node --disable-sigusr1 -- /app/dist/cli.js', `"${process.execPath}" -- "${programPath}"`)
+      .replace('/backups', folder)
+      .replace('sleep 86400', 'sleep 1')
+      .replace('sleep 600', 'sleep 1');
+    const env = { ...scene.env, PATH: process.env.PATH ?? '' };
+    const child = spawn('sh', ['-c', here], { env, stdio: 'ignore' });
+    const copies = () => readdirSync(folder).filter(name => name.endsWith('.sqlite')).length;
+    // There is no mirror yet, so it fails first.
+    await new Promise(resolve => setTimeout(resolve, 1_500));
+    expect(copies()).toBe(0);
+    await scene.sync();
+    await vi.waitFor(() => expect(copies()).toBeGreaterThan(1), 20_000);
+    const stoppedAtMs = performance.now();
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([143, null]);
+    expect(performance.now() - stoppedAtMs).toBeLessThan(5_000);
   });
 
   test('shows the server to this machine alone', () => {
@@ -231,100 +290,14 @@ describe('the compose file', () => {
   });
 
   test('gives Litestream a configuration of the same file', () => {
-    const { dbs } = parse(read('litestream.yml')) as { dbs: { path: string }[] };
-    expect(dbs.map(({ path }) => path)).toEqual(['/data/docmirror.sqlite']);
+    const { dbs } = parse(read('litestream.yml')) as { dbs: unknown[] };
+    // Litestream 0.5 has one replica a database; before, it had a list of them.
+    expect(dbs).toEqual([
+      { path: '/data/docmirror.sqlite', replica: { url: expect.stringContaining('LITESTREAM_REPLICA_URL') } },
+    ]);
     expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain(
       'DOCMIRROR_DATABASE=/data/docmirror.sqlite',
     );
-  });
-});
-
-test('the alerts and docs/running.md name only metrics that there are, and the page names all', async () => {
-  const lists = [
-    {
-      resource: 'webhooks',
-      recordCount: 1,
-      lastCompletedAt: null,
-      last: null,
-      unknownFields: 0,
-      totals: noTotals,
-    },
-  ];
-  const text = await watchMetrics({ version: '0', labels: {} }, () => ({ runs: [], lists })).text();
-  await using folder = temporaryFolder();
-  const file = join(folder.path, 'one.prom');
-  const told = { command: 'backup', exitCode: 0, atMs: 0, backup: { runId: 1, bytes: 1 } };
-  await writeMetricsFiles(file, { database: join(folder.path, 'none.sqlite'), labels: {} }, told);
-  const ofFiles = [file, join(folder.path, 'one-backup.prom')].map(path => readFileSync(path, 'utf8'));
-  const ofServe = await serveMetrics({ version: '0', labels: {} }, () => ({ runs: [], lists })).text();
-  const texts = [text, ofServe, ...ofFiles].join('\n');
-  const there = [...new Set([...texts.matchAll(/^# TYPE (docmirror_\w+)/gm)].map(([, name]) => name ?? ''))];
-  const alerts = read('prometheus-rules.yaml');
-  expect(parse(alerts)).toMatchObject({ groups: [{ rules: [{}, {}, {}, {}, {}, {}] }] });
-  const page = readFileSync(join(root, 'docs', 'running.md'), 'utf8');
-  const named = `${alerts}${page}`.match(/\bdocmirror_\w+/g) ?? [];
-  expect(named.filter(name => !there.includes(name))).toEqual([]);
-  expect(
-    there.filter(
-      name =>
-        !page.includes(name) && !page.includes(name.replace(/^docmirror_(list|backup_last_success)_/, '…_')),
-    ),
-  ).toEqual([]);
-});
-
-test('each line of the crontab is five fields, a user and docmirror', () => {
-  const lines = read('crontab')
-    .split('\n')
-    .filter(line => /^[\d*]/.test(line));
-  expect(lines).toHaveLength(2);
-  for (const line of lines) {
-    expect(isCron(words(line).slice(0, 5).join(' '))).toBe(true);
-    expect(line).toMatch(/ docmirror +out=\$\(\/usr\/local\/bin\/docmirror .* 2>&1\) \|\| echo "\$out"$/);
-    // A per cent sign would end the command there.
-    expect(line).not.toContain('%');
-  }
-});
-
-const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-
-test.skipIf(!hasSystemd)(
-  `systemd takes its units${hasSystemd ? '' : ' (skipped: there is no systemd-analyze)'}`,
-  async () => {
-    await using folder = temporaryFolder();
-    const units = readdirSync(join(deploy, 'systemd')).filter(name => !name.endsWith('.env'));
-    for (const name of units) {
-      // The program is not installed where the test runs, nor is its README.
-      const text = read('systemd', name)
-        .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant)?/g, '/bin/true')
-        .replace(/^Documentation=.*\n/m, '');
-      writeFileSync(join(folder.path, name.replace('@', '@acme')), text);
-    }
-    const { stdout, stderr } = await run('systemd-analyze', [
-      'verify',
-      '--man=no',
-      ...units.map(name => join(folder.path, name.replace('@', '@acme'))),
-    ]);
-    const complaints = `${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path));
-    expect(complaints).toEqual([]);
-  },
-);
-
-describe("a tenant's unit", () => {
-  const single = read('systemd', 'docmirror.service');
-  const template = read('systemd', 'docmirror@.service');
-  const hardening = (text: string) => text.slice(text.indexOf('NoNewPrivileges=')).split('\n');
-
-  test('is as hardened as the one of a single mirror', () => {
-    expect(hardening(template)).toEqual(hardening(single));
-    expect(hardening(single).length).toBeGreaterThan(12);
-  });
-
-  test('reads its own file alone, writes to its own folder alone, and is started by its own timer', () => {
-    expect(template).toMatch(/^LoadCredential=%i\.env:\/etc\/docmirror\/%i\.env$/m);
-    expect(template).toMatch(/^StateDirectory=docmirror\/%i$/m);
-    expect(template).toMatch(/^ExecStart=\S+ %d\/%i\.env \/var\/lib\/docmirror\/%i /m);
-    expect(template).not.toMatch(/^(EnvironmentFile|ReadWritePaths)=/m);
-    expect(read('systemd', 'docmirror@.timer')).not.toContain('Unit=');
   });
 });
 

@@ -63,6 +63,11 @@ describe('the metrics of a mirror', () => {
       'failed manual': 1,
       'interrupted manual': 0,
       'partial manual': 0,
+      'cancelled schedule': 0,
+      'completed schedule': 0,
+      'failed schedule': 0,
+      'interrupted schedule': 0,
+      'partial schedule': 0,
     });
     expect(valuesOf(families, 'docmirror_runs_in_progress')).toEqual({ '': 0 });
   });
@@ -111,6 +116,34 @@ describe('the metrics of a mirror', () => {
     expect(await metrics.text()).toContain('docmirror_runs_total{status="completed",trigger="manual"} 2');
     numbers = null;
     expect(await metrics.text()).not.toMatch(/^docmirror_list_records\{/m);
+  });
+
+  test('have each series before the first failure, and before the first run', async () => {
+    const seriesOf = async (read: () => MirrorNumbers | null) => {
+      const metrics = mirrorMetrics({ version: '1.2.3', labels: { tenant: 'acme' }, trigger: 'cron' }, read);
+      const lines = (await metrics.text()).split('\n').filter(line => line.startsWith('docmirror_'));
+      return new Map(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), line.split(' ').at(-1)]));
+    };
+    await using fresh = await setScene();
+    await fresh.sync();
+    using one = new ReportReader(fresh.database);
+    const afterFailures = await seriesOf(() => reader.figures());
+    const afterOneRun = await seriesOf(() => one.figures());
+    const before = await seriesOf(() => null);
+    const namesOf = (series: Map<string, unknown>) => [...series.keys()].sort();
+    expect(namesOf(afterOneRun)).toEqual(namesOf(afterFailures));
+    expect(namesOf(afterOneRun).filter(name => name.includes('"cron"'))).toHaveLength(5);
+    // What there is no number for yet: a 0 would be a lie.
+    const unknown =
+      /_(records|last_completed_timestamp_seconds|last_run_(duration_seconds|pages_per_second))\{/;
+    expect(namesOf(before)).toEqual(namesOf(afterOneRun).filter(name => !unknown.test(name)));
+    const values = [...before].filter(([name]) => !name.startsWith('docmirror_build_info'));
+    expect(new Set(values.map(([, value]) => value))).toEqual(new Set(['0']));
+    expect(before.size).toBeGreaterThan(50);
+    const unreadable = await seriesOf(() => {
+      throw new Error('damaged');
+    });
+    expect(namesOf(unreadable).filter(name => /_total/.test(name))).toEqual([]);
   });
 
   test('hold no record, no address of the service and no token', async () => {

@@ -62,7 +62,7 @@ export const runCommands = [
       },
     ],
     notes: [
-      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch. SIGTERM, SIGINT and SIGHUP end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well, unless --trigger names another one.',
+      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch; it is tried again after 5 minutes, unless the next tick comes first. SIGTERM, SIGINT and SIGHUP end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well, unless --trigger names another one.',
     ],
     exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },

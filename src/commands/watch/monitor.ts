@@ -16,7 +16,7 @@ export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTi
 interface MonitorPlan {
   readonly host: string;
   readonly port: number;
-  readonly config: { readonly database: string; readonly labels: Labels };
+  readonly config: { readonly database: string; readonly labels: Labels; readonly trigger: string | null };
   readonly maxAgeMs: number | null;
   readonly logger: Logger;
 }
@@ -33,7 +33,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
   const { watchMetrics } = await import('../../serve/metrics.ts');
   const { host, port, config, maxAgeMs, logger } = plan;
   const read = await figuresReader(config.database);
-  const metrics = watchMetrics({ version, labels: config.labels }, read);
+  const metrics = watchMetrics({ version, labels: config.labels, trigger: config.trigger }, read);
   const neverSynced = resourceNames.map(resource => ({ resource, lastCompletedAt: null }));
   const server = await startMonitorServer({
     host,

@@ -1,0 +1,144 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { spawnCli, temporaryFolder } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '..', '..');
+const read = (...path: string[]): string => readFileSync(join(root, ...path), 'utf8');
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+const rules = (parse(read('deploy', 'prometheus-rules.yaml')) as { groups: [{ rules: Rule[] }] }).groups[0]
+  .rules;
+
+interface Panel {
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets: readonly { readonly expr: string }[];
+}
+const dashboard = JSON.parse(read('deploy', 'grafana', 'docmirror.json')) as {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string; readonly query: unknown }[] };
+};
+const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+const page = read('docs', 'running.md');
+
+/** Each metric that docmirror shows, with the names of its labels. */
+let there: Map<string, Set<string>>;
+
+beforeAll(async () => {
+  await using scene = await setScene();
+  const file = join(scene.folder, 'acme.prom');
+  Object.assign(scene.env, { DOCMIRROR_LABELS: 'tenant=acme', DOCMIRROR_METRICS_FILE: file });
+  await scene.sync();
+  expect(await scene.run('backup', scene.folder, '--keep', '3')).toMatchObject({ code: 0 });
+  const watched = ['watch', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
+  const texts = [file, join(scene.folder, 'acme-backup.prom')].map(path => readFileSync(path, 'utf8'));
+  for (const args of [watched, ['serve', '--port', '0']]) {
+    await using cli = spawnCli(args, { env: scene.env });
+    const [said] = await once(cli.child.stdout as NonNullable<typeof cli.child.stdout>, 'data');
+    const url = String(said).trim().split(' ').at(-1);
+    texts.push(await (await fetch(`${url}/metrics`)).text());
+  }
+  there = new Map();
+  for (const [, name = '', labels = ''] of texts
+    .join('\n')
+    .matchAll(/^(docmirror_\w+)(?:\{(.*)\})? \S+$/gm)) {
+    const known = there.get(name) ?? new Set();
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
+    there.set(name, known);
+  }
+});
+
+/** The metrics in an expression that docmirror does not show, and the labels in it that they do not have. */
+function strangersIn(expr: string): string[] {
+  const used = [...expr.matchAll(/\b(docmirror_\w+)(?:\{([^}]*)\})?/g)];
+  return used.flatMap(([, name = '', selector = '']) => {
+    const labels = there.get(name);
+    if (labels === undefined) return [name];
+    const selected = [...selector.matchAll(/(\w+)\s*[=!]~?"/g)].map(([, label = '']) => label);
+    return selected.filter(label => !labels.has(label)).map(label => `${name}{${label}}`);
+  });
+}
+
+test('the alerts, the dashboard and the pages name only metrics and labels that /metrics and the files have', () => {
+  expect(there.size).toBeGreaterThan(25);
+  const ofVariables = dashboard.templating.list.map(({ query }) => JSON.stringify(query));
+  const texts = [
+    ...rules.map(({ expr }) => expr),
+    ...queries,
+    ...ofVariables,
+    page,
+    read('docs', 'alerting.md'),
+  ];
+  expect(texts.flatMap(strangersIn)).toEqual([]);
+  expect(strangersIn('docmirror_runs_total{colour="red"} or docmirror_no')).toEqual([
+    'docmirror_runs_total{colour}',
+    'docmirror_no',
+  ]);
+});
+
+test('docs/running.md names every metric', () => {
+  const short = (name: string) => name.replace(/^docmirror_(list|backup_last_success)_/, '…_');
+  expect([...there.keys()].filter(name => !page.includes(name) && !page.includes(short(name)))).toEqual([]);
+});
+
+test('no alert adds up what belongs to different mirrors', () => {
+  for (const { expr } of rules) expect(expr).not.toMatch(/\b(sum|count|max|min|avg|group)\b(?! without)/);
+});
+
+test('the dashboard has no panel that covers another, and each tells of the tenants that were chosen', () => {
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+  );
+  expect(new Set(cells).size).toBe(cells.length);
+  expect(Math.max(...dashboard.panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
+  expect(queries.length).toBeGreaterThan(20);
+  const withoutTenant = /\bdocmirror_\w+(?!\w)(?!\{tenant=~"\$tenant"\})/;
+  expect(queries.filter(expr => withoutTenant.test(expr))).toEqual([]);
+});
+
+const unitTests = join(root, 'test', 'docs', 'prometheus-rules.yaml');
+
+test('each alert has a case in which it fires for one tenant alone, and one in which it does not', () => {
+  const cases = (
+    parse(readFileSync(unitTests, 'utf8')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+    }
+  ).tests.flatMap(each => each.alert_rule_test);
+  for (const { alert } of rules) {
+    const counts = cases.filter(({ alertname }) => alertname === alert).map(each => each.exp_alerts.length);
+    expect(new Set(counts), alert).toEqual(new Set([0, 1]));
+  }
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+describe.skipIf(!hasPromtool)(`promtool${hasPromtool ? '' : ' (skipped: it is not installed)'}`, () => {
+  test('finds that each alert fires when it should, and for the right tenant', async () => {
+    expect((await run('promtool', ['test', 'rules', unitTests])).stdout).toContain('SUCCESS');
+  });
+
+  test("reads the dashboard's queries", async () => {
+    await using folder = temporaryFolder();
+    const file = join(folder.path, 'queries.yaml');
+    const check = (exprs: readonly string[]) => {
+      const asRules = exprs.map((expr, at) => ({
+        record: `q${at}`,
+        expr: expr.replaceAll('$tenant', 'acme|globex'),
+      }));
+      writeFileSync(file, stringify({ groups: [{ name: 'queries', rules: asRules }] }));
+      return run('promtool', ['check', 'rules', file]);
+    };
+    expect((await check(queries)).stdout).toContain(`SUCCESS: ${queries.length} rules found`);
+    await expect(check(['sum by (tenant (docmirror_runs_total)'])).rejects.toThrow();
+  });
+});
