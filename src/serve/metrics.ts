@@ -120,7 +120,7 @@ export function serveMetrics({ version, labels }: MetricsOf, read: () => MirrorN
     help: 'Requests that gave a wrong token, since the server started.',
     registers: [registry],
   });
-  return { ...metricsOf(registry, version, read), tokenRefused: () => refused.inc() };
+  return { ...metricsOf(registry, { version, trigger: null }, read), tokenRefused: () => refused.inc() };
 }
 
 /** Makes the metrics of a watch: those of its mirror, and those of its clock. */
