@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -221,6 +222,7 @@ describe.concurrent('a share that follows runs', () => {
 describe.concurrent('doctor', () => {
   test('looks whether the share could be made', async () => {
     await using scene = await setSharedScene({}, { exports: 1 });
+    chmodSync(scene.folder, 0o755);
     const checked = async () => {
       const { code, stdout } = await scene.run('doctor', '--json');
       const checks: { check: string; status: string; found: string }[] = JSON.parse(stdout).checks;

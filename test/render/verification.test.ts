@@ -31,14 +31,14 @@ test('what SQLite says of damage in several lines stands in one', () => {
 test('a finding is broken where the terminal ends, and keeps to its column', () => {
   const finding = { check: 'pages', status: 'failed', found: 'as many words '.repeat(8).trim() } as const;
   expect(findingText({ ...finding, todo: 'do this and do that again', code: null }, 40)).toBe(
-    `FAIL  pages        as many words as many
-                   words as many words
-                   as many words as many
-                   words as many words
-                   as many words as many
-                   words
-                   → do this and do that
-                     again
+    `FAIL  pages         as many words as
+                    many words as many
+                    words as many words
+                    as many words as
+                    many words as many
+                    words as many words
+                    → do this and do
+                      that again
 `,
   );
 });
