@@ -236,7 +236,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   docmirror_upgrades: {
     about: 'Each upgrade of the file to another schema; empty if the file was never upgraded.',
     columns: {
-      version: ['the version of docmirror that upgraded it', '0.2.0'],
+      version: ['the version of docmirror that upgraded it', '0.4.0'],
       upgraded_at: ['when, in UTC', '2026-11-20T23:15:04.120Z'],
     },
   },
