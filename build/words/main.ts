@@ -1,15 +1,16 @@
 // Reports sentences that break the rules of plain words: npm run check:words. With --figures it prints how long the sentences are.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { exceptions } from './exceptions.ts';
 import { passagesOfCode, passagesOfPage } from './prose.ts';
 import { faultsOf, sentencesOf, wordCount } from './rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const files = execFileSync('git', ['ls-files', '*.md', '*.ts'], { cwd: root, encoding: 'utf8' })
-  .trim()
-  .split('\n');
+const others = /^(?:node_modules|dist|release|\.\w+)$/;
+const files = globSync(['**/*.md', '**/*.ts'], {
+  cwd: root,
+  exclude: name => others.test(basename(name)),
+}).toSorted();
 const passages = files.flatMap(file => {
   const text = readFileSync(join(root, file), 'utf8');
   return file.endsWith('.md') ? passagesOfPage(file, text) : passagesOfCode(file, text);
