@@ -107,13 +107,13 @@ describe('the report', () => {
   test('says when the mirror was last completed, and when the report was made', async () => {
     const older = { ...list, lastCompletedAt: '2026-11-19T07:00:00.000Z' };
     expect(headOf(await pageOf([list, older]))).toBe(
-      '1 Apr 2026 to 22 Nov 2026. What https://service.example lists, last completed 19 Nov 2026 07:00. This report was made 22 Nov 2026 08:30.',
+      '1 Apr 2026 to 22 Nov 2026. From https://service.example, last completed 19 Nov 2026 07:00. This report was made 22 Nov 2026 08:30.',
     );
   });
 
   test('says where a list was never completed', async () => {
     const never = { ...list, lastCompletedAt: null };
-    expect(headOf(await pageOf([list, never]))).toContain('lists, not completed yet. This report');
+    expect(headOf(await pageOf([list, never]))).toContain(', not completed yet. This report');
   });
 });
 

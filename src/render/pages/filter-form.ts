@@ -37,7 +37,7 @@ const labels: Readonly<Record<string, string>> = {
   destination: 'Destination',
   kind: 'Kind',
   from: 'From',
-  to: 'To and with',
+  to: 'To (inclusive)',
   q: 'Words',
   resource: 'List',
   operation: 'What happened',

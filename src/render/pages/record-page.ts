@@ -56,7 +56,7 @@ function shownValue({ text, connections }: ShownField): Html {
 /** Whether the record is there, and since when. */
 export function stateOf({ from, to }: StoryVersion, above: Above): Html {
   return to === null
-    ? html`<span class="badge good">Stands</span> since ${runLink(from, above)}`
+    ? html`<span class="badge good">Listed</span> since ${runLink(from, above)}`
     : html`<span class="badge bad">Gone</span> since ${runLink(to, above)}`;
 }
 

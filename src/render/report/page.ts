@@ -52,7 +52,7 @@ export function reportPage(data: ReportData, options: ReportOptions): Page {
 function stateOf({ baseUrl, lists }: ReportData, clock: Clock): Html {
   if (baseUrl === null) return 'A mirror that has not been synced yet';
   const [oldest] = lists.map(({ lastCompletedAt }) => lastCompletedAt ?? '').toSorted();
-  return html`What <strong>${baseUrl}</strong> lists, ${oldest ? html`last completed ${clock.moment(oldest)}` : 'not completed yet'}`;
+  return html`From <strong>${baseUrl}</strong>, ${oldest ? html`last completed ${clock.moment(oldest)}` : 'not completed yet'}`;
 }
 
 function glossary(): Html {

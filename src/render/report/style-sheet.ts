@@ -89,7 +89,7 @@ ins{color:var(--good);text-decoration:none;font-weight:550}
 .to{color:var(--muted)}
 nav{display:flex;flex-wrap:wrap;align-items:center;gap:0 20px}
 nav a{margin-top:16px}
-.search{display:flex;flex-wrap:wrap;align-items:center;gap:8px;flex:1 1 320px;margin-top:16px}
+.search{display:flex;flex-wrap:wrap;align-items:center;gap:8px;flex:1 1 460px;margin-top:16px}
 .search label{font-size:14px;color:var(--muted)}
 input,button{font:inherit;color:inherit;min-height:40px;border:1px solid var(--muted);border-radius:8px;background:var(--card);padding:6px 12px}
 input{flex:1 1 160px;min-width:0;max-width:420px}
