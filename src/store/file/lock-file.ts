@@ -28,8 +28,8 @@ export function lockPath(file: string): string {
 
 /**
  * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite while a run works on the mirror. The system
- * drops that lock if the process dies. The file records how the last run left the mirror's file. docmirror never removes it, because another
- * process might be waiting for it.
+ * drops that lock if the process dies. The file records how the last run left the mirror's file. It is never removed, because
+ * another process might be waiting to lock it.
  */
 export class MirrorLock {
   readonly #sqlite: Database.Database;

@@ -77,8 +77,7 @@ function open(
 
 /**
  * Connects to a mirror without SQLite's foreign keys. One in a user's own table would stop a run that removes a record, or remove
- * the user's row. A run removes the rows of a record by itself,
- * and checks docmirror's references before it commits a list.
+ * the user's row. A run removes the rows of a record by itself, and checks docmirror's references before it commits a list.
  */
 export function connectTo(path: string, options: Database.Options = {}): Database.Database {
   const sqlite = new Database(path, options);
