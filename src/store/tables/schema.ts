@@ -317,7 +317,7 @@ export const pages = sqliteTable(
     pageSize: integer('page_size').notNull(),
     /** The page's place among pages of that size, from 0. */
     pageIndex: integer('page_index').notNull(),
-    /** The time at which the last run that asked for it began to read. */
+    /** The start of reading in the last run that asked for the page. */
     usedAt: text('used_at').notNull(),
     /** 16 bytes over the items' bytes; null if the page is not known. */
     digest: blob('digest', { mode: 'buffer' }),
@@ -329,7 +329,7 @@ export const pages = sqliteTable(
   table => [primaryKey({ columns: [table.resource, table.pageSize, table.pageIndex] })],
 );
 
-/** What a run learnt about a list, to save work for the next one; it can be deleted at any time. */
+/** Facts about a list that save the next run work; they can be deleted at any time. */
 export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   /** The run that wrote it. */
