@@ -95,10 +95,10 @@ export class MirrorLock {
 }
 
 /**
- * Takes a mirror's lock, and ignores staged files.
+ * Takes a mirror's lock without reading the mark in it.
  *
  * @returns a function that gives it back.
- * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
+ * @throws MirrorBusyError, RefusedFileError as `MirrorLock.take` does.
  */
 export function holdLock(file: string): () => void {
   const path = lockPath(file);

@@ -55,7 +55,7 @@ interface Version {
  *
  * The file is built again first, because SQLite leaves old text in free pages. If the process is killed after the receipt is
  * written, the next run completes the work by folding the log back. The next run compares every row with the receipts, because the
- * file is not as a run left it. The mirror's lock is taken meanwhile.
+ * file is not as a run left it. The function has the mirror's lock until it ends.
  *
  * @throws MirrorBusyError if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be

@@ -158,7 +158,7 @@ export class SqliteListMirror implements ListMirror {
       const written = await writer.write(result, outcome, signal);
       if (written.kind === 'again') {
         if (!this.#isTrusting) throw new Error(`${list.resource}: ${written.reason}`);
-        // The pages of the growing end count for the full sync that follows, and `beginAgain` takes back the rest.
+        // The pages of the growing end count for the full sync that follows, and `beginAgain` discards the rest.
         return written;
       }
       signal.throwIfAborted();

@@ -120,7 +120,7 @@ export class ListReading {
     this.#claims.push(new ConnectionClaims());
   }
 
-  /** The claims of the answers about connections; a later round replaces an earlier one. */
+  /** The claims of the answers about connections; if both are equally new, the later round wins. */
   claims(): ConnectionClaims {
     const claims = new ConnectionClaims();
     for (const round of this.#claims) claims.join(round);

@@ -55,7 +55,7 @@ interface OpenOptions {
   readonly fullEveryMs?: number;
 }
 
-/** A mirror in an SQLite file, which only this process can write from `open` to `close`. */
+/** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
 export class SqliteMirror implements Mirror {
   readonly #open: OpenMirror;
   readonly #place: FilePlace;
@@ -267,7 +267,7 @@ export class SqliteMirror implements Mirror {
     return this.#others.haveWritten() || !this.#place.isKept ? null : mark;
   }
 
-  /** Writes a few rows. After a signal it waits only briefly: the next run then records that this one was interrupted. */
+  /** Writes a few rows. After a signal it waits only briefly: if it fails, the next run records the interruption. */
   async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
     const { file, options } = this.#open;
     const { signal } = options;
