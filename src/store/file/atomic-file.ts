@@ -17,7 +17,7 @@ import { privateFileMode } from './private-file.ts';
 import { explaining } from './sqlite-errors.ts';
 import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
 
-/** What is written is gathered up to this size, in bytes. */
+/** The size of the write buffer, in bytes. */
 const bufferBytes = 1024 * 1024;
 
 const meanings: Readonly<Record<string, string>> = {
@@ -25,12 +25,12 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: 'it is on a read-only file system',
 };
 
-/** A file can't be written. That is no fault of docmirror: its message is one line. */
+/** A file can't be written. This is no fault of docmirror: its message is one line. */
 export class FileWriteError extends DocmirrorError {
-  /** The system's word for it: ENOENT and the like. */
+  /** The system's error code, for example ENOENT. */
   readonly reason: string;
 
-  /** True if another path might do; false if it is the disk that can't be written. */
+  /** True if another path might work; false if the disk can't be written. */
   get isOfPath(): boolean {
     return !(this.reason in meanings) && this.reason !== 'EIO';
   }
@@ -44,8 +44,8 @@ export class FileWriteError extends DocmirrorError {
 }
 
 /**
- * A file that appears under its name only when it is whole: it is written beside it, and renamed. Only its owner can read it, unless
- * it replaces a file with another mode. All its methods throw a FileWriteError if the file system fails.
+ * A file that appears under its name only when it is complete: it is written beside that name and then renamed. Only its owner can
+ * read it, unless it replaces a file with another mode. All its methods throw a FileWriteError if the file system fails.
  */
 export class AtomicFile {
   readonly path: string;
@@ -59,7 +59,7 @@ export class AtomicFile {
   /**
    * Begins the file, in a folder that exists.
    *
-   * @param newMode its rights if there is none yet.
+   * @param newMode its mode if there is no file yet.
    * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
    * @throws UsageError if it is a symbolic link that leads to no file.
    */
@@ -78,7 +78,7 @@ export class AtomicFile {
     tried(this.path, () => fchmodSync(this.#file, mode & 0o777));
   }
 
-  /** How many bytes were written so far. */
+  /** The number of bytes written so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -94,7 +94,7 @@ export class AtomicFile {
     if (this.#waiting >= bufferBytes) this.#flush();
   };
 
-  /** Waits until all that was written is on the disk. */
+  /** Waits until everything is on the disk. */
   finish(): void {
     this.#flush();
     tried(this.path, () => fsyncSync(this.#file));
@@ -106,7 +106,7 @@ export class AtomicFile {
     tried(this.path, () => putInPlace(this.#unfinishedPath, this.path));
   }
 
-  /** Removes what was written, unless it is in its place already. */
+  /** Removes the unfinished file, unless it is already in its place. */
   discard(): void {
     this.#close();
     rmSync(this.#unfinishedPath, { force: true });
@@ -135,9 +135,9 @@ function tried<T>(path: string, work: () => T): T {
 }
 
 /**
- * Writes a file in one step: whoever opens it finds the old text or the new one, never a part of either.
+ * Writes a file in one step: a reader finds the old text or the new one, never a part of either.
  *
- * @param newMode its rights if there is none yet: only its owner can read it if that is left out.
+ * @param newMode its mode if there is no file yet; by default only its owner can read it.
  * @throws FileWriteError if it can't be written; the old text is still there.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
@@ -171,7 +171,7 @@ export function assertReplaceable(path: string): void {
   if (kind === 'no database' && holdsKey(path)) throw refuse('a private key');
 }
 
-/** A share that was cut can't be opened, but it can be made again. */
+/** A truncated share can't be opened, but it can be made again. */
 function kindOrShare(path: string): FileKind {
   try {
     return explaining(path, () => kindOf(path));

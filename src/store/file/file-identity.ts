@@ -1,7 +1,7 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { MirrorFileError } from '../../errors.ts';
 
-/** The file that a path leads to now, by its device and its number there; null if there is none. */
+/** The device and the inode of the file that a path leads to now; null if there is none. */
 export function fileKey(path: string): string | null {
   const stat = look(path);
   return stat === undefined ? null : `${stat.dev}-${stat.ino}`;
@@ -21,7 +21,7 @@ export function markOf(file: string): string {
   return [file, `${file}-wal`]
     .map(path => {
       const stat = look(path);
-      // A reader makes a log of no length.
+      // A reader creates an empty log.
       if (stat === undefined || stat.size === 0n) return 'none';
       return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
     })
@@ -48,7 +48,7 @@ export class FilePlace {
   }
 
   /**
-   * @param words what the file is, and what would happen if the run went on.
+   * @param words what the file is, and the danger if the run went on.
    * @throws MirrorFileError if the file was moved away, removed or replaced.
    */
   assertKept(words: { readonly is: string; readonly danger: string }): void {

@@ -4,10 +4,10 @@ import { codeOf } from '../../errors.ts';
 
 // All by hand: SQLite's own tables, and objects of which Drizzle has no words.
 
-/** What docmirror writes into the headers of its databases as `application_id`: "docm", "docs" and "doch". */
+/** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, lock: 0x64_6f_63_73, share: 0x64_6f_63_68 } as const;
 
-/** What a path leads to. `empty` is a file of no bytes, or a database without a table that bears no foreign id. */
+/** The kind of the file at a path. `empty` is a file of no bytes, or a database without tables and without another program's id. */
 export type FileKind =
   | 'none'
   | 'empty'
@@ -18,7 +18,7 @@ export type FileKind =
   | 'another database'
   | 'no database';
 
-/** The first `user_version` that upgrades are promised for. 0.1 wrote none, 0.2 wrote up to 5. */
+/** The first `user_version` that can be upgraded. 0.1 wrote none, 0.2 wrote up to 5. */
 export const firstShape = 6;
 
 /** How long a statement waits for the lock of another program before it fails, in milliseconds. */
@@ -42,7 +42,7 @@ export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKin
   }
 }
 
-/** The same of a file that was just opened; the connection can't write from then on. */
+/** As `kindOf`, for a file that was just opened. The connection can't write afterwards. */
 export function kindOfOpen(sqlite: Database.Database): Exclude<FileKind, 'none'> {
   try {
     sqlite.pragma('query_only = ON');
@@ -59,7 +59,7 @@ function kindOfDatabase(sqlite: Database.Database): Exclude<FileKind, 'none'> {
   if (id === applicationIds.lock) return 'lock';
   if (id === applicationIds.share) return 'share';
   if (id !== 0 && id !== applicationIds.mirror) return 'another database';
-  // The tables of a damaged mirror can't be listed, and a restore has to know it all the same.
+  // The tables of a damaged mirror can't be listed, but a restore must still recognise it.
   if (id === applicationIds.mirror && version >= firstShape) return 'mirror';
   const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   const names = tables.pluck().all();

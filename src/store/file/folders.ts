@@ -5,12 +5,12 @@ import { FileWriteError } from './atomic-file.ts';
 import { privateFolderMode } from './private-file.ts';
 
 /**
- * Makes a folder, and those above it that are missing; only their owner can look into them. Node's own way of doing so never
- * ends where the system takes no new folder and says that one above it is missing, as /proc does.
+ * Makes a folder and its missing parents; only their owner can look into them. It does not use Node's recursive `mkdir`, which
+ * never ends if the system refuses a folder and reports a missing parent, as /proc does.
  *
- * @param name what gave the path, for the error.
- * @throws UsageError where there can be no such folder.
- * @throws FileWriteError where the disk fails.
+ * @param name the flag or setting that gave the path, for the error.
+ * @throws UsageError if no folder can be there.
+ * @throws FileWriteError if the disk fails.
  */
 export function makeFolders(name: string, folder: string): void {
   try {
@@ -31,7 +31,7 @@ function makeMissing(folder: string): void {
   try {
     mkdirSync(folder, { mode: privateFolderMode });
   } catch (error) {
-    // Another process may have made it just now.
+    // Another process might have made it just now.
     if (codeOf(error) !== 'EEXIST' || !isFolder(folder)) throw error;
   }
 }

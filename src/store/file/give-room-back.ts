@@ -1,6 +1,6 @@
 import { openMirrorForReading } from './open.ts';
 
-/** Gives back what a run took of a disk that it filled: SQLite folds the log back and removes it when its last connection ends. */
+/** Frees the disk space of a failed run's log: SQLite checkpoints the log and removes it when its last connection closes. */
 export function giveRoomBack(path: string): void {
   try {
     openMirrorForReading(path).close();

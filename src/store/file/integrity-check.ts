@@ -2,7 +2,10 @@ import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
 import type { MirrorFile } from './open.ts';
 
-/** What SQLite finds wrong with a file, trees and indexes; null if nothing is. It reads all of it: some 1.5 s a million rows. */
+/**
+ * SQLite's report of damage in a file's trees and indexes; null if there is none. It reads the whole file: about 1.5 s a million
+ * rows.
+ */
 export function damageOf(sqlite: Database.Database): string | null {
   const found = String(sqlite.pragma('integrity_check(1)', { simple: true }) ?? 'ok');
   return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ');

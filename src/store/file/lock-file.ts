@@ -27,9 +27,9 @@ export function lockPath(file: string): string {
 }
 
 /**
- * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite for as long as a run works on the mirror. The system
- * drops that lock if the process dies. In it is how the last run left the mirror's file. The file is never removed, because another
- * process may be waiting for it.
+ * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite while a run works on the mirror. The system
+ * drops that lock if the process dies. The file records how the last run left the mirror's file. It is never removed, because
+ * another process might be waiting to lock it.
  */
 export class MirrorLock {
   readonly #sqlite: Database.Database;
@@ -48,7 +48,7 @@ export class MirrorLock {
         return new MirrorLock(openLocked(path));
       } catch (error) {
         if (codeOf(error) !== 'SQLITE_CORRUPT') throw error;
-        // The next run looks at every row then, and nothing else is lost. In place, because the lock is the file.
+        // Then the next run reads every row, and nothing else is lost. It is done in place, because the lock is the file.
         rmSync(`${path}-wal`, { force: true });
         truncateSync(path);
         return new MirrorLock(openLocked(path));
@@ -64,25 +64,25 @@ export class MirrorLock {
   /**
    * Makes sure that the lock is still at the place that other runs look at.
    *
-   * @throws MirrorFileError if the file was moved away or removed: another run may work on the mirror meanwhile.
+   * @throws MirrorFileError if the file was moved away or removed: another run might then work on the mirror.
    */
   assertInPlace(): void {
     this.#place.assertKept({ is: 'the lock', danger: 'another run could write to the mirror now' });
   }
 
-  /** How the mirror's file looked when a run left it, see `markOf`; null if nothing is known of that. */
+  /** How the mirror's file looked when a run left it, see `markOf`; null if this is not known. */
   mark(): string | null {
     return this.#sqlite.prepare<[], string>('SELECT mark FROM mirror_mark').pluck().get() ?? null;
   }
 
-  /** Notes how a run leaves the mirror's file; null for a file that the next run has to look at. */
+  /** Notes how a run leaves the mirror's file; null means that the next run must check the file. */
   setMark(mark: string | null): void {
     try {
       this.#sqlite.exec('BEGIN; DELETE FROM mirror_mark');
       if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
       this.#sqlite.exec('COMMIT');
     } catch (error) {
-      // If the disk is full, the next run looks at every row, and nothing else is lost.
+      // If the disk is full, the next run reads every row, and nothing else is lost.
       if (!(error instanceof Database.SqliteError)) throw error;
       if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
     }
@@ -95,10 +95,10 @@ export class MirrorLock {
 }
 
 /**
- * Holds a mirror's lock, without a look at what is staged.
+ * Takes a mirror's lock without reading the mark in it.
  *
  * @returns a function that gives it back.
- * @throws MirrorBusyError, RefusedFileError as `openStagingFile` does.
+ * @throws MirrorBusyError, RefusedFileError as `MirrorLock.take` does.
  */
 export function holdLock(file: string): () => void {
   const path = lockPath(file);
@@ -109,7 +109,7 @@ export function holdLock(file: string): () => void {
   });
 }
 
-/** True if a run is using the mirror; makes and changes nothing. */
+/** True if a run is using the mirror. It changes nothing. */
 export function isHeld(file: string): boolean {
   const path = lockPath(file);
   const kind = existsSync(path) ? kindOfLock(path) : 'none';
@@ -140,7 +140,7 @@ export function assertLockOrNone(path: string): void {
   );
 }
 
-/** The kind of a file; `held` if another process holds it as a lock, so that it can't be read. */
+/** The kind of a file; `held` if another process has it as a lock, so that it can't be read. */
 function kindOfLock(path: string): ReturnType<typeof kindOf> | 'held' {
   try {
     return kindOf(path, lookMsMax);
@@ -182,7 +182,7 @@ function openLocked(path: string): Database.Database {
   }
 }
 
-/** How long a run waits for a process that only looks whether the lock is held, in milliseconds. */
+/** How long a run waits for a process that only checks whether the lock is held, in milliseconds. */
 const lookMsMax = 300;
 
 function connectLocked(path: string): Database.Database {
@@ -190,12 +190,12 @@ function connectLocked(path: string): Database.Database {
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
     sqlite.exec('BEGIN EXCLUSIVE');
-    // Before there is a log: the id is then in the file itself, whenever this process is killed.
+    // This comes before the log exists, so the id is in the file itself even if this process is killed.
     const id = sqlite.pragma('application_id', { simple: true });
     if (id !== applicationIds.lock) sqlite.pragma(`application_id = ${applicationIds.lock}`);
     sqlite.exec('COMMIT');
     sqlite.pragma('journal_mode = WAL');
-    // It can be damaged if the machine dies. That is found out when it is opened.
+    // A crash of the machine can damage the file, which is found out when it is opened.
     sqlite.pragma('synchronous = OFF');
     sqlite.exec('BEGIN EXCLUSIVE; COMMIT');
     return sqlite;

@@ -5,21 +5,21 @@ import { syncRuns } from '../tables/schema.ts';
 import { select } from '../tables/statement.ts';
 import { openOfAnyShape } from './open.ts';
 
-/** What a file says about which mirror it is, or a copy of. */
+/** The identity of a mirror, as the mirror or a copy of it states it. */
 interface MirrorIdentity {
   readonly mirrorId: string | null;
-  /** The address of the service that its newest run synced from; null if there was none. */
+  /** The address of the service of its newest run; null if there was none. */
   readonly baseUrl: string | null;
 }
 
-/** The id of the mirror that a file is, or a copy of; null if it is none, or has none. */
+/** The id of the mirror that a file is, or is a copy of; null if it has none. */
 export function mirrorIdOf(path: string): string | null {
   return identityOf(path).mirrorId;
 }
 
 /**
- * What tells two files apart that are known to be of different mirrors: their ids or, if one of them has none, the services
- * that they were synced from. Null if they may be of one.
+ * The proof that two files are of different mirrors: their ids or, if one of them has no id, the addresses of their services. Null
+ * if both can be of one mirror.
  */
 export function differentMirrors(one: string, other: string): [string, string] | null {
   const [a, b] = [identityOf(one), identityOf(other)];
@@ -28,7 +28,7 @@ export function differentMirrors(one: string, other: string): [string, string] |
   return nameOfA === null || nameOfB === null || nameOfA === nameOfB ? null : [nameOfA, nameOfB];
 }
 
-/** What a file says about which mirror it is, or a copy of; nothing if it can't be read. */
+/** The identity that a file states; all fields are null if it can't be read. */
 export function identityOf(path: string): MirrorIdentity {
   try {
     using file = openOfAnyShape(path, () => undefined);
@@ -39,7 +39,6 @@ export function identityOf(path: string): MirrorIdentity {
       baseUrl: firstValue(file.sqlite, newest) ?? null,
     };
   } catch {
-    // A file that can't be read says nothing.
     return { mirrorId: null, baseUrl: null };
   }
 }

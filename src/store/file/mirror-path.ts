@@ -4,12 +4,12 @@ import { MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { type FileKind, kindOf } from './file-kind.ts';
 import { explaining } from './sqlite-errors.ts';
 
-/** What a path is called if it is refused. */
+/** The name of the setting, for errors about a path. */
 const setting = 'DOCMIRROR_DATABASE';
 
 /**
- * The file behind a path: if the path is a symbolic link, what it leads to. SQLite's log and docmirror's lock lie beside that file,
- * so one mirror has one lock, whatever it is called.
+ * The file behind a path: if the path is a symbolic link, the target. SQLite's log and docmirror's lock are beside that file, so
+ * one mirror has one lock under all its names.
  *
  * @param name the flag or setting that gave the path, for the error.
  * @throws UsageError if no file can be at the path.
@@ -19,14 +19,14 @@ export function fileBehind(path: string, name: string = setting): string {
   if (path.trim() === '') throw refuse('it is empty. Name a file.');
   if (path === ':memory:' || /^file:/i.test(path))
     throw refuse(`${path} is not a file on a disk. Name a file by its path.`);
-  // SQLite's binding would leave the spaces out, and open another file.
+  // SQLite's binding would drop the spaces and open another file.
   if (path.trim() !== path) throw refuse(`"${path}" begins or ends with a space. Name another file.`);
   const folder = dirname(path);
   const parent = usable(name, path, () => statSync(folder, { throwIfNoEntry: false }));
   if (parent === undefined)
     throw refuse(`the folder ${folder} does not exist. Make it, or name another file.`);
   if (!parent.isDirectory()) throw refuse(`the way to ${path} leads through a file. Name another one.`);
-  // The longest name beside a mirror has this ending.
+  // This is the longest ending of a name beside a mirror.
   usable(name, path, () => lstatSync(`${path}.lock-journal`, { throwIfNoEntry: false }));
   const stat = usable(name, path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stat?.isSymbolicLink()) return fileBehind(realPath(path, name), name);
@@ -36,7 +36,7 @@ export function fileBehind(path: string, name: string = setting): string {
   return path;
 }
 
-/** Looks at what a setting names; if the path itself is wrong, the error names the setting. */
+/** Looks at the path that a setting gave; if the path itself is wrong, the error names the setting. */
 function usable<T>(name: string, path: string, look: () => T): T {
   try {
     return explaining(path, look);
@@ -63,10 +63,10 @@ export function realPath(path: string, name: string): string {
 }
 
 /**
- * The file behind the path of a mirror that is to be written; it may not exist yet.
+ * The file behind the path of a mirror that will be written; it need not exist yet.
  *
  * @throws UsageError if no file can be at the path.
- * @throws RefusedFileError if something else lies there, or the mirror has a second hard link.
+ * @throws RefusedFileError if something else is there, or the mirror has a second hard link.
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
@@ -77,7 +77,7 @@ export function mirrorToWrite(path: string): string {
   return file;
 }
 
-/** True if a run would make the mirror: there is no file, an empty one, or one without tables. */
+/** True if a run would create the mirror: there is no file, an empty one, or one without tables. */
 export function isYetToMake(path: string): boolean {
   return ['none', 'empty'].includes(explaining(path, () => kindOf(path)));
 }

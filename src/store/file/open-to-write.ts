@@ -10,8 +10,8 @@ import { explaining } from './sqlite-errors.ts';
 import { assertCanUpgrade, bringUpToDate, type Upgrade } from './upgrade.ts';
 
 /**
- * Opens a mirror to write: makes the file if there is none, and brings its tables up to date in one transaction. The caller holds
- * the mirror's lock.
+ * Opens a mirror to write. It creates a missing file, and upgrades the tables in one transaction. The caller must have the mirror's
+ * lock.
  *
  * @throws UsageError if no file can be at the path.
  * @throws RefusedFileError if the file is no mirror, or a newer docmirror made it; it is left as it is.
@@ -22,17 +22,17 @@ export function openForWriting(path: string): MirrorFile {
   return explaining(file, () => {
     const kind = kindOf(file);
     if (kind === 'none') makePrivateFile(file);
-    // Somebody may have made it with other rights, for docmirror to fill.
+    // Another program can have made the empty file with another mode.
     if (kind === 'empty') chmodSync(file, privateFileMode);
     return connect(file, sqlite => bringUpToDate(sqlite, file));
   });
 }
 
 /**
- * Upgrades a mirror of an older shape, under its lock. The next run looks at every row of it, as of any file that was changed.
+ * Upgrades a mirror of an older shape, under its lock. The next run reads all its rows, as it does after any change to the file.
  *
- * @returns null if it has the shape of now; nothing was changed.
- * @throws MirrorBusyError if a run holds it.
+ * @returns null if it already has the current shape; nothing was changed.
+ * @throws MirrorBusyError if a run is using the mirror.
  * @throws RefusedFileError, MirrorFileError as `openForWriting` does; also if there is no mirror.
  */
 export function upgradeMirror(path: string): Upgrade | null {
@@ -53,7 +53,7 @@ export function upgradeMirror(path: string): Upgrade | null {
 }
 
 /**
- * The docmirror whose shape a mirror has, if it is an older one that can be upgraded; null if it has the shape of now. Nothing is
+ * The version of docmirror that has the mirror's older shape, if it can be upgraded; null if the shape is current. Nothing is
  * changed.
  *
  * @throws RefusedFileError, MirrorFileError as `upgradeMirror` would.
@@ -85,9 +85,9 @@ function connect(file: string, prepare: (sqlite: Database.Database) => void): Mi
   try {
     if (shapeOf(sqlite) === 'later') throw laterShape(file);
     if (shapeOf(sqlite) === 'empty') {
-      // Only a file without tables takes this: what pruning frees can then be given back to the disk.
+      // Only a file without tables takes this setting: pruning can then give free pages back to the disk.
       sqlite.pragma('auto_vacuum = INCREMENTAL');
-      // Before there is a log: the id is then in the file itself, whenever this process is killed.
+      // This comes before the log exists, so the id is in the file itself even if this process is killed.
       sqlite.pragma(`application_id = ${applicationIds.mirror}`);
     }
     sqlite.pragma('journal_mode = WAL');
@@ -101,10 +101,10 @@ function connect(file: string, prepare: (sqlite: Database.Database) => void): Mi
   }
 }
 
-/** How long another program may go on writing before `doctor` says so, in milliseconds; a run waits longer. */
+/** How long `doctor` waits for another program that writes, in milliseconds; a run waits longer. */
 const writerMsMax = 2_000;
 
-/** @throws MirrorFileError if another program holds the right to write to a mirror. */
+/** @throws MirrorFileError if another program has SQLite's write lock on the mirror. */
 export function assertNobodyWrites(path: string): void {
   explaining(path, () => {
     const sqlite = new Database(path, { fileMustExist: true, timeout: writerMsMax });
@@ -116,7 +116,7 @@ export function assertNobodyWrites(path: string): void {
   });
 }
 
-/** A mirror in memory that ends with its connection, for a run that must leave nothing behind. */
+/** A mirror in memory that ends with its connection, for a run that must leave no file. */
 export function openInMemory(): MirrorFile {
   const sqlite = connectTo(':memory:');
   bringUpToDate(sqlite, ':memory:');

@@ -8,24 +8,24 @@ import { assertOneName, existingFile, refusal } from './mirror-path.ts';
 import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 
-/** A mirror's file, open. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
+/** An open mirror file. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
 export interface MirrorFile extends Disposable {
-  /** The file itself, if it was named by a symbolic link. */
+  /** The path of the file itself, with symbolic links resolved. */
   readonly path: string;
   readonly sqlite: Database.Database;
   readonly orm: BetterSQLite3Database<typeof schema>;
   close(): void;
 }
 
-/** What a connection keeps of a mirror in memory: with SQLite's own 2 MiB, work takes a third longer. */
+/** The page cache of a connection to a mirror, in KiB: with SQLite's default of 2 MiB, work takes a third longer. */
 export const cacheKib = 16 * 1024;
 
 /** How long a reader waits for the lock of another program, in milliseconds. */
 const readerTimeoutMs = busyTimeoutMs * 10;
 
-/** Which files a reader takes besides a mirror. */
+/** Which files a reader accepts besides a mirror. */
 interface ReadOptions {
-  /** True for a command that a share can answer, too. */
+  /** True for a command that also works on a share. */
   readonly isShareEnough: boolean;
 }
 
@@ -57,13 +57,13 @@ function open(
 ): MirrorFile {
   const file = existingFile(path);
   return explaining(file, () => {
-    // SQLite itself falls back to reading if this user may not write.
+    // SQLite itself opens the file read-only if this user can't write it.
     const sqlite = connectTo(file, { fileMustExist: true, timeout: readerTimeoutMs });
     try {
       const kind = kindOfOpen(sqlite);
       if (kind === 'empty') throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
       if (kind !== 'mirror' && !(kind === 'share' && isShareEnough)) throw refusal(path, kind);
-      // A backup is written without a log, so it may have many names.
+      // A backup is written without a log, so it can have several names.
       if (sqlite.pragma('journal_mode', { simple: true }) === 'wal') assertOneName(file, statSync(file));
       check(sqlite, path);
       sqlite.pragma(`cache_size = -${cacheKib}`);
@@ -76,8 +76,8 @@ function open(
 }
 
 /**
- * Connects to a mirror without SQLite's foreign keys: one in a table of somebody's own would stop a run that removes a record, or remove
- * that table's row. docmirror removes what belongs to a record itself, and checks its own references before it commits a list.
+ * Connects to a mirror without SQLite's foreign keys. One in a user's own table would stop a run that removes a record, or remove
+ * the user's row. A run removes the rows of a record by itself, and checks docmirror's references before it commits a list.
  */
 export function connectTo(path: string, options: Database.Options = {}): Database.Database {
   const sqlite = new Database(path, options);
@@ -100,7 +100,7 @@ function assertCurrent(sqlite: Database.Database, path: string): void {
   }
 }
 
-/** What is handed out of a connection to a mirror. */
+/** Wraps a connection to a mirror. */
 export function mirrorFile(path: string, sqlite: Database.Database): MirrorFile {
   const close = () => {
     sqlite.close();

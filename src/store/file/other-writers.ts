@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 
 /**
- * Finds out whether another program has written to a database since a connection was last asked. What this connection itself writes
- * does not count.
+ * Finds out whether another program has written to a database since the last question. Writes of this connection do not count.
  */
 export class OtherWriters {
   readonly #sqlite: Database.Database;
@@ -13,7 +12,9 @@ export class OtherWriters {
     this.#version = this.#read();
   }
 
-  /** True once for all that others have committed since it was asked before, or since this object was made. */
+  /**
+   * True if others have committed since the last call, or since this object was made; the next call answers for later commits only.
+   */
   haveWritten(): boolean {
     const before = this.#version;
     this.#version = this.#read();

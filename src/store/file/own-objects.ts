@@ -6,13 +6,13 @@ import { type SchemaPart, schemaParts } from './schema-parts.ts';
 
 // All by hand: SQLite's own tables, and objects of which Drizzle has no words.
 
-/** How the tables, indexes, views and triggers of a file differ from those of a mirror that was just made. */
+/** How the tables, indexes, views and triggers of a file differ from those of a new mirror. */
 export interface ObjectDifferences {
-  /** Objects of docmirror's that are gone or changed, as they should be. */
+  /** docmirror's own objects that are missing or changed, as they should be. */
   readonly wrong: readonly (SchemaPart & { readonly isMissing: boolean })[];
-  /** Triggers and unique indexes of others on tables of docmirror's: they change or refuse what a run writes. */
+  /** Triggers and unique indexes of other programs on docmirror's tables: they change or refuse what a run writes. */
   readonly intrusive: readonly SchemaPart[];
-  /** All other objects of others, which docmirror leaves alone. */
+  /** All other objects of other programs, which docmirror leaves alone. */
   readonly others: readonly SchemaPart[];
 }
 
@@ -35,7 +35,7 @@ export function compareObjects(sqlite: Database.Database): ObjectDifferences {
   };
 }
 
-/** The objects of a mirror that was just made; they do not change while docmirror runs. */
+/** The objects of a new mirror; they do not change while docmirror runs. */
 let fresh: readonly SchemaPart[] | undefined;
 
 function ownObjects(): readonly SchemaPart[] {
@@ -46,10 +46,10 @@ function ownObjects(): readonly SchemaPart[] {
 }
 
 /**
- * Makes sure that nothing of others changes or refuses what a run writes, and that each table of docmirror's exists (SQLite's own error
- * names one that is missing).
+ * Makes sure that no other program's trigger or index changes or refuses what a run writes, and that each table of docmirror
+ * exists. SQLite's own error names a missing table.
  *
- * @throws MirrorAlteredError if there is a trigger or a unique index of others on a table of docmirror's.
+ * @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror.
  */
 export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   const { wrong, intrusive } = compareObjects(sqlite);
@@ -64,7 +64,10 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   );
 }
 
-/** Drops what others put on docmirror's tables, and makes docmirror's own views, indexes and triggers again if they were changed. */
+/**
+ * Drops other programs' triggers and unique indexes on docmirror's tables, and restores docmirror's own views, indexes and
+ * triggers.
+ */
 export function putObjectsRight(sqlite: Database.Database): void {
   const { wrong, intrusive } = compareObjects(sqlite);
   const drop = (part: SchemaPart) => sqlite.exec(dropping(part));

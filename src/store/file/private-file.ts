@@ -1,24 +1,26 @@
 import { chownSync, closeSync, openSync, statSync } from 'node:fs';
 import { codeOf } from '../../errors.ts';
 
-/** Who may read what docmirror writes: its owner alone. SQLite gives the files beside a database the mode of the database. */
+/**
+ * The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database.
+ */
 export const privateFileMode = 0o600;
 
-/** The rights of folders that docmirror makes: for their owner only. */
+/** The mode of docmirror's folders: only their owner can use them. */
 export const privateFolderMode = 0o700;
 
 /**
  * Makes an empty file that only its owner can read, from its first moment on, whatever the umask is.
  *
- * @throws the file system's error; its code is EEXIST where anything lies there, also a symbolic link to nothing.
+ * @throws the file system's error; its code is EEXIST if anything is there, even a symbolic link to nothing.
  */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'wx', privateFileMode));
 }
 
 /**
- * Gives a file to whom another one belongs, where that is somebody else and this process may: root may work on a mirror by hand, and
- * those that run it must still be able to.
+ * Gives a file the owner of another one, if the owners differ and this process can do so. Root can run docmirror by hand, and the
+ * mirror's usual owner must still be able to use it.
  */
 export function shareOwner(path: string, other: string): void {
   const [own, theirs] = [statSync(path), statSync(other, { throwIfNoEntry: false })];
@@ -26,7 +28,7 @@ export function shareOwner(path: string, other: string): void {
   try {
     chownSync(path, theirs.uid, theirs.gid);
   } catch (error) {
-    // Who is not root keeps what they made.
+    // Only root can give files away.
     if (codeOf(error) !== 'EPERM') throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Whom the modes of a file and of the folders above it let read the file. */
+/** The users that the modes of a file and of its parent folders allow to read the file. */
 export type Readers = 'everybody' | 'its group' | 'its owner alone';
 
-/** The rights of a file that decide, and the first folder that keeps others out; null if none does. */
+/** The mode of a file, and the first folder that keeps others out; null if no folder does. */
 export interface Readable {
   readonly readers: Readers;
   /** Four octal digits. */
@@ -13,9 +13,9 @@ export interface Readable {
 }
 
 /**
- * Says who could read a file by its mode. What access lists and group names add is not looked at.
+ * Says who could read a file by its mode. It ignores access lists and the names of groups.
  *
- * @param fallbackMode the rights that the file will have if there is none yet.
+ * @param fallbackMode the mode that the file will have if there is none yet.
  */
 export function readersOf(path: string, fallbackMode: number): Readable {
   const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? fallbackMode) & 0o777;

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import { fileKey } from './file-identity.ts';
 
-/** So long nothing may lie at the path before what was open counts no longer, in milliseconds. */
+/** How long nothing can be at the path before the open file counts as gone, in milliseconds. */
 const missingMsMax = 5_000;
 
-/** Keeps a file open, and opens it anew when another file has taken its name: a mirror that was restored, say. */
+/** Keeps a file open, and opens it again if another file has taken its name, for example a restored mirror. */
 export class Reopening<T extends Disposable> implements Disposable {
   readonly #path: string;
   readonly #open: () => T;
@@ -17,9 +17,9 @@ export class Reopening<T extends Disposable> implements Disposable {
   otherShape: OtherShapeError | null = null;
 
   /**
-   * A file of another shape can't be opened before somebody has upgraded it, in its place: it is tried again whenever it is asked for.
+   * A file of another shape can't be opened until it is upgraded in place, so each use tries again.
    *
-   * @param open opens what lies at the path now.
+   * @param open opens the file at the path.
    * @throws what `open` throws for any other reason.
    */
   constructor(path: string, open: () => T) {
@@ -36,10 +36,10 @@ export class Reopening<T extends Disposable> implements Disposable {
   }
 
   /**
-   * What is open now. While a file is replaced nothing may lie at the path for a moment: that is what was open last.
+   * The open file. While a file is being replaced, the path can be empty for a moment: then it is the last one.
    *
-   * @throws what `open` throws, where what lies there now can't be opened.
-   * @throws MirrorFileError where nothing has been there for longer.
+   * @throws what `open` throws, if the file at the path can't be opened.
+   * @throws MirrorFileError if the path has been empty for longer.
    */
   current(): T {
     const key = fileKey(this.#path);
@@ -62,7 +62,7 @@ export class Reopening<T extends Disposable> implements Disposable {
   }
 }
 
-/** When a file was made or removed in a folder last: what is missing there has been so since then, at the least. */
+/** When a file was last made or removed in a folder: a file that is missing there has been missing since then or longer. */
 function changedMs(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

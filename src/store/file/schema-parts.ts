@@ -6,13 +6,13 @@ import type Database from 'better-sqlite3';
 export interface SchemaPart {
   readonly type: string;
   readonly name: string;
-  /** The table that it belongs to, or itself, in lower case: SQLite takes either. */
+  /** The name of its table, in lower case because SQLite ignores case. */
   readonly table: string;
-  /** The statement that makes it. */
+  /** The statement that creates it. */
   readonly sql: string;
 }
 
-/** All objects of a file but SQLite's own. */
+/** All objects of a file except SQLite's own. */
 export function schemaParts(sqlite: Database.Database): SchemaPart[] {
   return sqlite
     .prepare<[], SchemaPart>(

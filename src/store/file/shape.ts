@@ -12,7 +12,7 @@ const migrationsFolder = join(packageFolder, 'migrations');
 
 /** One step from a shape to the next, as drizzle-kit generated it. */
 interface Migration {
-  /** When it was generated, in milliseconds since 1970. A file that has it has all that are older. */
+  /** When it was generated, in milliseconds since 1970. A file that has it has all older ones. */
   readonly when: number;
   readonly statements: readonly string[];
   /** The SHA-256 of its text, as Drizzle notes it down. */
@@ -25,13 +25,15 @@ interface Journal {
 
 let journal: Journal | undefined;
 
-/** What drizzle-kit says of the migrations, the oldest first. */
+/** The migrations as drizzle-kit lists them, the oldest first. */
 function readJournal(): Journal {
   journal ??= JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8')) as Journal;
   return journal;
 }
 
-/** The shape that this docmirror writes, as `user_version` in a file: how many migrations there ever were. 0.2 had five. */
+/**
+ * The shape that this docmirror writes, as `user_version` in a file: the number of all migrations so far, of which 0.2 had five.
+ */
 function currentShape(): number {
   return firstShape - 1 + readJournal().entries.length;
 }
@@ -50,10 +52,10 @@ export function migrationsAfter(when: number): Migration[] {
     });
 }
 
-/** How the shape of a mirror's tables compares with the one that this docmirror writes. */
+/** How the shape of a mirror's tables compares with the current one. */
 export type Shape = 'empty' | 'older' | 'current' | 'later';
 
-/** Looks at the shape of a mirror; the connection may be in a transaction. */
+/** Finds the shape of a mirror; the connection can be in a transaction. */
 export function shapeOf(sqlite: Database.Database): Shape {
   if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined) return 'empty';
   const version = Number(sqlite.pragma('user_version', { simple: true }));
@@ -73,7 +75,7 @@ export function newestMigrationOf(sqlite: Database.Database): number {
   return Number(sqlite.prepare('SELECT max(created_at) FROM __drizzle_migrations').pluck().get() ?? 0);
 }
 
-/** The docmirror whose shape a mirror has: that of its last upgrade, else that of its first run. */
+/** The version of docmirror that upgraded a mirror last, or else of its first run. */
 export function versionOf(sqlite: Database.Database): string {
   const version = sqlite
     .prepare<[], string>(
@@ -85,7 +87,7 @@ export function versionOf(sqlite: Database.Database): string {
   return version as string;
 }
 
-/** A mirror that a later docmirror wrote can't be used. */
+/** The error for a mirror that a later docmirror wrote. */
 export function laterShape(path: string): OtherShapeError {
   return new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
 }

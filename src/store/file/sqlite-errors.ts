@@ -2,11 +2,11 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
-/** The way to the records for a user who may not write the mirror. */
+/** How a user without write permission on the mirror can get at the records. */
 export const readersWay =
   'A share needs only read permission: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
 
-/** What failures of SQLite or of the file system mean for the user, by the starts of their codes; the first that fits counts. */
+/** The meanings of failures of SQLite or of the file system for the user, by the starts of their codes; the first match counts. */
 const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, code?: ErrorCode][] = [
   [
     /^SQLITE_(BUSY|LOCKED)/,
@@ -14,7 +14,7 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
     'database_locked',
   ],
   [
-    // Where a disk is full, even a reader can't have the memory that SQLite shares by a file.
+    // If a disk is full, even a reader can't get the memory that SQLite shares by a file.
     /^(SQLITE_FULL|ENOSPC|SQLITE_IOERR_SHMSIZE)/,
     path => `The disk of ${path} is full. Nothing was lost; free some room and run again.`,
     'disk_full',
@@ -61,7 +61,7 @@ const meanings: readonly [codeStart: RegExp, meaning: (path: string) => string, 
   ],
 ];
 
-/** Turns a failure of SQLite or the file system into an error with a clear line; any other error is returned as it is. */
+/** Turns a failure of SQLite or the file system into an error with a clear line; returns any other error unchanged. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   if (error instanceof DocmirrorError || !(error instanceof Error)) return error;
   if (isLostRollback(error)) {
@@ -82,7 +82,7 @@ export function explainSqliteError(error: unknown, path: string): unknown {
   return new MirrorFileError(`${meaning(path)} (${code})`, { code: errorCode, cause: error });
 }
 
-/** Does some work on a file; its failures are explained as `explainSqliteError` does. */
+/** Does some work on a file; failures are explained as in `explainSqliteError`. */
 export function explaining<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -100,17 +100,20 @@ function isOnReadOnlySystem(path: string): boolean {
   }
 }
 
-/** SQLite takes a transaction back by itself where the disk is full or fails; who then rolls back hides that with an error of its own. */
+/**
+ * If the disk is full or fails, SQLite rolls a transaction back by itself; a second rollback then hides that with an error of its
+ * own.
+ */
 function isLostRollback(error: Error): boolean {
   return error.cause instanceof Error && error.cause.message.startsWith('cannot rollback');
 }
 
-/** The header names a format that no SQLite has, which SQLite calls an error like any other. */
+/** The header names an unknown format; SQLite has no error code of its own for that. */
 function isOfNoFormat(error: Error): boolean {
   return error.message === 'unsupported file format';
 }
 
-/** Its shape was looked at when the file was opened: what is missing then was changed, or damaged. */
+/** The shape was checked when the file was opened, so anything missing now was changed or damaged. */
 function isOtherShape(error: Error): boolean {
   return (
     codeOf(error) === 'SQLITE_ERROR' &&

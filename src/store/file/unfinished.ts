@@ -14,37 +14,39 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../../errors.ts';
 
 const ending = '.docmirror-unfinished';
-/** Somebody's file may end like that, too, but hardly with eight digits before it. */
+/** The eight digits make it unlikely that a user's file has this ending. */
 const isOfThisForm = /\.[\da-f]{8}\.docmirror-unfinished$/;
-/** An unfinished file this old was left by a process that was killed. */
+/** An unfinished file this old is from a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;
-/** Names of files that this process has begun: a clock that is set while it runs makes none of them a leftover. */
+/** The unfinished files of this process: even if the clock is changed, none of them counts as a leftover. */
 const begun = new Set<string>();
 
-/** Where a file is written until it is whole: beside its own name, so that it can be renamed, and like no other. */
+/** The path of a file until it is complete: in the same folder, so that it can be renamed, and unique. */
 export function unfinishedPath(path: string): string {
   const unfinished = `${path}.${randomBytes(4).toString('hex')}${ending}`;
   begun.add(basename(unfinished));
   return unfinished;
 }
 
-/** What SQLite leaves beside a database, by its ending. */
+/** The endings of the files that SQLite leaves beside a database. */
 const besides = ['-journal', '-wal', '-shm'];
 
-/** Gives a file that is whole its name, in one step that also a power cut can't halve. */
+/** Gives a finished file its name, in one step that not even a power cut can divide. */
 export function putInPlace(unfinished: string, path: string): void {
   flush(unfinished);
   renameSync(unfinished, path);
   flush(dirname(resolve(path)));
 }
 
-/** Does the same for a database. What SQLite left beside an earlier one goes first, because SQLite would take it for a part of the new one. */
+/**
+ * Does the same for a database. It first removes SQLite's files of an earlier one, because SQLite would use them for the new one.
+ */
 export function putDatabaseInPlace(unfinished: string, path: string): void {
   for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
   putInPlace(unfinished, path);
 }
 
-/** Gives a file that is whole a name, unless something has it already; false where something has. */
+/** Gives a finished file a name, unless another file has it already; false if one has. */
 export function putInNewPlace(unfinished: string, path: string): boolean {
   flush(unfinished);
   try {
@@ -52,25 +54,25 @@ export function putInNewPlace(unfinished: string, path: string): boolean {
     rmSync(unfinished);
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || existsSync(path)) return false;
-    // Not every file system knows links.
+    // Some file systems do not support hard links.
     renameSync(unfinished, path);
   }
   flush(dirname(resolve(path)));
   return true;
 }
 
-/** Removes an unfinished file with what SQLite may have left beside it. */
+/** Removes an unfinished file and SQLite's files beside it. */
 export function removeUnfinished(path: string): void {
   for (const beside of ['', ...besides]) {
     try {
       rmSync(`${path}${beside}`, { force: true });
     } catch {
-      // What could not be written is to be told, not that it could not be removed; a later command removes it.
+      // The write error matters more than this one; a later command removes the file.
     }
   }
 }
 
-/** A file that a process has begun and not finished: it writes it still, or it was killed. */
+/** A file that a process has begun and not finished: it is still being written, or the process was killed. */
 interface Unfinished {
   readonly path: string;
   /** Its size, in bytes. */
@@ -78,7 +80,7 @@ interface Unfinished {
   readonly ageMs: number;
 }
 
-/** What processes that still run, or were killed, have begun in a folder. */
+/** The unfinished files in a folder, of running processes and of killed ones. */
 export function unfinishedIn(folder: string): Unfinished[] {
   return readdirSync(folder)
     .filter(each => isOfThisForm.test(each) && !begun.has(each))
@@ -89,12 +91,12 @@ export function unfinishedIn(folder: string): Unfinished[] {
     });
 }
 
-/** Removes what processes that were killed have left in a folder. */
+/** Removes what killed processes have left in a folder. */
 export function removeLeftovers(folder: string): void {
   for (const { path, ageMs } of unfinishedIn(folder)) if (ageMs > leftoverAgeMs) removeUnfinished(path);
 }
 
-/** Waits until the disk holds a file, or the names in a folder. */
+/** Waits until a file, or the list of names in a folder, is on the disk. */
 function flush(path: string): void {
   const file = openSync(path, 'r');
   try {

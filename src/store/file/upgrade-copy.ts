@@ -9,15 +9,15 @@ import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '.
 
 // All by hand: VACUUM, and tables of a mirror of any shape.
 
-/** An upgrade needs room for its copy, and for as much again in the log: it may write every row. */
+/** An upgrade can write every row, so it needs room for its copy and for a log of the same size. */
 const sizesNeeded = 2;
 const bytesPerMib = 1024 * 1024;
 
 /**
- * Copies a mirror to `<mirror>.before-<version>`: a whole database in one file, which only its owner can read. A copy of the same
- * state that an upgrade left, which was cut off, is used again.
+ * Copies a mirror to `<mirror>.before-<version>`, a complete database that only its owner can read. If an upgrade was interrupted,
+ * its copy of the same state is used again.
  *
- * @returns where the copy is.
+ * @returns the path of the copy.
  * @throws MirrorFileError if there is no room; nothing was written.
  */
 export function copyBeforeUpgrade(sqlite: Database.Database, path: string, version: string): string {
@@ -52,7 +52,7 @@ export function assertRoomToCopy(sqlite: Database.Database, path: string): void 
   );
 }
 
-/** The wanted name, or the first one with a number, that is free or has a copy of this very state. */
+/** The wanted name, or the first numbered one, that is free or has a copy of the same state. */
 function placeOfCopy(sqlite: Database.Database, wanted: string): string {
   let name = wanted;
   for (let n = 2; existsSync(name) && !isCopyOf(sqlite, name); n++) name = `${wanted}-${n}`;

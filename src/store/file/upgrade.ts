@@ -23,24 +23,24 @@ const upgradesTable = `
   CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
 `;
 
-/** What an upgrade did. */
+/** The result of an upgrade. */
 export interface Upgrade {
-  /** The docmirror that made the file, or upgraded it last. */
+  /** The version of docmirror that made the file, or upgraded it last. */
   readonly fromVersion: string;
-  /** Where the mirror of before is. */
+  /** The path of the copy from before the upgrade. */
   readonly copy: string;
 }
 
 /**
- * Brings a mirror to the shape that this docmirror writes: makes the tables in an empty one; copies one of an older shape,
- * and then upgrades it. It is one transaction: if it is cut off, the mirror is as it was.
+ * Brings a mirror to the shape that this docmirror writes: creates the tables in an empty file; copies a mirror of an older shape
+ * and then upgrades it. It is one transaction: if it is interrupted, the mirror is unchanged.
  *
- * The caller holds the mirror's lock, and is in no transaction. Foreign keys are off: a table that is built again would take the rows
- * that refer to it along.
+ * The caller has the mirror's lock, and is in no transaction. Foreign keys are off: otherwise a migration that builds a table again
+ * would remove the rows that refer to it.
  *
  * @returns null if there was nothing to upgrade.
  * @throws OtherShapeError if its shape is a later one.
- * @throws MirrorFileError if there is no room for the copy, or the mirror is damaged or its references don't hold; it is as it was.
+ * @throws MirrorFileError if there is no room for the copy, or the mirror is damaged or has broken references; it is unchanged.
  */
 export function bringUpToDate(sqlite: Database.Database, path: string): Upgrade | null {
   const shape = shapeOf(sqlite);
@@ -62,7 +62,7 @@ export function bringUpToDate(sqlite: Database.Database, path: string): Upgrade 
 }
 
 /**
- * Makes sure, and changes nothing, that a mirror of an older shape can be upgraded.
+ * Makes sure that a mirror of an older shape can be upgraded; changes nothing.
  *
  * @throws MirrorFileError as `bringUpToDate` does.
  */
@@ -72,7 +72,7 @@ export function assertCanUpgrade(sqlite: Database.Database, path: string): void 
   assertReferencesHold(sqlite, path);
 }
 
-/** A statement that fails over an older shape has met tables that the docmirror of that shape did not leave so. */
+/** If a statement fails on an older shape, another program has changed the tables. */
 function explainUpgrade(error: unknown, path: string): unknown {
   if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_ERROR') return error;
   const leftAlone = 'It was left as it is; restore it from a backup, or move it away and sync again.';
@@ -107,7 +107,7 @@ function reshape(sqlite: Database.Database, path: string, isUpgrade: boolean): v
   stamp(sqlite);
 }
 
-/** All indexes that somebody made, by name: a table that is built again loses them. */
+/** All indexes of users, by name: they are lost if their table is built again. */
 function plainIndexes(sqlite: Database.Database): { readonly name: string; readonly sql: string }[] {
   return sqlite
     .prepare<[], { name: string; sql: string }>(
@@ -116,7 +116,7 @@ function plainIndexes(sqlite: Database.Database): { readonly name: string; reado
     .all();
 }
 
-/** Makes those indexes again that a migration took along, as far as their columns are still there. */
+/** Restores the indexes that a migration dropped, as far as their columns still exist. */
 function putBack(sqlite: Database.Database, indexes: ReturnType<typeof plainIndexes>): void {
   const kept = new Set(plainIndexes(sqlite).map(({ name }) => name));
   for (const { name, sql } of indexes) {
@@ -129,7 +129,7 @@ function putBack(sqlite: Database.Database, indexes: ReturnType<typeof plainInde
   }
 }
 
-/** Writes down which migrations the file has. */
+/** Records which migrations the file has. */
 function recordMigrations(sqlite: Database.Database): void {
   sqlite.exec(drizzleTable);
   const insert = sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
@@ -150,7 +150,10 @@ function columnsOf(sqlite: Database.Database): ReadonlyMap<string, ReadonlySet<s
   return columns;
 }
 
-/** Views refer to tables that a migration builds again. Those that someone else made are handed back, to be made again. */
+/**
+ * Drops all views, because they refer to tables that a migration builds again. Returns the statements of users' views, to create
+ * them again.
+ */
 function takeViewsAway(sqlite: Database.Database): string[] {
   const views = sqlite
     .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")

@@ -4,9 +4,9 @@ import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts
 // All by hand: the text of a view, which the file keeps.
 
 /**
- * What ended runs inserted, updated and removed. It has three layers, so that SQLite 3.40 merges all of them with a query: a filter
- * then finds its index in each list and in the history, and what is not asked for is not computed. An aggregate, which old SQLite
- * does not merge, reads only the keys.
+ * The changes of ended runs: records inserted, updated and removed. The view has three layers so that SQLite 3.40 can merge all of
+ * them into a query. A filter then uses the indexes of each list and of the history, and columns that are not selected are not
+ * computed. An aggregate, which old SQLite does not merge, reads only the keys.
  */
 export function changesView(): string {
   return `SELECT
@@ -24,7 +24,7 @@ export function changesView(): string {
 function keys(): string {
   const insertOrUpdate = (firstSeen: string, changed: string) =>
     text(`iif(${firstSeen} = ${changed}, 'insert', 'update')`);
-  // With the plus, SQLite does not take the bound for a reason to read by run.
+  // The plus keeps SQLite from using the index of runs for this bound.
   const isEnded = (runId: string) => `+${runId} <= ${newestEndedRun}`;
   const removals = `SELECT h.valid_to_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
       ${text("'removal'")} AS operation, ${text('NULL')} AS extra, h.id AS version_id
@@ -40,7 +40,7 @@ function keys(): string {
   return [removals, ...rows, begun].join(' UNION ALL ');
 }
 
-/** JSON of a record in the service's own shape; of a row without what `_extra` says. */
+/** JSON of a record in the service's own shape, without the fields in `_extra`. */
 function knownFields(): string {
   const connection = "json_object('id', t.id, 'name', t.name)";
   return `CASE
@@ -75,25 +75,25 @@ function rowValue(list: ListDefinition, field: Field): string {
   }
 }
 
-/** A connection as the service writes it where it refers to one, with the name that it had after the change's run. */
+/** A connection as the service writes it in a reference, with the name that it had after the change's run. */
 function reference(id: string): string {
   const then = versionOf('c.id', 'n.valid_to_run_id > v.run_id');
-  // A name that its column could not hold is among the further fields.
+  // A name that its column can't store is among the further fields.
   const name = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
   const now = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
     '{"id":' || c.id || ${name} || ',' || substr(c._extra, 2))`;
   return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${now}) FROM connections c WHERE c.id = ${id})`;
 }
 
-/** The JSON of the first version of a connection that ended in some runs; null if none did. */
+/** The JSON of the first version of a connection that ended in some runs; null if there is none. */
 function versionOf(id: string, condition: string): string {
   return `(SELECT n.record FROM record_history n
     WHERE n.resource = 'connections' AND n.record_id = ${id} AND ${condition} ORDER BY n.valid_from_run_id LIMIT 1)`;
 }
 
 /**
- * The record of a version that ended. It was written with the names of just before its end, so connections that were renamed in
- * between get the names of its beginning. Most versions began after the last renaming, and are taken as they are.
+ * The record of a version that ended. It was written with the connections' names from just before its end. Connections that were
+ * renamed during the version get the names from its beginning. Most versions began after the last renaming, and are used unchanged.
  */
 function endedRecord(list: ListDefinition): string {
   const parts = [
@@ -101,7 +101,7 @@ function endedRecord(list: ListDefinition): string {
     ...arrayFields(list).flatMap(({ kind, name }) => (kind === 'connections' ? [renamedInArray(name)] : [])),
   ];
   const isAsWritten = parts.map((_, at) => `n${at} IS NULL`).join(' AND ');
-  // A path that leads nowhere replaces nothing.
+  // A path that does not exist replaces nothing.
   const replaced = parts.map(({ path }, at) => `iif(n${at} IS NULL, '$[0]', '${path}'), json(n${at})`);
   const names = parts.map(({ renamed }, at) => `${renamed} AS n${at}`);
   const withNames = `(SELECT iif(${isAsWritten}, h.record, json_replace(h.record, ${replaced.join(', ')}))
@@ -112,7 +112,7 @@ function endedRecord(list: ListDefinition): string {
 
 const lastRenaming = `(SELECT coalesce(max(n.valid_to_run_id), 0) FROM record_history n WHERE n.resource = 'connections')`;
 
-/** What a version's reference says if its connection was renamed while the version lasted; null if not. */
+/** The reference of a version with its connection's old name, if the connection was renamed during the version; null if not. */
 function renamedIn(name: string): { path: string; renamed: string } {
   return { path: `$.${name}`, renamed: renamedSince(`json_extract(h.record, '$.${name}.id')`) };
 }
@@ -129,7 +129,7 @@ function renamedSince(id: string): string {
   return versionOf(id, 'n.valid_to_run_id > h.valid_from_run_id AND n.valid_to_run_id < h.valid_to_run_id');
 }
 
-/** A field that its columns could not hold is among the further fields, so it is left out of the others. */
+/** A field that its columns can't store is among the further fields, so it is left out of the others. */
 const withExtra = `(SELECT substr(j, 1, length(j) - 1) || ',' || substr(k.extra, 2) FROM (
   SELECT json_group_object(f.key, json(iif(f.type IN ('object', 'array'), f.value, json_quote(f.value)))) AS j
   FROM json_each(k.known) f WHERE f.key NOT IN (SELECT key FROM json_each(k.extra))))`;
@@ -140,8 +140,8 @@ const before = `iif(v.operation = 'update',
    WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id), NULL)`;
 
 /**
- * The names of the fields in which a record differs from the one before it, in their order. A field that is null counts as one
- * that is not there: versions that ended before an upgrade do not name the fields that it added.
+ * The names of the fields in which a record differs from its previous version, in their order. A field that is null counts as
+ * missing: versions that ended before an upgrade do not have the fields that it added.
  */
 const changedFields = `iif(c.before IS NULL, NULL, (SELECT json_group_array(key) FROM (
   SELECT key FROM (

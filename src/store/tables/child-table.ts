@@ -3,7 +3,7 @@ import type { Scalar } from '../../contract/lists.ts';
 import type { ChildWords } from './list-words.ts';
 import { prepare, prepareValue } from './statement.ts';
 
-/** The table that holds one array of a list's records, an element a row. */
+/** The table of one array field of a list's records, one row for each element. */
 export class ChildTable {
   readonly table: string;
   readonly #sqlite: Database.Database;

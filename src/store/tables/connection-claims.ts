@@ -1,20 +1,19 @@
 import type { ConnectionMention } from '../../contract/item-parser.ts';
 import { instantMs } from '../../contract/time.ts';
 
-/** What a list says of a connection, taken together over its records: its name and further fields are null where none gives any. */
+/** The name and further fields of a connection according to all records of a list; null if no record gives them. */
 export interface ConnectionClaim extends ConnectionMention {
-  /** When the record says it that is believed in its name, as the service sent it; null in lists without a time. */
+  /** The time of the record that gave the name, as the service sent it; null in lists without a time. */
   readonly time: string | null;
-  /** When the one does that is believed in the further fields. */
+  /** The time of the record that gave the further fields. */
   readonly extraTime: string | null;
-  /** When the newest record speaks of it, whatever it says. */
+  /** The time of the newest record that mentions the connection. */
   readonly lastTime: string | null;
 }
 
 /**
- * Gathers what a walk's records say of connections. Of those that give a name the newest is believed, and among equally new ones
- * the name that sorts last; of those that give further fields, likewise: so the outcome does not depend on the order in which
- * pages arrive.
+ * Gathers the names and further fields that a reading's records give to connections. The newest name wins; among equally new names,
+ * the one that sorts last. Further fields follow the same rule. So the outcome does not depend on the order in which pages arrive.
  */
 export class ConnectionClaims {
   readonly #claims = new Map<
@@ -52,7 +51,7 @@ export class ConnectionClaims {
     }
   }
 
-  /** Adds what another walk said; where both are equally new, the later walk is believed. */
+  /** Adds the claims of a later reading; if both are equally new, the later one wins. */
   join(later: ConnectionClaims): void {
     for (const claim of later) {
       const known = this.#claims.get(claim.id);
@@ -84,18 +83,18 @@ function isStronger(
   return (compareTimes(time, knownTime) || (text > knownText ? 1 : 0)) > 0;
 }
 
-/** Orders two points in time as the service wrote them; none, or one that can't be read, is the oldest. */
+/** Orders two times as the service wrote them; a time that is missing or can't be read is the oldest. */
 export function compareTimes(left: string | null, right: string | null): number {
   if (left === right) return 0;
   if (left?.length === right?.length && left?.endsWith('Z') && right?.endsWith('Z')) {
     const isOlder = left < right;
-    // In one fixed notation of UTC, texts sort as their times do; the lesser one may be no time, and the oldest.
+    // In one fixed notation of UTC, texts sort as their times do. The lesser text need not be a time: it is then the oldest.
     if (plainInstant.test(isOlder ? right : left)) return isOlder ? -1 : 1;
   }
   return toMs(left) - toMs(right);
 }
 
-/** In each month there are 28 days. */
+/** Every month has at least 28 days. */
 const plainInstant =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,18})?Z$/;
 

@@ -6,14 +6,14 @@ import { columnsOf, type NameAndExtra, saidIn } from './connection-columns.ts';
 import { connectionNames, connections } from './schema.ts';
 import { prepare, prepareValue, select, words } from './statement.ts';
 
-/** A connection to which a row referred before it was removed or updated. */
+/** A connection that a row referred to before the row was removed or updated. */
 export interface ReleasedMention {
   readonly id: number;
   /** The time of the record in that row, as the service sent it; null in lists without a time. */
   readonly time: string | null;
 }
 
-/** What a list gives to a connection. */
+/** The name and further fields that a list gives to a connection. */
 interface Given extends NameAndExtra {
   /** The time of the record that gave the name. */
   readonly namedAt: string | null;
@@ -68,7 +68,7 @@ const write = (
       setWhere: isOther,
     });
 
-/** What each list says of each connection that it mentions, by prepared statements. */
+/** The name and further fields that each list gives to each connection, by prepared statements. */
 export class ConnectionNames {
   readonly #sqlite: Database.Database;
   readonly #read: Database.Statement<[resource: string, id: number], Given>;
@@ -86,7 +86,7 @@ export class ConnectionNames {
     this.#givenTo = prepare(sqlite, givenTo);
   }
 
-  /** What the lists together say of a connection: the name and the further fields are each from the first list that gives any. */
+  /** The name and the further fields of a connection, each from the first list that gives any. */
   believedOf(id: number): NameAndExtra {
     const given = this.#givenTo.all(id).map(saidIn);
     const name = given.find(each => each.name !== null)?.name ?? null;
@@ -95,10 +95,10 @@ export class ConnectionNames {
   }
 
   /**
-   * Notes what a list says.
+   * Notes the claims of a list.
    *
-   * @param isWhole whether the claims are all that the list says: they then replace what was noted. Otherwise newer ones are added.
-   * @returns the connections of which something was said, or is said no more.
+   * @param isWhole whether the claims are all of the list's: they then replace the noted ones. Otherwise newer ones are added.
+   * @returns the connections whose claims were added, replaced or removed.
    */
   note(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean): Set<number> {
     const ids = new Set<number>();
@@ -129,7 +129,7 @@ export class ConnectionNames {
     });
   }
 
-  /** Removes what is noted of connections that have no row any more. */
+  /** Removes the claims about connections that have no row any more. */
   removeOfGone(): void {
     const standing = words.select({ id: connections.id }).from(connections);
     prepare(this.#sqlite, () =>
@@ -151,7 +151,7 @@ function givenBy({ name, extra, time }: ConnectionClaim): Given {
   return { name, extra, namedAt: name === null ? null : time };
 }
 
-/** What is known, with what a claim gives that is not older than the known name. */
+/** The known name and further fields, replaced by those of the claim that are not older than the known name. */
 function withNewer(known: Given, claim: ConnectionClaim): Given {
   const isName = claim.name !== null && compareTimes(claim.time, known.namedAt) >= 0;
   const isExtra =
@@ -163,14 +163,14 @@ function withNewer(known: Given, claim: ConnectionClaim): Given {
   };
 }
 
-/** No record that was read can be the one that gave the name, or the name is given again, or a newer one is. */
+/** True if no record that was read can have given the name, or if the same name or a newer one is given. */
 function isNameSettled({ name, time, lastTime }: ConnectionClaim, given: Given): boolean {
   if (given.name === null || compareTimes(lastTime, given.namedAt) < 0) return true;
   const age = compareTimes(time, given.namedAt);
   return name !== null && (age > 0 || (age === 0 && name === given.name));
 }
 
-/** Nobody knows which record gave the further fields, so they have to be given again. */
+/** It is not known which record gave the further fields, so they have to be given again. */
 function isExtraSettled({ extra }: ConnectionClaim, given: Given): boolean {
   return given.extra === null || extra === given.extra;
 }

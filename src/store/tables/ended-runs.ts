@@ -6,10 +6,10 @@ import { syncRunResources, syncRuns } from './schema.ts';
 import { prepareValue, select, words } from './statement.ts';
 import { wroteList } from './written-lists.ts';
 
-/** How a run dealt with one list; `status` is null where the run left the list alone. */
+/** How a run dealt with one list; `status` is null if the run left the list alone. */
 export interface ListInRun {
   readonly status: string | null;
-  /** The last run up to this one that wrote the list; null where none had. */
+  /** The last run up to this one that wrote the list; null if there is none. */
   readonly writtenByRunId: number | null;
 }
 
@@ -22,10 +22,10 @@ const startOfNext = words
   .where(gt(next.id, id))
   .orderBy(next.id)
   .limit(1);
-// A run whose process died has no end of its own: until the next run began, nobody was told of what it did.
+// A run whose process died has no end of its own: it counts as ended when the next run began.
 const endOfRun = sql<string>`coalesce(${completedAt}, (${startOfNext}), ${startedAt})`;
 
-/** Finds runs by number and by time. A run counts when it has ended: until then it is not known what it comes to. */
+/** Finds runs by number and by time. Only ended runs count, because the result of any other run is not known yet. */
 export class EndedRuns {
   readonly #sqlite: Database.Database;
 
@@ -33,7 +33,7 @@ export class EndedRuns {
     this.#sqlite = sqlite;
   }
 
-  /** The newest run; null where there is none. */
+  /** The newest run; null if there is none. */
   newest(): number | null {
     const newest = () =>
       select({ id: max(id) })
@@ -50,7 +50,7 @@ export class EndedRuns {
     return firstValue(this.#sqlite, ended, runId) !== undefined;
   }
 
-  /** The newest run that had ended by then; null where none had. */
+  /** The newest run that had ended by then; null if there is none. */
   newestBy(instant: string): number | null {
     const newest = (by: string) =>
       select({ id: max(id) })
@@ -60,8 +60,8 @@ export class EndedRuns {
   }
 
   /**
-   * The last run up to which all had ended by an instant; 0 where not even the first had. A run that a wrong clock dates back does not
-   * count for those before it.
+   * The last run up to which all runs had ended by an instant; 0 if there is none. If a wrong clock gave a run too early a time,
+   * that does not count for the runs before it.
    */
   lastOfAllBy(instant: string): number {
     const later = (by: string) =>
@@ -72,7 +72,7 @@ export class EndedRuns {
     return first === null ? (this.newest() ?? 0) : first - 1;
   }
 
-  /** Later runs than this, the oldest first. */
+  /** The runs after this one, the oldest first. */
   since(runId: number): number[] {
     return prepareValue(this.#sqlite, (after: number) =>
       select({ id })

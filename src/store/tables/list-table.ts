@@ -9,13 +9,13 @@ import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
 import { prepare, prepareArrays, prepareValue } from './statement.ts';
 
-/** A row's own record and its past. */
+/** A record's row and the runs that wrote it. */
 export interface StoredRow extends StandingRecord {
-  /** As it stands in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
+  /** As in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
   readonly content: string;
 }
 
-/** A row by its key. */
+/** A row with its key. */
 export interface KeyedRow {
   readonly id: number;
   /** The id, or the time in milliseconds; NaN if it has none. */
@@ -24,7 +24,7 @@ export interface KeyedRow {
   readonly content: string;
 }
 
-/** A record that is to be written. */
+/** A record that will be written. */
 export interface NewRecord extends RecordValues {
   readonly content: Buffer;
 }
@@ -38,9 +38,9 @@ type RawRow = [
   ...scalars: Scalar[],
 ];
 
-/** Rows a statement: more are no faster. */
+/** Rows per statement: more are no faster. */
 const rowsPerInsert = 20;
-/** Look-ups a statement: more are no faster, and one by one they take nearly twice as long. */
+/** Look-ups per statement: more are no faster, and one by one they take nearly twice as long. */
 const looksPerFind = 8;
 const rowsPerSpan = 256;
 
@@ -49,7 +49,7 @@ export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
   readonly #words: ListWords;
-  /** Which scalar leads the index by which a content is looked up; -1 in a list with ids. */
+  /** The place of the scalar that leads the index for finding a content; -1 in a list with ids. */
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
@@ -57,7 +57,7 @@ export class ListTable {
   readonly #has: Database.Statement<[number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
   readonly #insert: Database.Statement<unknown[]>;
-  /** Many rows by one statement, which is faster than as many statements; null if a record has rows in other tables. */
+  /** Inserts many rows by one statement, which is faster; null if a record has rows in other tables. */
   readonly #insertMany: Database.Statement<unknown[]> | null;
   readonly #update: Database.Statement<unknown[]>;
   readonly #remove: Database.Statement<[number]>;
@@ -92,7 +92,7 @@ export class ListTable {
     return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
   }
 
-  /** True where one content stands in several rows, of a list without ids. */
+  /** True if several rows have the same content, in a list without ids. */
   hasRepeats(): boolean {
     return prepareValue(this.#sqlite, this.#words.repeated).get() !== undefined;
   }
@@ -101,13 +101,13 @@ export class ListTable {
     return this.#has.get(id) !== undefined;
   }
 
-  /** The first row that says what a record says; undefined where there is none. */
+  /** The first row with a record's content; undefined if there is none. */
   find(record: NewRecord): number | undefined {
     // One value by `get` takes a fifth of the time of rows by `all`.
     return this.#find.get(this.#lead(record), record.content);
   }
 
-  /** For each record the first row that says what it says; undefined where there is none. */
+  /** For each record the first row with its content; undefined if there is none. */
   findAll(records: readonly NewRecord[]): (number | undefined)[] {
     const found: (number | undefined)[] = [];
     let at = 0;
@@ -123,7 +123,7 @@ export class ListTable {
     return found;
   }
 
-  /** The next row, by its id, that says what a record says. */
+  /** The next row, by its id, with a record's content. */
   findAfter(record: NewRecord, id: number): number | undefined {
     return this.#findAfter.get(this.#lead(record), record.content, id);
   }
@@ -152,7 +152,7 @@ export class ListTable {
         const { scalars, extra, content } = records[row] as NewRecord;
         values.push(...scalars, extra, content);
       }
-      // The rows of one statement get ids that follow each other, for no one else writes.
+      // The rows of one statement get consecutive ids, because no other connection writes.
       const last = Number(this.#insertMany.run(values, { run: runId }).lastInsertRowid);
       for (let id = last - rowsPerInsert + 1; id <= last; id++) ids.push(id);
     }
@@ -160,7 +160,7 @@ export class ListTable {
     return ids;
   }
 
-  /** Drops the list's indexes, and returns what makes them again: building them afterwards is faster than keeping them. */
+  /** Drops the list's indexes, and returns the statements that make them again: it is faster to build them afterwards. */
   dropIndexes(): string[] {
     // By hand: SQLite's own table.
     const made =
@@ -181,7 +181,7 @@ export class ListTable {
     this.#remove.run(id);
   }
 
-  /** Writes a row's content, and the form of its further fields; what it says stays as it is. */
+  /** Writes a row's content and the form of its further fields; its meaning stays the same. */
   setContent(id: number, content: string, extra: string | null): void {
     const write = prepare(this.#sqlite, this.#words.setContent);
     write.run(extra, Buffer.from(content, 'hex'), id);
@@ -192,7 +192,7 @@ export class ListTable {
     return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
   }
 
-  /** The rows whose items don't stand at 0, 1, 2 and so on: a gap shows in no content. */
+  /** The rows whose items are not at 0, 1, 2 and so on: the content does not show a gap. */
   rowsWithGaps(): { readonly table: string; readonly id: number }[] {
     return this.#children.flatMap(child => child.ownersWithGaps().map(id => ({ table: child.table, id })));
   }
@@ -211,7 +211,7 @@ export class ListTable {
     return this.#toStoredRow(row);
   }
 
-  /** What a row says, as a record that could be written. */
+  /** A row as a record that could be written. */
   recordOf(id: number): NewRecord {
     const { record, content } = this.read(id);
     return { ...record, content: Buffer.from(content, 'hex') };
@@ -240,7 +240,7 @@ export class ListTable {
     return scalars[this.#timeAt] as Scalar;
   }
 
-  /** The rows with the time of a record, of a list without ids. */
+  /** The rows with the same time as a record, of a list without ids. */
   rowsAtTimeOf(record: RecordValues): StoredRow[] {
     this.#atTime ??= prepareArrays(this.#sqlite, this.#words.rowsOfTime);
     return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
@@ -252,7 +252,7 @@ export class ListTable {
     for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
   }
 
-  /** Of every row its key, by which lists are ordered, and its content, in the order of its id. */
+  /** The key and content of every row, in the order of its id. Lists are ordered by the key. */
   *keysAndContents(): Generator<KeyedRow> {
     type Row = [id: number, lead: Scalar, content: string];
     const rows = prepareArrays<RowSpan, Row>(this.#sqlite, this.#words.leadsAndContents);
@@ -260,13 +260,13 @@ export class ListTable {
       for (const [id, lead, content] of rows.all(...span)) yield { id, key: this.#keyOf(lead), content };
   }
 
-  /** Of the rows from one id to another their keys, in the order of their ids. */
+  /** The keys of the rows from one id to another, in the order of their ids. */
   *keysBetween(from: number, to: number): Generator<Pick<KeyedRow, 'id' | 'key'>> {
     if (from > to) return;
     for (const [id, lead] of this.#keys().all(from, to)) yield { id, key: this.#keyOf(lead) };
   }
 
-  /** Of every row its key, in the order of its id. */
+  /** The key of every row, in the order of its id. */
   *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
     const keys = this.#keys();
     for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))

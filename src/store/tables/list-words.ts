@@ -11,17 +11,17 @@ import {
 import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
 import { hexOf, isSame, marks, select, textOf, words } from './statement.ts';
 
-/** The statements of a list's own table. They are worded once: that takes longer than to prepare them. */
+/** The statements of a list's own table. Their texts are made once, because that takes longer than to prepare them. */
 export interface ListWords extends ReturnType<typeof wordsOf> {
   readonly children: readonly ChildWords[];
 }
 
-/** The statements of a table that holds an array of a list's records. */
+/** The statements of a table for an array field of a list's records. */
 export type ChildWords = ReturnType<typeof childWordsOf>;
 
 const known = new WeakMap<ListDefinition, ListWords>();
 
-/** The statements of a list. Their columns are those that its definition names. */
+/** The statements of a list. They name the columns in its definition. */
 export function listWords(list: ListDefinition): ListWords {
   const found = known.get(list) ?? {
     ...wordsOf(list),
@@ -35,7 +35,7 @@ function wordsOf(list: ListDefinition) {
   const table = rowsTable(list.resource);
   const { id, firstSeenRunId, changedRunId, extra } = table;
   const scalars = scalarFields(list).map(({ column }) => columnOf(table, column));
-  // The column by whose index a content is looked up: the time, or the id.
+  // The column with the index for finding a content: the time, or the id.
   const lead = scalars[timeIndexOf(list)] ?? id;
   const content = hexOf(table.content);
   const columns: Record<string, SQL | SQLiteColumn> = { id, firstSeenRunId, changedRunId, content, extra };
@@ -73,7 +73,7 @@ function wordsOf(list: ListDefinition) {
   };
 }
 
-/** The texts by which rows are written. The run of an insertion is bound by its name, once a statement and not once a row. */
+/** The statements that write rows. The run of an insertion is bound by its name, once a statement and not once a row. */
 function writingTexts(list: ListDefinition) {
   const table = schemaTable(list.table);
   const ids = list.identity.by === 'id' ? ['id'] : [];

@@ -1,11 +1,11 @@
-/** One of the series that are joined, with what comes next of it. */
+/** One of the merged series, with its next value. */
 interface Series<T> {
   readonly rest: Iterator<T>;
   next: T;
 }
 
 /**
- * Joins series, each in its order, into one in that order; of equals the earlier series' goes first. Nothing is held of them.
+ * Merges sorted series into one; if values are equal, the earlier series' goes first. It keeps no values in memory.
  *
  * @param series each is read from when it is asked for, so that it is closed whatever happens.
  * @param isBefore whether one goes before another.
@@ -23,7 +23,7 @@ export function* mergeSorted<T>(
     }
     while (open.length > 0) {
       const [least, second] = leastTwo(open, isBefore);
-      // What comes first comes from one series for a while: one comparison each is then enough.
+      // Several values in a row often come from one series: one comparison each is then enough.
       do {
         yield least.next;
         const following = least.rest.next();
@@ -35,12 +35,12 @@ export function* mergeSorted<T>(
       } while (second === undefined || isBefore(least.next, second.next));
     }
   } finally {
-    // A statement that is left half read would keep its connection from being closed.
+    // An unfinished statement would keep its connection from being closed.
     for (const { rest } of open) rest.return?.();
   }
 }
 
-/** The series whose next goes first, and the one that would follow it. */
+/** The series whose next value goes first, and the one that would follow it. */
 function leastTwo<T>(
   open: readonly Series<T>[],
   isBefore: (one: T, other: T) => boolean,

@@ -5,14 +5,14 @@ import { arrayOf, text, timeOfRun } from './view-sql.ts';
 
 const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra'];
 
-/** A list with the names of its connections beside the ids, and with times beside the runs. */
+/** A list with the names of its connections as well as the ids, and with times as well as the runs. */
 export function namedView(list: ListDefinition): string {
   return selectNamed(list, list.table);
 }
 
 /**
- * Of each document the newest export. A source and a reference make a document; without a reference each export is one of its own.
- * A filter by either of them reaches the inner query, because the rows are numbered by just these.
+ * The newest export of each document. A source and a reference identify a document; an export without a reference is a document of
+ * its own. A filter by either of them reaches the inner query, because the rows are numbered by exactly these two.
  */
 export function latestVersionsView(list: ListDefinition): string {
   const columns = ['id', ...scalarFields(list).map(({ column }) => column), ...provenance];

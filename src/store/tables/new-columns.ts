@@ -16,12 +16,12 @@ import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
 import { listStates, pages } from './schema.ts';
 import { prepare, select, words } from './statement.ts';
 
-/** Some of a list's fields, as a row of its table with anything in `_extra` holds them. */
+/** Some of the fields in a row that has something in `_extra`. */
 interface WaitingRow {
   readonly id: number;
   readonly changedRunId: number;
   readonly time: string | null;
-  /** The JSON text of each field that stands in `_extra`, by its name. */
+  /** The JSON text of each field in `_extra`, by its name. */
   readonly waiting: string;
 }
 
@@ -29,10 +29,10 @@ interface WaitingRow {
 const rowsAtOnce = 10_000;
 
 /**
- * Moves what waited in `_extra` into columns that were added since, where it fits them; what does not fit stays. The history
- * needs nothing: its records are in the service's shape. Shortcuts of the lists that have new columns are forgotten.
+ * Moves values from `_extra` into columns that were added since, if they fit; other values stay. The history needs no change,
+ * because its records are in the service's shape. Shortcuts of the lists that have new columns are forgotten.
  *
- * An array's new table stays empty: its values stand in `_extra`, from where every reader takes them, until they change.
+ * An array's new table stays empty: every reader takes its values from `_extra` until they change.
  *
  * @param columnsBefore the columns of each table before the upgrade.
  */
@@ -53,7 +53,7 @@ function moveField(sqlite: Database.Database, list: ListDefinition, field: Scala
   const path = `$."${field.name}"`;
   const written = schemaTable(list.table);
   const table = rowsTable(list.resource);
-  // By SQLite's own JSON, which keeps the text of what stays as it is: also of numbers that JavaScript would round.
+  // SQLite's own JSON keeps the text of unchanged values, even of numbers that JavaScript would round.
   const move = prepare(sqlite, (value: Scalar, at: string, id: number) =>
     words
       .update(written)
@@ -74,7 +74,7 @@ function moveField(sqlite: Database.Database, list: ListDefinition, field: Scala
   connections.insert(list.resource);
 }
 
-/** The rows in whose `_extra` something stands at that path; they may be changed meanwhile. */
+/** The rows that have a value at that path in `_extra`; the caller can change them meanwhile. */
 function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: string): Generator<WaitingRow> {
   const table = rowsTable(list.resource);
   const timeColumn = scalarFields(list)[timeIndexOf(list)]?.column;
@@ -101,7 +101,7 @@ function* waitingRows(sqlite: Database.Database, list: ListDefinition, path: str
   }
 }
 
-/** What a column of that field would hold of a JSON value; undefined where it can't hold it. */
+/** The value of that field's column for a JSON value; undefined if the column can't store it. */
 function fittingValue(field: ScalarField, json: string): Scalar | ConnectionMention | undefined {
   const value: unknown = JSON.parse(json);
   if (value === null) return null;
@@ -109,25 +109,25 @@ function fittingValue(field: ScalarField, json: string): Scalar | ConnectionMent
     case 'text':
       return typeof value === 'string' && value.isWellFormed() ? value : undefined;
     case 'integer':
-      // Judged by its text as well: JavaScript rounds what it can't hold.
+      // The text is checked as well, because JavaScript rounds integers that are too large.
       return Number.isSafeInteger(value) && /^-?\d+$/.test(json) ? (value as number) : undefined;
     case 'connection':
       return typeof value === 'object' ? mentionIn(value, json) : undefined;
   }
 }
 
-/** What a value says of a connection; `extra` is all of it, its id and name among it. */
+/** The mention of a connection in a value; `extra` is all of it, with its id and name. */
 function mentionIn(value: object, json: string): ConnectionMention | undefined {
   const { id, name = null, ...rest }: { id?: unknown; name?: unknown } = { ...value };
   if (!Number.isSafeInteger(id) || (name !== null && typeof name !== 'string')) return undefined;
   return { id: id as number, name, extra: Object.keys(rest).length === 0 ? null : json };
 }
 
-/** Gathers the connections that the new references lead to and that no row is there for. */
+/** Gathers the connections that the new references lead to and that have no row. */
 class UnknownConnections {
   readonly #sqlite: Database.Database;
   readonly #connections: ConnectionTable;
-  /** What is said of them, by the run that wrote it first. */
+  /** The claims about each connection, with the first run that wrote them. */
   readonly #claims = new Map<number, { runId: number; claims: ConnectionClaims }>();
 
   constructor(sqlite: Database.Database) {
@@ -143,7 +143,7 @@ class UnknownConnections {
     this.#claims.set(id, known);
   }
 
-  /** Makes them known, as of the run that first wrote a record which refers to them. */
+  /** Inserts their rows, as of the run that first wrote a record that refers to them. */
   insert(resource: ResourceName): void {
     for (const { runId, claims } of this.#claims.values())
       this.#connections.hear(resource, claims, false, runId);
@@ -156,7 +156,7 @@ class UnknownConnections {
   }
 }
 
-/** Known pages and edges were found for records of the shape before. */
+/** Known pages and the growing end were found for records of the old shape. */
 function forgetShortcuts(sqlite: Database.Database, { resource }: ListDefinition): void {
   for (const table of [pages, listStates])
     prepare(sqlite, (of: string) => words.delete(table).where(eq(table.resource, of))).run(resource);

@@ -1,9 +1,12 @@
 import { codeOf, MirrorFileError } from '../../errors.ts';
 
-/** What a reading came to, or why it could not be made. */
+/** A value that was read, or why it could not be read. */
 export type Readable<T> = { readonly value: T } | { readonly problem: string };
 
-/** Reads what others may have spoilt: text that is no JSON, or JSON of another kind, is told in words and not thrown. */
+/**
+ * Reads data that another program can have damaged. It returns the problem of text that is no JSON, or JSON of another kind, and
+ * does not throw.
+ */
 export function tryToRead<T>(read: () => T): Readable<T> {
   try {
     return { value: read() };

@@ -5,7 +5,7 @@ import { hexOf, prepare, type RowOf, select } from './statement.ts';
 
 const { content, ...columns } = getTableColumns(recordHistory);
 
-/** What is read of a version that ended: all of it, the content as 32 hexadecimal digits. The record is null if it was erased. */
+/** All fields of a version that ended, the content as 32 hexadecimal digits. The record is null if it was erased. */
 export const versionFields = { ...columns, content: hexOf(content) };
 
 /** Begins a SELECT of versions. */
@@ -13,10 +13,10 @@ export function selectVersions() {
   return select(versionFields).from(recordHistory);
 }
 
-/** A version of a record that ended, as it is kept. */
+/** A stored version of a record that ended. */
 export type StoredVersion = Readonly<RowOf<ReturnType<typeof selectVersions>>>;
 
-/** All that is kept of one record: the versions that ended, the oldest first, and the row where it still lives. */
+/** All versions of one record: those that ended, the oldest first, and its row if it is still listed. */
 export interface RecordLife<Row> {
   readonly recordId: number;
   readonly versions: readonly StoredVersion[];
@@ -34,13 +34,13 @@ export function storedVersions(sqlite: Database.Database, resource: string): Ite
   ).iterate(resource);
 }
 
-/** A condition: a version of a resource stood after a run; the run is to be given twice. */
+/** A condition: a version of a resource was current after a run; the run must be given twice. */
 export function stoodAfterRun(resource: string, runId: number, sameRunId: number) {
   const { validFromRunId, validToRunId } = recordHistory;
   return and(eq(recordHistory.resource, resource), lte(validFromRunId, runId), gt(validToRunId, sameRunId));
 }
 
-/** Those versions of one resource that stood after a run, in the order of their records. */
+/** The versions of one resource that ended and were current after a run, in the order of their records. */
 export function versionsAfterRun(
   sqlite: Database.Database,
   resource: string,
@@ -70,12 +70,12 @@ export function* recordLives<Row extends { readonly id: number }>(
     }
     for (; past !== undefined; past = pasts.next().value) yield { ...past, row: null };
   } finally {
-    // A statement that is left half read would keep its connection from being closed.
+    // An unfinished statement would keep its connection from being closed.
     pasts.return(undefined);
   }
 }
 
-/** What ended of each record. */
+/** The ended versions of each record. */
 function* pastsOf(versions: Iterable<StoredVersion>): Generator<Omit<RecordLife<never>, 'row'>, undefined> {
   let past: { recordId: number; versions: StoredVersion[] } | undefined;
   for (const version of versions) {

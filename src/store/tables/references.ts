@@ -10,13 +10,13 @@ export interface BrokenReference {
   readonly parent: string;
 }
 
-/** Docmirror's tables that refer to others. */
+/** docmirror's tables that refer to others. */
 const referring = Object.values(schema)
   .flatMap(table => (is(table, SQLiteTable) ? [getTableConfig(table)] : []))
   .filter(({ foreignKeys }) => foreignKeys.length > 0)
   .map(({ name }) => name);
 
-/** Finds broken references of docmirror's tables. Tables of others may refer to records that went. */
+/** Finds broken references in docmirror's tables. Tables of other programs can refer to records that were removed. */
 export function brokenReferences(sqlite: Database.Database): IterableIterator<BrokenReference> {
   // By hand: a table-valued function.
   return sqlite

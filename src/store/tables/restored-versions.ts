@@ -5,20 +5,20 @@ import { MirrorFileError } from '../../errors.ts';
 import type { StoredVersion } from './record-lives.ts';
 import type { StandingRecord } from './standing-record.ts';
 
-/** Versions are read together up to this number: reading a page has its costs, however short it is. */
+/** Versions are parsed together up to this number, because each page that is parsed has a fixed cost. */
 const versionsPerPage = 200;
 
 /** A version whose text was not erased. */
 type KeptVersion = StoredVersion & { readonly record: string };
 
-/** A record as a version that ended says it. */
+/** A version that ended, as a record. */
 interface RestoredVersion extends StandingRecord {
   readonly version: KeptVersion;
 }
 
 /**
- * Reads versions of a list's records back from the history, by the same way as a page of the service: so what was kept in the
- * service's shape comes back as the very columns that it was written from. Versions that were erased are left out.
+ * Reads versions of a list's records back from the history. They are parsed like a page of the service, so each gets the same
+ * columns that it was written from. Erased versions are left out.
  */
 export function* restoredVersions(
   list: ListDefinition,
@@ -53,7 +53,7 @@ function readBack(list: ListDefinition, versions: readonly KeptVersion[]): reado
     const { records } = readRecords(list, readContent(Buffer.from(`[${items}]`)));
     if (records.length === versions.length) return records;
   } catch {
-    // Which of them is at fault is found out below.
+    // The code below finds the record that can't be read.
   }
   if (versions.length === 1) {
     throw new MirrorFileError(

@@ -9,13 +9,15 @@ export type RowSpan = [from: bigint, to: bigint];
 const leastId = -(2n ** 63n);
 const greatestId = 2n ** 63n - 1n;
 
-/** Spans of a table's rows, with `rowsPerSpan` each and all together: by one statement each, rows take less time than by one step each. */
+/**
+ * Spans that together cover a table's rows, with `rowsPerSpan` rows each. One statement per span is faster than one step per row.
+ */
 export function* rowSpans(
   sqlite: Database.Database,
   table: RowsTable,
   rowsPerSpan: number,
 ): Generator<RowSpan> {
-  // What another program has written may be no number that JavaScript holds exactly.
+  // Another program can have written a number that JavaScript can't represent exactly.
   const next = prepareValue(sqlite, (from: bigint) =>
     select({ id: sql<bigint>`${table.id}` })
       .from(table)

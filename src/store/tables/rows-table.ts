@@ -5,7 +5,7 @@ import * as schema from './schema.ts';
 
 type Common = 'id' | 'firstSeenRunId' | 'changedRunId' | 'extra' | 'content';
 
-/** What the tables of the lists and that of the connections have in common. */
+/** The columns that the tables of the lists and of the connections have in common. */
 export type RowsTable = SQLiteTableWithColumns<{
   name: string;
   schema: undefined;
@@ -24,7 +24,7 @@ export function schemaTable(name: string): SQLiteTable {
   return table;
 }
 
-/** The table of a list's rows; that of the connections for any other name. */
+/** The table of a list's rows; the table of connections for any other name. */
 export function rowsTable(resource: string): RowsTable {
   return schemaTable(tableOf(resource)) as RowsTable;
 }
@@ -36,7 +36,7 @@ export function columnOf(table: SQLiteTable, name: string): SQLiteColumn {
   return column;
 }
 
-/** The name that Drizzle has for a column of the file. */
+/** Drizzle's name for a column of the file. */
 export function keyOf(table: SQLiteTable, name: string): string {
   const columns = Object.entries(getTableColumns(table));
   return columns.find(([, column]) => column.name === name)?.[0] ?? name;

@@ -3,7 +3,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 
 // drizzle-kit reads this file by itself: it must stay one file without relative imports.
 
-/** What every mirrored record knows of its own past, and JSON of the fields that no column names; also a view's columns. */
+/** The runs that first saw and last changed a record, and JSON of the fields that no column names; also a view's columns. */
 export const provenance = () => ({
   firstSeenRunId: integer('_first_seen_run_id').notNull(),
   changedRunId: integer('_changed_run_id').notNull(),
@@ -25,7 +25,7 @@ export const connections = sqliteTable(
   table => [index('connections_changed_run_id').on(table.changedRunId)],
 );
 
-/** What each list says of each connection that it mentions; `connections` has what is believed of it. */
+/** The name and further fields that each list gives to each connection; `connections` has those that count. */
 export const connectionNames = sqliteTable(
   '_connection_names',
   {
@@ -65,8 +65,8 @@ export const documentExports = sqliteTable(
   table => [
     index('document_exports_source_connection_id').on(table.sourceConnectionId),
     index('document_exports_destination_connection_id').on(table.destinationConnectionId),
-    // Records come in time order, so neighbours among them share pages of the index by which they are looked up.
-    // By its further columns, exports are filtered and counted in the order of time without a look at their rows.
+    // Records arrive in time order, so neighbours share pages of the index that finds them. With its further columns, exports are
+    // filtered and counted in the order of time without reading their rows.
     index('document_exports_exported_at').on(
       table.exportedAt,
       table.content,
@@ -148,7 +148,7 @@ export const webhookConnections = sqliteTable(
   ],
 );
 
-/** One row a run. What is under way has no `completed_at` yet. */
+/** One row a run. A run that is under way has no `completed_at` yet. */
 export const syncRuns = sqliteTable('sync_runs', {
   id: integer('id').primaryKey({ autoIncrement: true }),
   status: text('status').notNull(),
@@ -159,7 +159,7 @@ export const syncRuns = sqliteTable('sync_runs', {
   errorMessage: text('error_message'),
   docmirrorVersion: text('docmirror_version').notNull(),
   baseUrl: text('base_url').notNull(),
-  /** Who ran it, as its receipt says. */
+  /** The user who ran it, as its receipt says. */
   actor: text('_actor'),
   /** JSON: the labels that the settings gave it; null if they gave none. */
   labels: text('labels'),
@@ -192,7 +192,7 @@ export const syncRunResources = sqliteTable(
     unchanged: count('unchanged'),
     rejected: count('rejected'),
     removalsWithheld: count('removals_withheld'),
-    /** Known records whose presence the run could not decide; they stay as they were. */
+    /** Known records that the run could not decide about; they stay as they were. */
     undecided: count('undecided'),
     walks: count('walks'),
     requests: count('requests'),
@@ -206,11 +206,11 @@ export const syncRunResources = sqliteTable(
     ),
     errorCode: text('error_code'),
     errorMessage: text('error_message'),
-    /** What contradicted what, where completeness is not proven. */
+    /** The contradiction, if completeness is not proven. */
     reason: text('reason'),
-    /** Records in the mirror after the run; null where the run did not apply the list. */
+    /** Records in the mirror after the run; null if the run did not apply the list. */
     recordCount: integer('record_count'),
-    /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null where it did not write the list. */
+    /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null if it did not write the list. */
     checksum: text('checksum'),
   },
   table => [
@@ -225,13 +225,13 @@ export const rejectedRecords = sqliteTable(
   {
     id: integer('id').primaryKey(),
     runId: runId(),
-    /** The last of the runs, one after the other, that rejected it with the same text. */
+    /** The last of the consecutive runs that rejected it with the same text. */
     lastRunId: integer('last_run_id').notNull(),
     resource: text('resource').notNull(),
     pageNo: integer('page_no').notNull(),
     position: integer('position').notNull(),
     reason: text('reason').notNull(),
-    /** Null if it was erased, and in a copy for everybody. */
+    /** Null if it was erased, and in a public copy. */
     record: text('record'),
     /** 16 bytes: the first of the text's SHA-256. */
     content: blob('content', { mode: 'buffer' }).notNull(),
@@ -242,7 +242,7 @@ export const rejectedRecords = sqliteTable(
   ],
 );
 
-/** Fields that the service sends and that no column exists for; their values are in `_extra`. */
+/** Fields that the service sends and that have no column; their values are in `_extra`. */
 export const unknownFields = sqliteTable(
   'unknown_fields',
   {
@@ -252,19 +252,19 @@ export const unknownFields = sqliteTable(
     jsonType: text('json_type').notNull(),
     firstSeenRunId: integer('first_seen_run_id').notNull(),
     lastSeenRunId: integer('last_seen_run_id').notNull(),
-    /** Records that had it after the last full sync; null if no full sync has met it yet. */
+    /** Records that had it after the last full sync; null if no full sync has seen it yet. */
     recordCount: integer('record_count'),
   },
   table => [primaryKey({ columns: [table.resource, table.field, table.jsonType] })],
 );
 
-/** What each run stated when it ended, for good: triggers refuse to change or delete a receipt. */
+/** The statement of each run at its end. It is permanent: triggers refuse to change or delete a receipt. */
 export const syncReceipts = sqliteTable(
   'sync_receipts',
   {
     /** From 0, without a gap. */
     leafIndex: integer('leaf_index').primaryKey(),
-    /** Null where the receipt is of no run. */
+    /** Null if the receipt is not of a run. */
     runId: integer('run_id').references(() => syncRuns.id),
     /** Canonical JSON (RFC 8785). */
     receipt: text('receipt').notNull(),
@@ -280,14 +280,14 @@ export const mirror = sqliteTable('_mirror', {
   mirrorId: text('mirror_id').primaryKey(),
 });
 
-/** Each version that ended, in the shape of the service. A version that stands is the row of its list. */
+/** Each version that ended, in the shape of the service. The current version is the row of its list. */
 export const recordHistory = sqliteTable(
   'record_history',
   {
     id: integer('id').primaryKey(),
     resource: text('resource').notNull(),
     recordId: integer('record_id').notNull(),
-    /** The run that first saw the record in this life of it: where it equals `valid_from_run_id`, the version was an insert. */
+    /** The run that first saw the record in this life of it: if it equals `valid_from_run_id`, the version was an insert. */
     firstSeenRunId: integer('first_seen_run_id').notNull(),
     validFromRunId: integer('valid_from_run_id').notNull(),
     validToRunId: integer('valid_to_run_id')
@@ -307,8 +307,8 @@ export const recordHistory = sqliteTable(
 );
 
 /**
- * Pages that runs of the last days asked for. Those of the last proven full sync are summed up: a page with the same items' bytes comes
- * to the same sum, so it need not be parsed. All of it can be forgotten at any time; the next full sync then reads every page.
+ * Pages that runs of the last days asked for. Those of the last proven full sync are summed up: a page whose items have the same
+ * bytes has the same sum, so it need not be parsed. All rows can be deleted at any time; the next full sync then reads every page.
  */
 export const pages = sqliteTable(
   '_pages',
@@ -317,7 +317,7 @@ export const pages = sqliteTable(
     pageSize: integer('page_size').notNull(),
     /** The page's place among pages of that size, from 0. */
     pageIndex: integer('page_index').notNull(),
-    /** When the run that asked for it last began to read. */
+    /** The start of reading in the last run that asked for the page. */
     usedAt: text('used_at').notNull(),
     /** 16 bytes over the items' bytes; null if the page is not known. */
     digest: blob('digest', { mode: 'buffer' }),
@@ -329,7 +329,7 @@ export const pages = sqliteTable(
   table => [primaryKey({ columns: [table.resource, table.pageSize, table.pageIndex] })],
 );
 
-/** What a run learnt of a list that saves the next one work; it can be forgotten at any time. */
+/** Facts about a list that save the next run work; they can be deleted at any time. */
 export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   /** The run that wrote it. */

@@ -12,7 +12,7 @@ import {
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { SQLiteSyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 
-/** Words `insert`, `update` and `delete` by the schema. It has no database, so it runs nothing: `prepare` does. */
+/** Makes `insert`, `update` and `delete` from the schema. It has no database, so it runs nothing: `prepare` does. */
 export const words = drizzle.mock();
 
 type Field = Column | SQL | SQL.Aliased;
@@ -37,12 +37,14 @@ export interface Worded {
   readonly _: { readonly result: unknown };
 }
 
-/** What a row of a statement is. */
+/** A row of a statement's result. */
 export type RowOf<Query extends Worded> = Query['_']['result'] extends readonly (infer Row)[] ? Row : never;
 
 const dialect = new SQLiteSyncDialect();
 
-/** The text of a statement. Constants stand in it; each placeholder is a question mark, and they have to be named 0, 1, 2 and so on. */
+/**
+ * The text of a statement. Constants are part of it. Each placeholder is a question mark, and they must be named 0, 1, 2 and so on.
+ */
 export function textOf(query: Pick<Worded, 'getSQL'>): string {
   const { sql: text, params } = dialect.sqlToQuery(query.getSQL().inlineParams());
   for (const [at, param] of params.entries()) {
@@ -57,7 +59,7 @@ type Word<Values extends unknown[], Query extends Worded> = (...values: Values) 
 
 const known = new WeakMap<object, string>();
 
-/** To word a statement takes longer than to prepare it, so it is done once a function. */
+/** Making the text of a statement takes longer than preparing it, so it is done once a function. */
 function textBy<Values extends unknown[]>(word: Word<Values, Worded>): string {
   const text = known.get(word) ?? textOf(word(...(marks(word.length) as Values)));
   known.set(word, text);
@@ -65,10 +67,10 @@ function textBy<Values extends unknown[]>(word: Word<Values, Worded>): string {
 }
 
 /**
- * Prepares a statement that Drizzle words and better-sqlite3 runs, which takes half of the time of Drizzle's own.
+ * Prepares a statement that Drizzle makes and better-sqlite3 runs, which takes half of the time of Drizzle's own.
  *
- * @param word makes the statement of the values that are bound each time. What it is given here are placeholders, so it can only hand
- *   them on, each of them once and in their order.
+ * @param word makes the statement from the values that are bound each time. It gets placeholders here, so it can only pass them on,
+ *   each of them once and in their order.
  */
 export function prepare<Values extends unknown[], Query extends Worded>(
   sqlite: Database.Database,
@@ -80,7 +82,7 @@ export function prepare<Values extends unknown[], Query extends Worded>(
 /** The value in a row with one column. */
 export type OnlyValue<Row> = Row extends Record<string, infer Value> ? Value : never;
 
-/** As `prepare`, of a statement with one column: what it gives is the value of each row. */
+/** As `prepare`, for a statement with one column: it returns the value of each row. */
 export function prepareValue<Values extends unknown[], Query extends Worded>(
   sqlite: Database.Database,
   word: Word<Values, Query>,
@@ -88,12 +90,12 @@ export function prepareValue<Values extends unknown[], Query extends Worded>(
   return sqlite.prepare<Values, OnlyValue<RowOf<Query>>>(textBy(word)).pluck();
 }
 
-/** So many placeholders, in order. */
+/** A number of placeholders, in order. */
 export function marks(count: number): unknown[] {
   return Array.from({ length: count }, (_, at) => sql.placeholder(String(at)));
 }
 
-/** As `prepare`; each row is an array of its values in the order in which they are selected, which is faster than an object. */
+/** As `prepare`; each row is an array of its values in the selected order, which is faster than an object. */
 export function prepareArrays<Values extends unknown[], Row extends unknown[]>(
   sqlite: Database.Database,
   word: Word<Values, Worded>,
@@ -118,7 +120,7 @@ type ValuesOf<Table extends SQLiteTable, Names extends readonly string[]> = {
     : never;
 };
 
-/** Prepares the insertion of a row; the columns are named in the order of the table. Those that are not named get their defaults. */
+/** Prepares the insertion of a row; the columns are named in the order of the table. Other columns get their defaults. */
 export function prepareInsert<
   Table extends SQLiteTable,
   const Names extends readonly (keyof Table['$inferSelect'] & string)[],

@@ -4,7 +4,7 @@ import { integer, newestEndedRun, text } from './view-sql.ts';
 
 // All by hand: the text of a view, which the file keeps.
 
-/** How each list stands: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
+/** The state of each list: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
 export function syncStatusView(): string {
   const counts = lists
     .map(
@@ -37,7 +37,7 @@ export function syncStatusView(): string {
     ON whole.resource = l.resource AND whole.run_id = ${newest("status = 'completed' AND mode = 'full'")}`;
 }
 
-/** What the last run says of a list, in words. */
+/** The verdict of the last run on a list, in words. */
 const verdict = `CASE
   WHEN last.run_id IS NULL THEN '${words['never synced']}'
   WHEN last.status = 'completed' THEN '${words.complete}: ' || last.completeness

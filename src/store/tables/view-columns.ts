@@ -1,11 +1,11 @@
 import { integer, sqliteView, text } from 'drizzle-orm/sqlite-core';
 import { collectionFields, documentExportFields, provenance, webhookFields } from './schema.ts';
 
-// The views for TypeScript; `views.ts` has what they select. A test holds both to each other.
+// The views for TypeScript; `views.ts` has their queries. A test compares the two.
 
 const id = () => integer('id').notNull();
 
-/** When the run that first saw a record, and the one that changed it last, was done with its list; UTC in ISO 8601. */
+/** The times when the run that first saw a record, and the one that changed it last, finished its list; UTC in ISO 8601. */
 const times = () => ({ firstSeenAt: text('first_seen_at'), changedAt: text('changed_at') });
 
 const connectionNames = () => ({
@@ -24,7 +24,7 @@ const namedExport = () => ({
 /** Document exports with the names of their connections. */
 export const documentExportsNamed = sqliteView('document_exports_named', namedExport()).existing();
 
-/** The newest export of each document, which is a source connection and a reference. */
+/** The newest export of each document; a document is a source connection and a reference. */
 export const latestVersions = sqliteView('latest_versions', namedExport()).existing();
 
 /** Collections with the names of their connections. */
@@ -47,7 +47,7 @@ export const webhooksNamed = sqliteView('webhooks_named', {
   ...provenance(),
 }).existing();
 
-/** What each ended run inserted, updated and removed; `record`, `before` and `changedFields` are JSON. */
+/** The changes of each ended run: records inserted, updated and removed; `record`, `before` and `changedFields` are JSON. */
 export const changes = sqliteView('changes', {
   runId: integer('run_id').notNull(),
   changedAt: text('changed_at'),
@@ -60,7 +60,7 @@ export const changes = sqliteView('changes', {
   changedFields: text('changed_fields'),
 }).existing();
 
-/** How each list stands, one row a list. */
+/** The state of each list, one row a list. */
 export const syncStatus = sqliteView('sync_status', {
   resource: text('resource').notNull(),
   recordCount: integer('record_count').notNull(),

@@ -1,19 +1,19 @@
 import type { ArrayField, ListDefinition } from '../../contract/lists.ts';
 
-// Views are read by SQLite 3.37 and newer: no `->`, which came with 3.38 and would make the whole file unreadable before.
-// Each expression has a CAST, from which SQLite 3.41 and newer tell the type of the column.
+// SQLite 3.37 and newer can read the views. They have no `->`, which came with 3.38: older versions could not read the file. SQLite
+// 3.41 and newer take the type of a column from the CAST of each expression.
 
-/** A text that newer SQLite knows as one. */
+/** A text that newer SQLite recognises as one. */
 export function text(expression: string): string {
   return `CAST(${expression} AS TEXT)`;
 }
 
-/** An integer that newer SQLite knows as one. */
+/** An integer that newer SQLite recognises as one. */
 export function integer(expression: string): string {
   return `CAST(${expression} AS INTEGER)`;
 }
 
-/** A statement on one line: `drizzle-kit pull` takes no view that has line breaks. */
+/** A statement on one line, because `drizzle-kit pull` accepts no view with line breaks. */
 export function onOneLine(sql: string): string {
   return sql.replaceAll(/\s+/g, ' ').trim();
 }
@@ -21,7 +21,7 @@ export function onOneLine(sql: string): string {
 /** The newest run that has ended, as a subquery: only the newest of all can be under way. Null if there is none. */
 export const newestEndedRun = `(SELECT id - (status = 'running') FROM sync_runs ORDER BY id DESC LIMIT 1)`;
 
-/** When a run was done with a list, or else with everything. Connections belong to no list. */
+/** When a run finished a list, or else everything. Connections belong to no list. */
 export function timeOfRun(runId: string, resource: string): string {
   return text(
     `coalesce(
@@ -31,8 +31,8 @@ export function timeOfRun(runId: string, resource: string): string {
 }
 
 /**
- * JSON array of one of a row's arrays, in order; the row is `t`. The order is in a subquery, because SQLite before 3.44 knows none
- * in an aggregate. There a JSON text is text, so `element` says again what `value` is.
+ * JSON array of one of a row's arrays, in order; the row is `t`. The order is in a subquery, because SQLite before 3.44 can't order
+ * in an aggregate. In a subquery, a JSON text is plain text, so `element` says again what `value` is.
  */
 export function arrayOf(
   { ownerColumn }: ListDefinition,

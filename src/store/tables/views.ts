@@ -12,9 +12,9 @@ interface View {
 }
 
 /**
- * All views, in the order in which they are made. This is their one definition: they are made from it in a new mirror, and made
- * again at each upgrade. A mirror is upgraded when there is a new migration, so a view that changes alone needs an empty one:
- * `drizzle-kit generate --custom`. The columns are declared for TypeScript in `view-columns.ts`.
+ * All views, in the order in which they are made. This is their one definition: a new mirror and each upgrade use it. A mirror is
+ * upgraded when there is a new migration, so a view that changes alone needs an empty one: `drizzle-kit generate --custom`. The
+ * columns are declared for TypeScript in `view-columns.ts`.
  */
 function views(): View[] {
   return [

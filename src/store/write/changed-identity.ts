@@ -5,12 +5,12 @@ import { rowsTable } from '../tables/rows-table.ts';
 import { prepareValue, select } from '../tables/statement.ts';
 import type { ListContext } from './list-context.ts';
 
-/** So many of the records that seem gone are looked at: a service that writes a field in another way does so in all of them. */
+/** How many of the records that seem gone are compared: a service that writes a field in another way does so in all of them. */
 const lookedAtMax = 1_000;
 
 /**
- * The one field of their identity in which records that seem gone differ from as many newer ones: the service seems to write it in
- * another way, so nothing is gone. Null if there is no such field.
+ * The one identity field in which records that seem gone differ from as many newer ones; null if there is none. The service seems
+ * to write the field in another way, so nothing is gone.
  *
  * @param gone rows that no answer has shown.
  */
@@ -46,7 +46,7 @@ export function changedIdentityField(
   return null;
 }
 
-/** A field of the identity, and what else tells the record. */
+/** A field of the identity, and the values of the other fields in a record. */
 interface IdentityPart {
   readonly field: string;
   readonly others: (record: RecordValues) => readonly unknown[];
@@ -63,7 +63,7 @@ function partsOfIdentity(list: ListDefinition): IdentityPart[] {
   });
 }
 
-/** Records that are told by all but one field, each to be found once. */
+/** Records without one identity field; each must be found once. */
 class Sought {
   readonly field: string;
   readonly #others: IdentityPart['others'];
@@ -77,7 +77,7 @@ class Sought {
     for (const record of records) this.#counts.set(this.#keyOf(record), (this.#countOf(record) ?? 0) + 1);
   }
 
-  /** Whether all are found with this record. */
+  /** Whether this record is the last one that was missing. */
   isFound(record: RecordValues): boolean {
     const count = this.#countOf(record) ?? 0;
     if (count === 0) return false;

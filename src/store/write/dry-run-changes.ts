@@ -16,7 +16,7 @@ export interface RecordChange {
   readonly before: string | null;
 }
 
-/** Told of each change. */
+/** Receives each change. */
 export type ChangeObserver = (change: RecordChange) => void;
 
 interface EndedVersion {
@@ -25,7 +25,7 @@ interface EndedVersion {
   readonly record: string;
 }
 
-/** Tells what a run has changed in a list, and which connections say something else now, before that is rolled back. */
+/** Reports what a run has changed in a list, and which connections it has changed, before that is rolled back. */
 export function tellChanges(
   sqlite: Database.Database,
   table: ListTable,

@@ -6,7 +6,7 @@ import type { ListReading, ShownPage } from './list-reading.ts';
 import type { ListRows } from './list-rows.ts';
 import type { UnshownRows } from './unshown-rows.ts';
 
-/** When answers of the run have shown a content: the numbers of the first and the last of them, and on which pages. */
+/** When answers of the run have shown a content: the numbers of the first and the last of them, and their pages. */
 interface Moments {
   first: number;
   last: number;
@@ -21,9 +21,11 @@ interface Version {
 }
 
 /**
- * Finds out which records of a list without ids are new versions of known ones, and gives them the rows of these: a record keeps its row
- * while its identity is the same. A version gives way to a new one if no answer has shown it, or if all that have shown it came before all
- * that show the new one, and none shows both: then they are one record that was edited while the list was read.
+ * Finds the records of a list without ids that are new versions of known ones, and gives them the rows of these. A record keeps its
+ * row while its identity is the same.
+ *
+ * A new version replaces a version that no answer has shown. It also replaces one that was shown only in earlier answers and never
+ * on the same page: that record was edited while the list was read.
  *
  * @returns how many rows were given to new versions.
  */
@@ -72,7 +74,7 @@ export function settleEdits(
 
 type Groups = Map<string, Omit<Version, 'moments'>[]>;
 
-/** Records of one identity, if at least one of them is new and one is not, or two are new. */
+/** Groups of records with the same identity, of which one is new and one is not, or two are new. */
 function groupsOf(table: ListTable, runId: number): Groups {
   const groups: Groups = new Map();
   const times = new Map<unknown, NewRecord>();
@@ -85,7 +87,7 @@ function groupsOf(table: ListTable, runId: number): Groups {
     else group.push(version);
     times.set(table.timeOf(record), record);
   }
-  // The time is part of the identity, and the table has an index on it.
+  // The time is part of the identity, and has an index.
   for (const record of times.values()) {
     for (const row of table.rowsAtTimeOf(record)) {
       const group = row.firstSeenRunId === runId ? undefined : groups.get(identityOf(table.list, row.record));
@@ -105,7 +107,7 @@ function nameOf({ record }: Pick<Version, 'record'>): string {
   return record.content.toString('latin1');
 }
 
-/** When the contents of the groups were shown. */
+/** The answers and pages that have shown the contents of the groups. */
 function momentsOf(groups: Groups, reading: ListReading): ReadonlyMap<string, Moments> {
   const names = new Set<string>();
   const words = new Set<number>();
@@ -120,7 +122,7 @@ function momentsOf(groups: Groups, reading: ListReading): ReadonlyMap<string, Mo
     const { buffer, byteOffset, byteLength } = page.items.contents;
     const contents = Buffer.from(buffer, byteOffset, byteLength);
     for (let at = 0; at < page.items.keys.length; at++) {
-      // A text for each of a million contents would cost more than all else here.
+      // A text for each of a million contents would cost more than everything else here.
       if (!words.has(contents.readUInt32LE(at * contentBytes))) continue;
       const name = contents.toString('latin1', at * contentBytes, (at + 1) * contentBytes);
       if (names.has(name)) enter(moments, name, page);
@@ -140,7 +142,7 @@ function enter(moments: Map<string, Moments>, name: string, page: ShownPage): vo
   known.pages.add(page);
 }
 
-/** Which version gives way to which; each gives way once, and takes the place of one. */
+/** Pairs of a version and its replacement; each version is in one pair at most. */
 function* pairsOf(
   versions: readonly Version[],
   isUnshown: (row: number) => boolean,
@@ -162,12 +164,12 @@ function* pairsOf(
   }
 }
 
-/** Whether several pages show what an unshown row says: each may show another one of identical records. */
+/** Whether several pages show the content of an unshown row: each can show another one of identical records. */
 function isOnPages({ moments }: Version): boolean {
   return moments !== null && moments.pages.size > 1;
 }
 
-/** Whether all answers that have shown a version came before all that have shown another one. */
+/** Whether all answers that have shown a version came before all answers that have shown another one, and no page shows both. */
 function givesWay({ moments: older }: Version, { moments: newer }: Version): boolean {
   if (older === null || newer === null) return false;
   return older.last < newer.first && [...older.pages].every(page => !newer.pages.has(page)); // guard: two versions in one run

@@ -21,20 +21,20 @@ import { rowsTable } from '../tables/rows-table.ts';
 import { documentExports, recordHistory, rejectedRecords, syncReceipts } from '../tables/schema.ts';
 import { hexOf, prepare, prepareValue, select, words } from '../tables/statement.ts';
 
-/** Which record's text is to go, and who asks for it. */
+/** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {
   readonly resource: EraseReceipt['resource'];
   readonly recordId: number;
   readonly actor: string;
-  /** The time of now, ISO 8601 in UTC. */
+  /** The current time, ISO 8601 in UTC. */
   readonly at: string;
 }
 
-/** What was erased. */
+/** The result of erasing a record. */
 export interface Erased {
   /** Ended versions that lost their text. */
   readonly versions: number;
-  /** Rejected records that lost theirs. */
+  /** Rejected records that lost their text. */
   readonly rejectedRecords: number;
   /** True if the service still lists the record, so that its current version stays. */
   readonly isListed: boolean;
@@ -50,25 +50,27 @@ interface Version {
 }
 
 /**
- * Removes the text of a record's ended versions, and of its rejected records, for good, and writes receipts of it. The contents of
- * the versions stay, so that the receipts of the runs still hold. The file is built again before, because SQLite leaves old text in
- * pages that it freed. If the process is killed after the receipt is written, the next run folds the log back and so completes it.
- * Holds the mirror's lock meanwhile. The next run compares every row with the receipts, because the file is not as a run left it.
+ * Removes the text of a record's ended versions and of its rejected records permanently, and writes receipts of it. The contents of
+ * the versions stay, so that the receipts of the runs remain valid.
+ *
+ * The file is built again first, because SQLite leaves old text in free pages. If the process is killed after the receipt is
+ * written, the next run completes the work by folding the log back. The next run compares every row with the receipts, because the
+ * file is not as a run left it. The function has the mirror's lock until it ends.
  *
  * @throws MirrorBusyError if a run is using the mirror.
- * @throws MirrorFileError if the mirror never had such a record, or if another program reads the mirror, so that old text can't be
+ * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be
  *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
  */
 export function erase(path: string, order: EraseOrder): Erased {
   const place = mirrorToWrite(path);
-  // Without a mirror, opening it for writing would make one.
+  // If there is no mirror, opening it for writing would create one.
   openMirrorForReading(place).close();
   const lock = MirrorLock.take(lockPath(place));
   try {
     using file = openForWriting(place);
     return explaining(place, () => {
-      // What is refused leaves the file as it was.
+      // A refused order must leave the file as it was.
       findTexts(file, order);
       // By hand: Drizzle has no VACUUM.
       file.sqlite.exec('VACUUM');
@@ -92,7 +94,7 @@ function stillRead(path: string): MirrorFileError {
 
 type Resource = (typeof keptResources)[number];
 
-/** The texts that go. */
+/** The texts to erase. */
 interface Texts {
   readonly isListed: boolean;
   readonly versions: readonly Version[];
@@ -120,7 +122,7 @@ function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
   if (!isListed && rejected.length === 0 && firstValue(sqlite, known, resource, recordId) === undefined)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
   const changes = new ChangesOfRuns(sqlite, resource);
-  // A rebuild took the history of the runs before it as it was.
+  // A rebuild accepted the history of earlier runs as it was.
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   for (const runId of runIdsOf(versions))
     if (runId > rebuiltAfter) assertAsReceipted(path, sqlite, changes, resource, runId);
@@ -131,7 +133,7 @@ function findTexts({ path, sqlite }: MirrorFile, order: EraseOrder): Texts {
   return { isListed, versions, rejected };
 }
 
-/** Removes the texts, with a receipt for the versions and one for each rejected record. */
+/** Erases the texts, with a receipt for the versions and one for each rejected record. */
 function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
   const { sqlite } = file;
   const { resource, recordId, actor, at } = order;
@@ -179,8 +181,8 @@ function versionsOf(sqlite: Database.Database, resource: Resource, recordId: num
 }
 
 /**
- * The rejected records that are the same record, by the id that the service gave it. A document export has none: these are known by
- * a reference that the record has or had.
+ * The rejected records that are the same record, by the id that the service gave it. A rejected document export has no id: it is
+ * found by a reference that the record has or had.
  */
 function rejectedOf(
   sqlite: Database.Database,
@@ -227,7 +229,7 @@ function assertAsReceipted(
   if (said !== undefined && said !== changes.ended(runId)) throw altered(path, resource);
 }
 
-/** What the receipts say of the versions that a run ended; undefined if they say nothing. */
+/** The checksum of the versions that a run ended, according to the receipts; undefined if they have none. */
 function endedBefore(sqlite: Database.Database, resource: string, runId: number): string | undefined {
   const erased = new ErasedHashes(sqlite).of(resource, runId);
   if (erased !== undefined) return erased;

@@ -12,16 +12,16 @@ import type { ListContext } from './list-context.ts';
 interface WrittenFields {
   readonly isFull: boolean;
   readonly isProven: boolean;
-  /** Whether a record that the run wrote has fields that no column exists for. */
+  /** Whether the run wrote a record with fields that have no column. */
   readonly hasFurtherFields: boolean;
 }
 
 /**
- * Brings `unknown_fields` up to date with a list's rows, inside the transaction that has written them, and tells what is new.
+ * Brings `unknown_fields` up to date with a list's rows, inside the transaction that has written them, and returns what is new.
  *
- * A full sync counts the rows and not the records that it parsed: a page that was known and left unread says nothing, but its rows have
- * all of its fields. Nothing is counted if no record has further fields and none had any before. An incremental sync looks only at
- * the rows that it wrote, so it leaves the counts as they are.
+ * A full sync counts the rows and not the records that it parsed, because known pages are not parsed. Nothing is counted if no
+ * record has further fields and none had any before. An incremental sync reads only the rows that it wrote, so it leaves the counts
+ * as they are.
  */
 export function fieldNews(context: ListContext, written: WrittenFields): FieldNews {
   return {
@@ -48,7 +48,7 @@ function noteWritten(context: ListContext, { hasFurtherFields }: WrittenFields):
 
 type CountedField = UnknownField & { readonly recordCount: number };
 
-/** The fields that rows have and no column exists for. */
+/** The fields of the rows that have no column. */
 function fieldsOf(
   sqlite: Database.Database,
   { table, fields }: ListDefinition,
@@ -65,12 +65,12 @@ function fieldsOf(
        FROM ${table} r, json_each(r._extra) j WHERE r._extra IS NOT NULL ${condition} GROUP BY 1, 2 ORDER BY 1, 2`,
     )
     .all(...values);
-  // A value that its column could not have is in `_extra`, too.
+  // A value that its column can't store is in `_extra`, too.
   const known = new Set(fields.map(({ name }) => name));
   return found.filter(({ field }) => !known.has(field));
 }
 
-/** Notes that the run has met fields, and returns those that no run has met before. */
+/** Notes the fields that the run has met, and returns those that no earlier run has met. */
 function note(
   { file, list, run }: ListContext,
   found: readonly CountedField[],
@@ -100,8 +100,8 @@ function note(
 }
 
 /**
- * The columns that no row has a value in, though each version up to the last full sync had one. Nearly always one look at an index
- * tells that there is none: a row that is as the last full sync left it.
+ * The columns in which no row has a value, but each version up to the last full sync had one. One look-up in an index nearly always
+ * shows that there is none: it finds a row that is as the last full sync left it.
  */
 function emptiedColumns({ file: { sqlite }, list, run }: ListContext): string[] {
   const { resource } = list;

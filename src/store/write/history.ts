@@ -10,7 +10,7 @@ import { recordHistory } from '../tables/schema.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 import { prepare, prepareInsert, prepareValue, select, words } from '../tables/statement.ts';
 
-/** Writes the versions of one list's records that end, and of the connections that these refer to. */
+/** Writes the versions of one list's records that end, and of the connections that they refer to. */
 export class History {
   readonly #versions: EndedVersions;
   readonly #runId: number;
@@ -44,7 +44,7 @@ export class History {
   }
 
   /**
-   * Takes the version back that this run ended by an update, if the record says again what that version says: then nothing has changed.
+   * Takes back the version that this run ended by an update, if the record now says the same again: then nothing has changed.
    *
    * @returns that version; null if there is none.
    */
@@ -57,7 +57,7 @@ export class History {
     this.#versions.endConnections(ended);
   }
 
-  /** A connection as it stood before the run: this list may have changed it since, or one that went before. */
+  /** A connection as it was before the run, which can have changed it in this list or in an earlier one. */
   #beforeRun(id: number): StoredConnection | undefined {
     if (!this.#before.has(id)) {
       const renamed = this.#renamedInRun.get(id, this.#runId);
@@ -71,8 +71,8 @@ export class History {
 }
 
 /**
- * Writes each version that ends, in the service's own shape, within the transaction that ends it. A run ends at most one
- * version of a record: what stood only within a run was never the mirror's word.
+ * Writes each version that ends, in the service's own shape, within the transaction that ends it. A run ends at most one version of
+ * a record: states that existed only within a run do not count.
  */
 export class EndedVersions {
   readonly #insert: ReturnType<typeof prepareEnd>;
@@ -109,7 +109,7 @@ export class EndedVersions {
     return version;
   }
 
-  /** @param write makes what is kept of the version. */
+  /** @param write makes the stored form of the version. */
   end(
     resource: string,
     row: Provenance & { readonly id: number },
@@ -117,7 +117,7 @@ export class EndedVersions {
     write: () => { readonly record: string; readonly content: Buffer },
   ): void {
     if (row.changedRunId === this.#runId) {
-      // What this run updated and then removed was removed as it stood before the run.
+      // If this run updated the record first, the version from before the run is the one that was removed.
       if (endedBy === 'removal') this.#turnIntoRemoval.run(resource, row.id, this.#runId);
       return;
     }

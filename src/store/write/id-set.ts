@@ -1,7 +1,7 @@
 const wordBits = 32;
 
 /**
- * A set of ids, 32 neighbours to a word: its memory follows the number of ids, wherever they lie, and a million dense ones take
+ * A set of ids, 32 neighbours to a word. Its memory depends on the number of ids and not on their size: a million dense ones take
  * about a megabyte.
  */
 export class IdSet {
@@ -17,7 +17,7 @@ export class IdSet {
     return ((this.#words.get(word) ?? 0) & (1 << (id - word * wordBits))) !== 0;
   }
 
-  /** Adds an id; false where it was there already. */
+  /** Adds an id; false if it was there already. */
   add(id: number): boolean {
     const word = Math.floor(id / wordBits);
     const bits = this.#words.get(word) ?? 0;

@@ -7,10 +7,10 @@ import { isIn, type KeyRange, keysOf, windowOf } from '../../proof/windows/windo
 import type { ListTable } from '../tables/list-table.ts';
 import type { KnownPage } from './list-memory.ts';
 
-/** Ranges that lie one upon another are looked at so far back. */
+/** How many earlier ranges are checked, because ranges can overlap. */
 const neighboursMax = 6;
 
-/** Ranges of keys, in which keys are looked up. */
+/** Ranges of keys, in which keys can be found. */
 export class KeyRanges {
   readonly #sorted: readonly KeyRange[];
 
@@ -18,7 +18,7 @@ export class KeyRanges {
     this.#sorted = ranges.toSorted((a, b) => a.from - b.from || a.to - b.to);
   }
 
-  /** Names the ranges in which a key lies, by their place among `sorted`. */
+  /** Visits the ranges that include a key, by their place among the sorted ranges. */
   forEachAt(key: number, visit: (place: number) => void): void {
     let low = 0;
     let high = this.#sorted.length;
@@ -50,14 +50,14 @@ interface Known {
 }
 
 /**
- * The pages of the last proven full sync that can speak for themselves: the mirror's rows in a page's window come to what the page
- * came to. If such a page comes again, byte for byte, its rows are shown, and it needs no parsing.
+ * The pages of the last proven full sync that are still valid: the mirror's rows in a page's window have the sum of the page. If a
+ * known page comes again, byte for byte, its rows count as shown, and it needs no parsing.
  */
 export class KnownPages {
   readonly #pages = new Map<string, Known>();
   readonly #met = new Set<Known>();
   #ranges: KeyRanges | null = null;
-  /** Rows that are in no window of a known page. */
+  /** Rows that are in no known page's window. */
   readonly #uncovered: { readonly id: number; readonly key: number }[] = [];
   readonly #spans = new Map<Known, { from: number; to: number }>();
 
@@ -90,7 +90,7 @@ export class KnownPages {
     }
   }
 
-  /** The rows that pages which came again may not show: those of other pages, and those of no page. */
+  /** The rows that the known pages of this run might not show: those of other pages, and those of no page. */
   *othersIn(table: ListTable): Generator<{ readonly id: number; readonly key: number }> {
     const spans = [...this.#spans].filter(([known]) => !this.#met.has(known)).map(([, span]) => span);
     spans.sort((a, b) => a.from - b.from);
@@ -106,7 +106,7 @@ export class KnownPages {
     return this.#pages.has(digest);
   }
 
-  /** What a page came to that came again. */
+  /** Marks a page as come again, and returns its summary. */
   take(digest: string): PageSummary {
     const page = this.#pages.get(digest) as Known;
     this.#met.add(page);
@@ -114,14 +114,14 @@ export class KnownPages {
     return page.summary;
   }
 
-  /** Whether a page that came again shows the row with a key. */
+  /** Whether a known page of this run shows the row with a key. */
   show(key: number): boolean {
     if (this.#met.size === 0) return false;
     this.#ranges ??= new KeyRanges(Array.from(this.#met, ({ range }) => range));
     return this.#ranges.has(key);
   }
 
-  /** Whether any came again. */
+  /** Whether any known page came again. */
   get areMet(): boolean {
     return this.#met.size > 0;
   }

@@ -18,7 +18,7 @@ export interface CurrentRun {
   readonly signal: AbortSignal;
 }
 
-/** What reading and writing a list needs. */
+/** The values that reading and writing a list need. */
 export interface ListContext {
   readonly list: ListDefinition;
   readonly file: MirrorFile;
@@ -28,6 +28,6 @@ export interface ListContext {
   readonly observe: ChangeObserver | undefined;
   readonly table: ListTable;
   readonly memory: ListMemory;
-  /** M, what the list's rows come to by the newest receipt. */
+  /** M, the sum of the list's rows according to the newest receipt. */
   readonly sum: Sum;
 }

@@ -7,11 +7,11 @@ import { addressText } from '../../proof/windows/page.ts';
 import { listStates, pages } from '../tables/schema.ts';
 import { prepare, prepareReplace, select, words } from '../tables/statement.ts';
 
-/** What a run leaves for the next one. */
+/** The state that a run leaves for the next one. */
 export interface ListState {
   /** The order of the list, as the last proven full sync saw it. */
   readonly order: LearntOrder;
-  /** Rows that the last run showed gone, and that go if the next one shows the same. */
+  /** Rows that were gone in the last run, and that are removed if they are gone in the next one, too. */
   readonly waiting: readonly number[];
   /** The growing end, from which an incremental run begins; null if the last run was not sure of the list. */
   readonly growth: {
@@ -21,12 +21,12 @@ export interface ListState {
     readonly pageSize: number;
     /** The key of the newest record. */
     readonly newestKey: number;
-    /** The rows that have it. */
+    /** The rows with that key. */
     readonly newestRows: readonly number[];
   } | null;
 }
 
-/** The state of a list of which nothing is known. */
+/** The state of a list before anything is known of it. */
 export const nothingLearnt: ListState = { order: null, waiting: [], growth: null };
 
 /** A page of the last proven full sync. */
@@ -36,7 +36,7 @@ export interface KnownPage extends PageAddress {
   readonly isEnd: boolean;
 }
 
-/** A page that a run asked for, with what it came to if it is to be known. */
+/** A page that a run asked for, with its summary if the page can be known later. */
 export interface UsedPage extends PageAddress {
   readonly known: { readonly summary: PageSummary; readonly isEnd: boolean } | null;
 }
@@ -44,8 +44,8 @@ export interface UsedPage extends PageAddress {
 type PageRow = Readonly<Omit<typeof pages.$inferSelect, 'resource'>>;
 
 /**
- * What runs remember of one list. It saves work and is never believed: whatever it says enters a sum that is compared with the
- * rows, and each row of it has a hash over all its values, so that a row that was altered counts as none.
+ * The notes of runs about one list. They save work and are never trusted: all of them enter a sum that is compared with the rows.
+ * Each row has a hash over all its values, and an altered row is ignored.
  */
 export class ListMemory {
   readonly #sqlite: Database.Database;
@@ -91,7 +91,7 @@ export class ListMemory {
   }
 
   /**
-   * Notes the pages that a run asked for, and forgets what all other pages came to.
+   * Notes the pages that a run asked for, and forgets the summaries of all other pages.
    *
    * @param keepSince older ones are forgotten.
    */
@@ -119,7 +119,7 @@ export class ListMemory {
     this.#forgetPages(({ usedAt: at }) => at !== usedAt);
   }
 
-  /** Forgets what some pages came to; that they were used is still known. */
+  /** Forgets the summaries of some pages, but not that they were used. */
   #forgetPages(isForgotten: (row: PageRow) => boolean): void {
     const all = this.#pageRows().filter(isForgotten);
     const isPage = (resource: string, size: number, index: number) =>
@@ -142,13 +142,13 @@ export class ListMemory {
     }
   }
 
-  /** Forgets all but the addresses that were used. */
+  /** Forgets everything except the addresses that were used. */
   forget(runId: number): void {
     this.#forgetPages(() => true);
     this.writeState(runId, nothingLearnt);
   }
 
-  /** What is not as docmirror wrote it, in words; a run passes over it. */
+  /** The rows that are not as docmirror wrote them, in words; a run ignores them. */
   *misfits(): Generator<{ readonly table: '_pages' | '_list_states'; readonly what: string }> {
     if (this.#pageRows().some(row => !this.#checkOf(row).equals(row.check)))
       yield { table: '_pages', what: `${this.#resource}: a page was changed after docmirror wrote it` };

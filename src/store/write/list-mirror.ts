@@ -28,8 +28,8 @@ import { fatesOf } from './row-fates.ts';
 import { UnshownRows } from './unshown-rows.ts';
 
 /**
- * One list's part of a run. Its pages are compared as they arrive, and what is new is written at once, in the one transaction that ends
- * with the list.
+ * One list's part of a run. Its pages are compared as they arrive, and new records are written at once, in the one transaction that
+ * ends with the list.
  */
 export class SqliteListMirror implements ListMirror {
   readonly memory: KnownMemory;
@@ -43,10 +43,10 @@ export class SqliteListMirror implements ListMirror {
   #digests: ReadonlySet<string> | null = null;
   #unshown: UnshownRows;
   #isTrusting = true;
-  /** Known pages tell how many records were seen only until a row is removed. */
+  /** Known pages show how many records were seen only until a row is removed. */
   #seenBeforeWriting: number | null = null;
 
-  /** @param options what reading and writing the list needs. */
+  /** @param options the values that reading and writing the list need. */
   static open(options: Omit<ListContext, 'table' | 'memory' | 'sum'>): SqliteListMirror {
     const { file, list } = options;
     return new SqliteListMirror({
@@ -79,7 +79,7 @@ export class SqliteListMirror implements ListMirror {
     return this.#reading.shownCount + this.#reading.rejected.count + this.#knownCount;
   }
 
-  /** How many rows only pages have shown that were known and not read. */
+  /** The number of rows that were shown only by known pages, which were not parsed. */
   get #knownCount(): number {
     return this.#reading.isComplete ? 0 : this.#unshown.knownSum().count;
   }
@@ -94,7 +94,7 @@ export class SqliteListMirror implements ListMirror {
 
   isKnown(itemsDigest: string): boolean {
     if (this.#reading.pages.has(itemsDigest)) return true;
-    // The rows are gone through only if a page comes that was there before.
+    // The rows are read only if a page comes that was there before.
     return this.#isTrusting && this.#storedDigests.has(itemsDigest) && this.#knownPages.has(itemsDigest);
   }
 
@@ -158,7 +158,7 @@ export class SqliteListMirror implements ListMirror {
       const written = await writer.write(result, outcome, signal);
       if (written.kind === 'again') {
         if (!this.#isTrusting) throw new Error(`${list.resource}: ${written.reason}`);
-        // What was read of the growing end counts for the full sync that follows, and `beginAgain` takes back the rest.
+        // The pages of the growing end count for the full sync that follows, and `beginAgain` discards the rest.
         return written;
       }
       signal.throwIfAborted();
@@ -173,18 +173,18 @@ export class SqliteListMirror implements ListMirror {
     }
   }
 
-  /** Begins the transaction that ends with the list. */
+  /** Begins the list's transaction. */
   async #begin(signal: AbortSignal): Promise<ListRows> {
     const { transactions, table, file, sum } = this.#context;
     const transaction = await transactions.begin(signal);
-    // Nobody else can write from here on, and nothing of this run was written yet.
+    // From here on nobody else can write, and nothing of this run was written yet.
     if (this.#others.haveWritten()) assertSums(file, [{ resource: table.list.resource, expected: sum }]);
     const rows = new ListRows(transaction, this.#context, table.count() === 0);
     this.#reading.rows = rows;
     return rows;
   }
 
-  /** Shows as many rows of records that are on several pages as the list has, and inserts those that are missing. */
+  /** Shows the list's number of rows for each record that is on several pages, and inserts the missing ones. */
   async #settleRepeats(verdict: Verdict, signal: AbortSignal): Promise<void> {
     if (verdict.rule !== 'agreement' || !verdict.isProven || verdict.repeated.length === 0) return;
     const rows = this.#reading.rows ?? (await this.#begin(signal));
@@ -195,7 +195,7 @@ export class SqliteListMirror implements ListMirror {
     const { rows } = this.#reading;
     if (rows === null) return;
     const { table, run, sum } = this.#context;
-    // Of a list that was empty, nothing is an edit unless more was shown than it says that it has.
+    // If the list was empty before, a record is an edit only if more records were shown than the list's total.
     if (sum.count === 0 && (total === null || this.#reading.shownCount <= total)) return;
     settleEdits(table, rows, this.#reading, this.#unshown, run.id);
   }
@@ -229,7 +229,7 @@ export class SqliteListMirror implements ListMirror {
   }
 }
 
-/** The greatest total that an answer has stated. */
+/** The greatest total that an answer stated. */
 function totalOf({ answers }: ListResult): number {
   return answers.reduce((greatest, { total }) => Math.max(greatest, total), 0);
 }

@@ -22,21 +22,21 @@ import { IndexedRows, type RowFinder } from './row-finder.ts';
 /** A page that was read, and when. */
 export interface ShownPage {
   readonly items: PageItems;
-  /** Its number among all answers of the run that had it, the first and the last one. */
+  /** The numbers of the first and the last answer with it, among all answers of the run. */
   readonly first: number;
   last: number;
 }
 
 const nothingNew = { newCount: 0, insertedCount: 0, oldestNewKey: Number.NaN };
 
-/** What a run reads of one list: each record is parsed and hashed once, compared with the rows, and written if it is new. */
+/** The records that a run reads of one list. Each is parsed and hashed once, compared with the rows, and written if it is new. */
 export class ListReading {
   readonly rejected: RejectedRecords;
   /** The pages that were read, by the digests of their items. */
   readonly pages = new Map<string, ShownPage & { readonly summary: PageSummary }>();
-  /** Whether a record that was written had fields that no column exists for. */
+  /** Whether a record that was written has fields without a column. */
   hasFurtherFields = false;
-  /** False if a page was known and not read. */
+  /** False if a page was known and not parsed. */
   isComplete = true;
   readonly #list: ListDefinition;
   readonly #context: ListContext;
@@ -44,11 +44,11 @@ export class ListReading {
   readonly #claims = [new ConnectionClaims()];
   /** The rows that answers have shown. */
   readonly #shown = new IdSet();
-  /** Of the rows that answers have shown: what they come to. */
+  /** The sum of the rows that answers have shown. */
   readonly #shownSum = new Sum();
-  /** What the rows that were shown or replaced had come to before the run. */
+  /** The sum before the run of the rows that were shown or replaced. */
   readonly startSum = new Sum();
-  /** The newest key that was read, and the rows that have it. */
+  /** The newest key that was read, and the rows with it. */
   readonly newest = { key: Number.NEGATIVE_INFINITY, rows: new Set<number>() };
   #answerCount = 0;
   #rows: ListRows | null = null;
@@ -60,7 +60,7 @@ export class ListReading {
     this.rejected = new RejectedRecords(context.list);
   }
 
-  /** The rows inside the transaction that writes them; null as long as nothing new was read. */
+  /** The rows inside the transaction that writes them; null until something new is read. */
   get rows(): ListRows | null {
     return this.#rows;
   }
@@ -81,20 +81,20 @@ export class ListReading {
     return this.#shown.has(row);
   }
 
-  /** Notes that a row is shown that has a content. */
+  /** Notes that a row with a content is shown. */
   show(row: number, content: Uint8Array): void {
     if (this.#shown.add(row)) this.#shownSum.add(content);
   }
 
-  /** Notes that a row is shown, be it one that the run has inserted or one that was there before. */
+  /** Notes that a row is shown, whether or not the run has inserted it. */
   showAgain(row: number, content: Uint8Array): void {
     if (!this.#shown.has(row)) this.startSum.add(content);
     this.show(row, content);
   }
 
-  /** Notes that a row is shown that was there before the run. */
+  /** Notes that a row from before the run is shown. */
   #showKnown(row: number, { content }: MirrorRecord, key: number): void {
-    // A row that the run has inserted is shown already.
+    // A row that the run has inserted counts as shown already.
     this.showAgain(row, content);
     this.#noteNewest(row, key);
   }
@@ -106,12 +106,12 @@ export class ListReading {
     this.newest.rows.add(row);
   }
 
-  /** Notes that a row that was shown is gone, or says something else now. */
+  /** Notes that a row that was shown is gone, or has another content now. */
   takeBack(content: Buffer): void {
     this.#shownSum.subtract(content);
   }
 
-  /** Notes that a row gave way to another one with the same key. */
+  /** Notes that another row with the same key replaced a row. */
   replaceNewest(row: number, by: number): void {
     if (this.newest.rows.delete(row)) this.newest.rows.add(by);
   }
@@ -120,14 +120,14 @@ export class ListReading {
     this.#claims.push(new ConnectionClaims());
   }
 
-  /** What the answers say of connections; a later round counts more. */
+  /** The claims of the answers about connections; if both are equally new, the later round wins. */
   claims(): ConnectionClaims {
     const claims = new ConnectionClaims();
     for (const round of this.#claims) claims.join(round);
     return claims;
   }
 
-  /** Notes that a page was known and not read. */
+  /** Notes that a page was known and not parsed. */
   enterKnown(summary: PageSummary): PageReading {
     this.isComplete = false;
     this.#answerCount++;
@@ -139,7 +139,7 @@ export class ListReading {
     return this.pages.has(page.itemsDigest);
   }
 
-  /** Notes that a page came again that this run has read. */
+  /** Notes that the service returned a page again that this run has read. */
   enterAgain({ itemsDigest }: Page): PageReading {
     const page = this.pages.get(itemsDigest) as ShownPage & { summary: PageSummary };
     page.last = ++this.#answerCount;
@@ -158,7 +158,7 @@ export class ListReading {
     const rejected = this.rejected.add(rejections, beginOf(address));
     const items = {
       keys: new Float64Array(content.count),
-      // Without rejected records, these are the contents of all items in their order.
+      // If no record was rejected, these are the contents of all items in their order.
       contents: rejected.length === 0 ? read.contents : new Uint8Array(content.count * contentBytes),
     };
     const keys = new Float64Array(records.length);
@@ -208,14 +208,14 @@ export class ListReading {
     return { newCount: places.length, insertedCount: unknown.length, oldestNewKey };
   }
 
-  /** Shows the rows with ids that say what the records say, and returns the places of the other records. */
+  /** Shows the rows that match records with ids, and returns the places of the other records. */
   #compareIds(records: readonly MirrorRecord[], keys: Float64Array): number[] {
     const found = this.#finder.findAll(records);
     const seen = new Set<number>();
     const others: number[] = [];
     for (const [at, record] of records.entries()) {
       const row = found[at];
-      // An id that is twice on a page contradicts itself; the first one counts.
+      // If an id is twice on a page, the first one counts.
       if (seen.has(record.id as number)) continue;
       seen.add(record.id as number);
       if (row === undefined) others.push(at);
@@ -224,7 +224,9 @@ export class ListReading {
     return others;
   }
 
-  /** Shows as many rows of each content as the page has, and returns the places of the records for which there is none. */
+  /**
+   * For each content, shows up to as many rows as the page has records with it. Returns the places of the records without a row.
+   */
   #compareContents(records: readonly MirrorRecord[], keys: Float64Array): number[] {
     const found = this.#finder.findAll(records);
     const again = new Map<number, Iterator<number, undefined>>();

@@ -15,7 +15,7 @@ export class ListRows {
   #finder: RowFinder;
   readonly #context: ListContext;
 
-  /** @param isFresh whether the list has no rows yet: its indexes are then made when `buildIndexes` is called. */
+  /** @param isFresh whether the list has no rows yet: then `buildIndexes` makes its indexes. */
   constructor(transaction: OpenTransaction, context: ListContext, isFresh: boolean) {
     const { table, run, sum } = context;
     this.transaction = transaction;
@@ -27,24 +27,24 @@ export class ListRows {
     this.writer = new RowWriter(transaction, { table, connections: this.connections, runId: run.id, sum });
   }
 
-  /** Finds the rows that say what records say. */
+  /** Finds the rows with the same contents as records. */
   get finder(): RowFinder {
     return this.#finder;
   }
 
-  /** Makes the indexes again that were left out while rows were written as they arrived. */
+  /** Makes the indexes that were left out while rows were inserted. */
   buildIndexes(): void {
     if (this.#indexes.length === 0) return;
     for (const sql of this.#indexes.splice(0)) this.transaction.sqlite.exec(sql);
     this.#finder = new IndexedRows(this.#context.table);
   }
 
-  /** Inserts a record so many times, and returns its rows. */
+  /** Inserts a number of copies of a record, and returns their rows. */
   insertCopies(record: NewRecord, count: number): number[] {
     return Array.from({ length: count }, () => this.writer.insert(record));
   }
 
-  /** Inserts records that the list has not, and returns their rows. */
+  /** Inserts records that the list does not have, and returns their rows. */
   insert(records: readonly MirrorRecord[]): number[] {
     const rows =
       this.#context.list.identity.by === 'content'

@@ -23,8 +23,9 @@ import type { UnshownRow, UnshownRows } from './unshown-rows.ts';
 type FullResult = Extract<ListResult, { readonly kind: 'full' }>;
 
 /**
- * Ends a list inside its transaction, which is left to be committed: decides what becomes of the rows that no answer has shown, compares
- * the rows with what was read, and writes connections, rejected records, what the next run may know, and the run's record.
+ * Ends a list inside its transaction, and leaves the commit to the caller. It decides what happens to the rows that no answer has
+ * shown, and compares the rows with what was read. It writes connections, rejected records, notes for the next run, and the run's
+ * record.
  */
 export class ListWriter {
   readonly #context: ListContext;
@@ -83,7 +84,7 @@ export class ListWriter {
     return { kind: 'written', outcome: ended };
   }
 
-  /** Removes the rows that are shown to be gone, unless they are too many, or a rejected record may be one of them. */
+  /** Removes the rows that are gone, unless they are too many, or a rejected record might be one of them. */
   async #removeGone(result: FullResult, knownCount: number, signal: AbortSignal): Promise<void> {
     const rows = this.#unshownAndUnprotected();
     const fates = fatesOf(result.verdict, rows, {
@@ -110,7 +111,7 @@ export class ListWriter {
     this.#unshown.forget(new Set(gone));
   }
 
-  /** Rows that no answer has shown, without those of which a rejected record is another form. */
+  /** Rows that no answer has shown, without those that have the identity of a rejected record. */
   #unshownAndUnprotected(): readonly UnshownRow[] {
     const { table, list } = this.#context;
     const rows = this.#unshown.all();
@@ -123,14 +124,15 @@ export class ListWriter {
     if (gone.length === 0) return true;
     const { table, records, list, sum } = this.#context;
     if (this.#isUnreadableNew(records.lastSure(list.resource)?.runId ?? 0)) return false;
-    // A run that withheld removals counts no more rows than the one before it: else the next run could remove them all.
+    // Only rows up to the last settled run count. A run that withheld removals is not settled: otherwise the next run could remove
+    // them all.
     const settled = records.lastSettled(list.resource);
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
     return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
   }
 
-  /** Whether a record was rejected of which nothing can be read, and that was not there in a settled run. */
+  /** Whether a record was rejected that is completely unreadable, and that was not there in the settled run. */
   #isUnreadableNew(settledRunId: number): boolean {
     const unreadable = this.#reading.rejected.all.filter(({ identity }) => identity === null);
     if (unreadable.length === 0) return false;
@@ -155,7 +157,7 @@ export class ListWriter {
     ); // guard: unreadable records
   }
 
-  /** What the rows have to come to: what answers have shown, and what stays because nothing shows it gone. */
+  /** The expected sum of the rows: what answers have shown, and what stays because nothing shows it gone. */
   #expected(known: Sum): Sum {
     const expected = this.#reading.shownSum.plus(known);
     for (const { id } of this.#unshown.all()) expected.addHex(this.#context.table.read(id).content);
@@ -163,10 +165,10 @@ export class ListWriter {
   }
 
   /**
-   * Takes in what was read of connections.
+   * Applies what was read of connections.
    *
-   * @returns why the list has to be read whole; null if what was read is enough.
-   * @throws MirrorAlteredError if a record refers to a connection that another program took away.
+   * @returns why the list must be read completely; null if what was read is enough.
+   * @throws MirrorAlteredError if a record refers to a connection that another program removed.
    */
   #hearOfConnections(result: ListResult): string | null {
     const { list, run, file } = this.#context;
@@ -234,7 +236,7 @@ export class ListWriter {
     memory.writeState(run.id, { ...nothingLearnt, order, waiting: this.#waiting, growth });
   }
 
-  /** The newest key, and the rows that have it: of this run or, if a page that was not read has them, of the run before. */
+  /** The newest key and its rows: of this run or, if they are on a known page that was not parsed, of the run before. */
   #newest(): { newestKey: number; newestRows: number[] } {
     const { key, rows } = this.#reading.newest;
     const { growth } = this.#state;
@@ -263,13 +265,13 @@ function again(reason: string): Written {
   return { kind: 'again', reason };
 }
 
-/** A list of so few pages is always read in full: it costs little, and shows every change. */
+/** A list with at most this many pages is always read in full: it costs little, and shows every change. */
 const pagesAlwaysInFull = 10;
 
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
 
-/** The pages that a run has asked for, and what they came to if they may be known by the next one. */
+/** The pages that a run has asked for, with the summaries of those that the next run can use. */
 function usedPages(
   answers: readonly PageAnswer[],
   ending: ReadonlySet<PageAnswer>,

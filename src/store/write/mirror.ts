@@ -34,28 +34,28 @@ import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
 import { type OpenTransaction, TransactionOwner } from './transaction.ts';
 
-/** How a mirror is opened. */
+/** An open mirror. */
 interface OpenMirror {
   readonly file: MirrorFile;
-  /** Null for a mirror that is yet to make, in a dry run. */
+  /** Null for a mirror that does not exist yet, in a dry run. */
   readonly lock: MirrorLock | null;
-  /** True if anything has written to the file since a run left it: every row is then looked at before the run begins. */
+  /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
   readonly isSuspect: boolean;
   readonly options: OpenOptions;
-  /** Told of what a dry run would change; its presence makes the run dry. */
+  /** Receives the changes that a dry run would make; if it is set, the run is dry. */
   readonly observe: ChangeObserver | undefined;
 }
 
-/** What a run may do, and how it is ended. */
+/** The options of a run. */
 interface OpenOptions {
   readonly signal: AbortSignal;
-  /** Rebuild the mirror first, whether it was altered or not; never in a dry run. */
+  /** Rebuild the mirror first, even if it was not altered; never in a dry run. */
   readonly mayRebuild?: boolean;
-  /** How far full syncs are apart at most, in milliseconds; a day if it is 0 or left out. */
+  /** The longest time between full syncs, in milliseconds; a day if it is 0 or left out. */
   readonly fullEveryMs?: number;
 }
 
-/** A mirror in an SQLite file, held by this process alone from `open` to `close`. */
+/** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
 export class SqliteMirror implements Mirror {
   readonly #open: OpenMirror;
   readonly #place: FilePlace;
@@ -68,14 +68,14 @@ export class SqliteMirror implements Mirror {
   /**
    * Opens the mirror for a run, and makes the file if there is none.
    *
-   * @throws MirrorBusyError if another run holds it.
+   * @throws MirrorBusyError if another run is using it.
    * @throws MirrorFileError if the file can't be used.
    */
   static open(path: string, options: OpenOptions = { signal: new AbortController().signal }): SqliteMirror {
     return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, { options, observe: undefined });
   }
 
-  /** Opens the mirror for a run that changes nothing and makes no file; `tell` is told of what it would change. */
+  /** Opens the mirror for a run that changes nothing and creates no file; `tell` receives the changes that it would make. */
   static openDry(
     path: string,
     tell: ChangeObserver,
@@ -136,8 +136,8 @@ export class SqliteMirror implements Mirror {
   }
 
   /**
-   * Records that a run begins, and those that died before it. If the file is not as the last run left it, its rows are compared
-   * with the receipts first, in the same transaction: after a difference, nothing was written.
+   * Records that a run begins, and that earlier ones died. If the file is not as the last run left it, its rows are first compared
+   * with the receipts in the same transaction. If they differ, nothing is written.
    */
   async #begin(start: RunStart, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
     const { file, isSuspect, options } = this.#open;
@@ -167,7 +167,7 @@ export class SqliteMirror implements Mirror {
       await this.#write(transaction =>
         this.#records.beginList(transaction, run.id, list.resource, startedAt),
       );
-      // So that the log has nothing but the list's own transaction: if that fills the disk, the log can be cut without room.
+      // The log then has only the list's own transaction: if that fills the disk, the log can be cut without room.
       this.#foldBack();
     }
     try {
@@ -183,12 +183,12 @@ export class SqliteMirror implements Mirror {
     try {
       this.#open.file.sqlite.pragma('wal_checkpoint(PASSIVE)');
     } catch {
-      // It stays as it is, and what needs room fails with its own words.
+      // The log stays as it is, and the next write that needs room reports the problem.
     }
   }
 
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    // A list that fails while it is written leaves its transaction open.
+    // A list that fails during writing leaves its transaction open.
     this.#transactions.rollBack();
     if (outcome.error?.code === diskFull) this.#noteFullDisk();
     const { id, isDry } = this.#current;
@@ -202,14 +202,14 @@ export class SqliteMirror implements Mirror {
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
-    // A fault amid a list leaves its transaction open.
+    // A fault during a list leaves its transaction open.
     this.#transactions.rollBack();
     if (error?.code === diskFull) this.#isDiskFull = true;
     const { id, isDry } = this.#current;
     if (isDry) return null;
     return this.#write(transaction => {
       const { sqlite } = transaction;
-      // Every list has said by now which connections it refers to.
+      // All lists have noted their connections by now.
       const unreferenced = new ConnectionTable(sqlite).removeUnreferenced();
       new EndedVersions(sqlite, id).endConnections(unreferenced);
       return this.#records.end(transaction, id, status, completedAt, error);
@@ -217,10 +217,11 @@ export class SqliteMirror implements Mirror {
   }
 
   /**
-   * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, whatever fails.
+   * Folds the write-ahead log back, so that the one file is the whole mirror. It lets the next run in, even if something fails.
    *
-   * @returns false where another program holds on to the log: what was written stands in it, and whoever closes the file last folds it back.
-   * @throws MirrorFileError where the log can't be folded back; what was committed stands in it.
+   * @returns false if another program is using the log: it then has the changes, and the last program that closes the file folds it
+   *   back.
+   * @throws MirrorFileError if the log can't be folded back; it then has all committed changes.
    */
   close(): boolean {
     const { file, lock, observe } = this.#open;
@@ -228,7 +229,7 @@ export class SqliteMirror implements Mirror {
     try {
       this.#transactions.rollBack();
       if (observe !== undefined) return true;
-      // Who reads a page is done soon, and who copies the mirror may hold on to the log for hours.
+      // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
       file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
       mark = this.#takeMark();
@@ -246,7 +247,7 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  /** Cuts the log that filled the disk, so that there is room to record that. */
+  /** Cuts the log that filled the disk, to make room for recording this failure. */
   #noteFullDisk(): void {
     this.#isDiskFull = true;
     if (this.#current.isDry) return;
@@ -257,16 +258,16 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  /** How the file looks now; null if the next run has to look at every row, because others wrote to it or no run began. */
+  /** How the file looks now; null if the next run must check every row, because others wrote to it or no run began. */
   #takeMark(): string | null {
-    // A run that was refused must not make the next one believe the file.
+    // A refused run must not make the next one trust the file.
     if (this.#open.isSuspect && this.#run === undefined) return null;
     const mark = markOf(this.#open.file.path);
-    // Asked last: a program that writes after the look at the file changes how it looks.
+    // This comes last: a program that writes after `markOf` changes how the file looks.
     return this.#others.haveWritten() || !this.#place.isKept ? null : mark;
   }
 
-  /** Writes a few rows. After a signal it is tried once: the next run sees that this one was interrupted. */
+  /** Writes a few rows. After a signal it waits only briefly: if it fails, the next run records the interruption. */
   async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
     const { file, options } = this.#open;
     const { signal } = options;
@@ -285,21 +286,21 @@ export class SqliteMirror implements Mirror {
   }
 }
 
-/** An address counts as used for so many times as long as full syncs are apart. */
+/** How long an address counts as used, as a multiple of the time between full syncs. */
 const addressesKeptTimes = 8;
 const fullEveryMsUsual = 24 * 60 * 60 * 1000;
 
-/** How long a run waits at its end for those who read the mirror, in milliseconds. */
+/** How long a run waits at its end for programs that read the mirror, in milliseconds. */
 const readerWaitMs = 300;
 
-/** What ends a run that was told to stop where another program lets nobody write that down. */
+/** The error of a cancelled run that could not be recorded, because another program has a lock. */
 function unrecorded(reason: unknown, path: string): unknown {
   if (!(reason instanceof CancelledError)) return reason;
   const more = `Another program has a lock on ${path}: the next run records this one, as interrupted.`;
   return new CancelledError(reason.by, more);
 }
 
-/** How long a run that was told to stop waits for another program's lock to record that, in milliseconds. */
+/** How long a cancelled run waits for another program's lock before it gives up recording its end, in milliseconds. */
 const lastWriteMsMax = 1_000;
 
 const diskFull: ErrorCode = 'disk_full';
@@ -307,7 +308,9 @@ const diskFull: ErrorCode = 'disk_full';
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;
 
-/** Each list of a dry run is taken back by itself, so that several may change one connection; the first one's word goes. */
+/**
+ * Each list of a dry run is rolled back separately, so several lists can change one connection; only the first change is reported.
+ */
 function withoutRepeats(tell: ChangeObserver): ChangeObserver {
   const connections = new Set<number>();
   return change => {
@@ -326,9 +329,9 @@ function openLock(path: string): MirrorLock {
 }
 
 /**
- * Looks at a file as a whole that others may have written to, before its rows are read.
+ * Checks a file that others might have written to, before its rows are read.
  *
- * @throws MirrorFileError if its trees or indexes are broken, or its log of receipts is.
+ * @throws MirrorFileError if its trees, its indexes or its log of receipts are broken.
  */
 function assertUsable(file: MirrorFile): void {
   assertWhole(file);
@@ -342,7 +345,7 @@ function describeHolder(path: string): string {
     const run = new RunRecords(file).running();
     if (run !== undefined) return `Run ${run.id} has been using ${path} since ${run.startedAt}. ${advice}`;
   } catch {
-    // The other run may be making the file just now: it is held all the same.
+    // The other run might be creating the file just now: it is in use all the same.
   }
   return `Another run is using ${path}. ${advice}`;
 }

@@ -10,23 +10,23 @@ import { recordHistory } from '../tables/schema.ts';
 import { prepare, select, words } from '../tables/statement.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
-/** Versions deleted before signals have their turn. */
+/** Versions deleted in one step, after which signals are handled. */
 const versionsPerStep = 5_000;
 /** Pages of the file given back to the disk in one step. */
 const pagesPerStep = 2_000;
 
-/** What is to be deleted, and under whose watch. */
+/** The versions to delete, and the signal that stops the work. */
 export interface PruneOptions {
-  /** Versions that had ended by then go; UTC in ISO 8601 with milliseconds. */
+  /** The time by which the versions to delete had ended; UTC in ISO 8601 with milliseconds. */
   readonly before: string;
-  /** The time of now, for the receipt. */
+  /** The current time, for the receipt. */
   readonly at: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Deletes the versions of records that had ended by a time, all of them with the receipt that says so or none, and gives the pages that
- * this frees back to the disk, step by step.
+ * Deletes the versions of records that had ended by a time, all together with their receipt or none. It then gives the free pages
+ * back to the disk, step by step.
  *
  * @returns how many versions were deleted.
  */
@@ -42,7 +42,7 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
     }
     return count;
   });
-  // A file that was made without room for this keeps its free pages, and fills them again.
+  // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
   for (let freed = deleted > 0; freed; ) {
     signal.throwIfAborted();
     freed = await transactions.write(signal, freeSome);
@@ -51,9 +51,9 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
 }
 
 /**
- * Writes the receipt if there is anything to delete, and returns the last run whose ended versions go; 0 if none do.
+ * Writes the receipt if there is anything to delete. Returns the last run whose ended versions are deleted; 0 if there is none.
  *
- * @throws MirrorAlteredError if what would go is not what its receipts say: evidence is not deleted.
+ * @throws MirrorAlteredError if the versions are not what their receipts say: evidence is not deleted.
  */
 function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: PruneOptions): number {
   const pruned = readPruned(sqlite);
@@ -77,7 +77,7 @@ function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: 
   return through;
 }
 
-/** Deletes some of the versions that go, the oldest first, and returns how many. */
+/** Deletes some of the versions, the oldest first, and returns how many. */
 function deleteSome({ sqlite }: OpenTransaction, through: number): number {
   const { id, validToRunId } = recordHistory;
   const remove = prepare(sqlite, (runId: number, most: number) =>
@@ -98,7 +98,7 @@ function deleteSome({ sqlite }: OpenTransaction, through: number): number {
   return remove.run(through, versionsPerStep).changes;
 }
 
-/** Gives some free pages back; false where there is none left, or the file can't. */
+/** Gives some free pages back; false if there are none left, or the file does not support it. */
 function freeSome({ sqlite }: OpenTransaction): boolean {
   const before = Number(sqlite.pragma('freelist_count', { simple: true }));
   sqlite.pragma(`incremental_vacuum(${pagesPerStep})`);

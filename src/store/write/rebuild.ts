@@ -11,8 +11,9 @@ import { ListMemory } from './list-memory.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * Makes runs possible again after another program altered the mirror: rows whose columns do not come to their content are dropped
- * without a trace, and the rest is taken as it is. A receipt says what that comes to. The run that follows has to read all lists.
+ * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
+ * without a trace, and the other rows are accepted as they are. A receipt states the result. The run that follows must read all
+ * lists.
  *
  * @param runId the run that follows, whose row must exist.
  * @returns how many rows were dropped.

@@ -3,13 +3,13 @@ import type { Rejection } from '../../contract/record.ts';
 import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
 import { hash16 } from '../../contract/sum.ts';
 
-/** A record that can't be read, as often as the page shows it that shows it most often. */
+/** A record that can't be read, with its highest count on one page. */
 export interface RejectedRecord extends RejectedKey {
   readonly reason: string;
   /** Its text as received. */
   readonly text: string;
   readonly content: Buffer;
-  /** Where it was seen first: its place in the list, from 0. */
+  /** The place in the list where it was seen first, from 0. */
   readonly place: number;
   count: number;
 }

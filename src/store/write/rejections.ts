@@ -7,8 +7,8 @@ import { prepare, prepareInsert, select, words } from '../tables/statement.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
- * Keeps the records of a list that can't be read. One that an earlier run rejected with the same text is not stored again: its
- * `last_run_id` moves on.
+ * Keeps the records of a list that can't be read. If an earlier run rejected the same text, it is not stored again: only its
+ * `last_run_id` changes.
  */
 export class Rejections {
   readonly #sqlite: Database.Database;
@@ -16,7 +16,7 @@ export class Rejections {
   readonly #runId: number;
   readonly #moveOn: Database.Statement<[runId: number, id: number]>;
   readonly #insert: ReturnType<typeof prepareRejection>;
-  /** The rows of earlier runs that were not met again, by the contents of their texts; read when the first record comes. */
+  /** The rows of earlier runs that were not met again, by the contents of their texts; null until the first record comes. */
   #before: Map<string, number[]> | null = null;
   #count = 0;
 

@@ -4,8 +4,8 @@ import type { ListReading } from './list-reading.ts';
 import type { ListRows } from './list-rows.ts';
 
 /**
- * Records that are the same and on several pages: one page shows only some of them. Shows as many rows as the list has, and inserts those
- * that are missing.
+ * Settles identical records that are on several pages, each of which shows only some of them. Shows as many rows as the list has,
+ * and inserts the missing ones.
  */
 export function settleRepeats(
   table: ListTable,
@@ -19,7 +19,7 @@ export function settleRepeats(
   for (const { id, content } of table.keysAndContents()) wanted.get(content)?.rows.push(id);
   for (const { count, rows: known } of wanted.values()) {
     const [first] = known;
-    // One that was rejected has no row.
+    // A rejected record has no row.
     if (first === undefined) continue;
     const record = table.recordOf(first);
     for (const row of known.slice(0, count)) reading.showAgain(row, record.content);

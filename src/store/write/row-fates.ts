@@ -4,18 +4,18 @@ import { KeyRanges } from './known-pages.ts';
 import type { UnshownRow } from './unshown-rows.ts';
 
 /**
- * What becomes of a row that no answer has shown: it goes; it waits for a second run that does not show it; a second answer has to show
- * the same first; or nothing speaks of it.
+ * The fate of a row that no answer has shown. It is removed (`gone`), waits for a second run that does not show it, needs a second
+ * answer that confirms it, or can't be decided.
  */
 export type Fate = 'gone' | 'waiting' | 'unconfirmed' | 'undecided';
 
-/** What besides the verdict decides that. */
+/** The facts besides the verdict that decide a row's fate. */
 export interface FateFacts {
   /** How many records the run has shown. */
   readonly shownCount: number;
-  /** True if no page is left for a second look: then two runs in a row have to show the same. */
+  /** True if no page is left for a second look: two runs in a row must then agree. */
   readonly isLookExhausted: boolean;
-  /** The rows that the last run showed gone. */
+  /** The rows that were gone in the last run. */
   readonly waiting: ReadonlySet<number>;
 }
 
@@ -26,7 +26,7 @@ export function fatesOf(verdict: Verdict, rows: readonly UnshownRow[], facts: Fa
   const unconfirmed = new KeyRanges(verdict.rule === 'key' ? verdict.unconfirmed : []);
   const isTwoRuns = needsTwoRuns(verdict.rule, facts.shownCount);
   return rows.map(({ id, key }) => {
-    // A row without a key is in no window: it goes if the list is proven, and two runs show it.
+    // A row without a key is in no window: it is removed if the list is proven, and two runs agree.
     const hasKey = verdict.rule !== 'key' || !Number.isNaN(key);
     const isSpokenOf = hasKey ? !open.has(key) : verdict.isProven;
     const isConfirmed = verdict.rule === 'key' ? hasKey && !unconfirmed.has(key) : verdict.isConfirmed;

@@ -1,7 +1,7 @@
 import { contentBytes } from '../../contract/sum.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 
-/** Finds the rows that say what records say. */
+/** Finds the rows with the same contents as records. */
 export interface RowFinder {
   /** For each record the first row with its content; undefined if there is none. */
   findAll(records: readonly NewRecord[]): (number | undefined)[];
@@ -34,19 +34,19 @@ export class IndexedRows implements RowFinder {
 
 const slotsAtFirst = 1024;
 const rowsAtFirst = 512;
-/** At most so much of the table is filled. */
+/** The largest part of the table that is filled. */
 const loadMax = 0.5;
 
 /**
- * Finds rows of a list that was empty, while its indexes are left out: a hash table of some 25 bytes a row, which takes a fifth of the
+ * Finds rows of a list that was empty, while its indexes are left out. A hash table of about 25 bytes a row takes a fifth of the
  * time of an index.
  */
 export class FreshRows implements RowFinder {
-  /** Of each content its first row, by its number. */
+  /** The number of the first row with each content. */
   #slots = new Int32Array(slotsAtFirst).fill(-1);
   #contents = new Uint8Array(rowsAtFirst * contentBytes);
   #count = 0;
-  /** Rows of an empty list get ids that follow each other, because nobody else writes. */
+  /** Rows of an empty list get consecutive ids, because nobody else writes. */
   #firstRow = 0;
   /** The other rows with the content of a row, by the number of the first. */
   readonly #others = new Map<number, number[]>();
@@ -84,7 +84,7 @@ export class FreshRows implements RowFinder {
     else others.push(number);
   }
 
-  /** The slot of a content, or the free one in which it would be. */
+  /** The slot of a content, or the free slot where it belongs. */
   #slotOf(contents: Uint8Array, offset: number): number {
     const mask = this.#slots.length - 1;
     let slot = wordOf(contents, offset) & mask;

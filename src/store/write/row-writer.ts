@@ -13,20 +13,20 @@ import type { ListTable, NewRecord, StoredRow } from '../tables/list-table.ts';
 import { History } from './history.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/** What a `RowWriter` needs besides the transaction. */
+/** The values that a `RowWriter` needs besides the transaction. */
 export interface RowWriterOptions {
   readonly table: ListTable;
   readonly connections: ConnectionTable;
   readonly runId: number;
-  /** M, what the list's rows come to before. */
+  /** M, the sum of the list's rows before the run. */
   readonly sum: Sum;
 }
 
-/** Writes a list's rows with the history of what that ends, and keeps M, the sum over the rows, current with every change. */
+/** Writes a list's rows and the history of the versions that end. It updates M, the sum over the rows, with every change. */
 export class RowWriter {
   readonly history: History;
   readonly counts = { inserted: 0, updated: 0, removed: 0 };
-  /** M as it is now. */
+  /** The current M. */
   readonly sum = new Sum();
   readonly #table: ListTable;
   readonly #runId: number;
@@ -75,7 +75,7 @@ export class RowWriter {
     this.history.endRecord(row, 'removal');
     this.#release(row);
     this.#table.remove(id);
-    // What stood only within this run was never the mirror's word.
+    // A row that existed only within this run does not count.
     if (row.firstSeenRunId === this.#runId) this.counts.inserted--;
     else {
       this.counts.removed++;
@@ -83,12 +83,12 @@ export class RowWriter {
     }
   }
 
-  /** The connections to which rows referred that were removed or updated, each with the newest time of these. */
+  /** The connections that removed or updated rows referred to, each with the newest time of these rows. */
   *releasedMentions(): Generator<ReleasedMention> {
     for (const [id, time] of this.#released) yield { id, time };
   }
 
-  /** Takes a row's old version out of the sum, and notes the connections that it may leave behind. */
+  /** Subtracts a row's old version from the sum, and notes the connections that it referred to. */
   #release(row: StoredRow): void {
     this.sum.subtractHex(row.content);
     const time = this.#timeAt < 0 ? null : (row.record.scalars[this.#timeAt] as string | null);

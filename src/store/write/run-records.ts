@@ -11,7 +11,7 @@ import type { OpenTransaction } from './transaction.ts';
 
 const interrupted = { status: 'interrupted' } as const;
 
-/** A run that wrote a list, as far as the next run asks. */
+/** The facts about a run that wrote a list, for the next run. */
 export interface WrittenList {
   readonly runId: number;
   readonly completeness: string | null;
@@ -23,7 +23,7 @@ export interface WrittenList {
   readonly baseUrl: string;
 }
 
-/** The record of runs: who ran when, and how each list ended. */
+/** The record of runs: when each one ran, and how each of its lists ended. */
 export class RunRecords {
   readonly #orm: MirrorFile['orm'];
   readonly #sqlite: Database.Database;
@@ -33,7 +33,9 @@ export class RunRecords {
     this.#sqlite = file.sqlite;
   }
 
-  /** Records that runs which are still `running` died with their process, because this one holds the mirror; each gets its receipt. */
+  /**
+   * Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt.
+   */
   interruptDead(transaction: OpenTransaction): void {
     for (const runId of this.#allRunning()) {
       this.#rewriteRun(runId, interrupted);
@@ -51,7 +53,7 @@ export class RunRecords {
       .get().id;
   }
 
-  /** Ends the lists that a run left under way. */
+  /** Ends the lists of an interrupted run. */
   #cutOffLists(runId: number): void {
     const underWay = and(eq(syncRunResources.runId, runId), eq(syncRunResources.status, 'running'));
     const rows = this.#orm
@@ -69,7 +71,7 @@ export class RunRecords {
   }
 
   #allRunning(): number[] {
-    // A receipt is for good: a run that has one has ended, whatever its row says.
+    // A receipt is permanent: a run that has one has ended, whatever its row says.
     const receipts = this.#orm.select({ runId: syncReceipts.runId }).from(syncReceipts);
     return this.#orm
       .select({ id: syncRuns.id })
@@ -105,7 +107,7 @@ export class RunRecords {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
   }
 
-  /** Records how a list ended that was not written, with how it stands, and returns that. */
+  /** Records how a list ended that was not written, with its unchanged state. Returns the outcome with the checksum. */
   endUnwritten(transaction: OpenTransaction, runId: number, outcome: ListOutcome): ListOutcome {
     const { recordCount, checksum } = this.#stateOf(outcome.resource);
     const recorded = { ...outcome, checksum };
@@ -113,7 +115,7 @@ export class RunRecords {
     return recorded;
   }
 
-  /** How a list stands that a run leaves as it was: what its receipt will say, too. */
+  /** The state of a list that a run leaves unchanged; the run's receipt states it, too. */
   #stateOf(resource: ResourceName): { recordCount: number; checksum: string } {
     const state = lastState(this.#sqlite, resource);
     return { recordCount: state.count, checksum: state.toString() };
@@ -136,22 +138,25 @@ export class RunRecords {
       .run();
   }
 
-  /** The last run that wrote this list; undefined where none did. */
+  /** The last run that wrote this list; undefined if there is none. */
   lastWritten(resource: string): WrittenList | undefined {
     return this.#written(resource, undefined, 1)[0];
   }
 
-  /** The last run after which this list was proven or incremental. Undefined if there was none. */
+  /** The last run after which this list was proven or incremental; undefined if there is none. */
   lastSure(resource: string): WrittenList | undefined {
     return this.#written(resource, isSure, 1)[0];
   }
 
-  /** The last run after which this list was proven or incremental, and that removed all that was gone. Undefined if there was none. */
+  /**
+   * The last run after which this list was proven or incremental, and that removed everything that was gone; undefined if there is
+   * none.
+   */
   lastSettled(resource: string): WrittenList | undefined {
     return this.#written(resource, and(isSure, eq(syncRunResources.removalsWithheld, 0)), 1)[0];
   }
 
-  /** The newest first. */
+  /** The runs that wrote a list, the newest first. */
   #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
     return this.#orm
       .select({
@@ -172,7 +177,7 @@ export class RunRecords {
       .all();
   }
 
-  /** The run that stands as running; undefined where none does. */
+  /** The run that is recorded as running; undefined if there is none. */
   running() {
     return this.#orm
       .select({ id: syncRuns.id, startedAt: syncRuns.startedAt })

@@ -10,7 +10,7 @@ const lockPollMs = 100;
 declare const isOpen: unique symbol;
 
 /**
- * An open transaction. Whoever takes one as a parameter may read and write through it, and can neither begin nor end one.
+ * An open transaction. A function that takes one as a parameter can read and write through it, but can neither begin nor end one.
  */
 export interface OpenTransaction {
   readonly [isOpen]: true;
@@ -23,7 +23,7 @@ export class TransactionOwner {
   readonly #path: string;
   readonly #assertHeld: () => void;
 
-  /** @param assertHeld throws where this run no longer holds the mirror; it is called before anything is written or committed. */
+  /** @param assertHeld throws if this run has lost the mirror's lock; it is called before anything is written or committed. */
   constructor(sqlite: Database.Database, path: string, assertHeld: () => void) {
     this.#sqlite = sqlite;
     this.#path = path;
@@ -31,12 +31,12 @@ export class TransactionOwner {
   }
 
   /**
-   * Begins a transaction that writes, waiting for other programs' locks without holding up signals.
+   * Begins a transaction that writes, waiting for other programs' locks without delaying signals.
    *
-   * @throws MirrorFileError where another program holds on to its lock.
+   * @throws MirrorFileError if another program keeps its lock.
    */
   async begin(signal: AbortSignal): Promise<OpenTransaction> {
-    // Not by the wall clock, which may be set meanwhile.
+    // The wall clock can be changed meanwhile.
     const deadlineMs = performance.now() + lockWaitMsMax;
     for (;;) {
       const transaction = this.tryBegin(performance.now() > deadlineMs);
@@ -45,7 +45,7 @@ export class TransactionOwner {
     }
   }
 
-  /** Begins a transaction that writes; null where another program holds the lock, unless that is to be an error. */
+  /** Begins a transaction that writes; null if another program has the lock, unless this is the last try. */
   tryBegin(isLastTry = false): OpenTransaction | null {
     try {
       this.#sqlite.exec('BEGIN IMMEDIATE');
@@ -67,9 +67,9 @@ export class TransactionOwner {
     this.#sqlite.exec('COMMIT');
   }
 
-  /** Takes back what was written since the transaction began; does nothing where none is open. */
+  /** Rolls back what was written since the transaction began; does nothing if none is open. */
   rollBack(): void {
-    // SQLite takes a transaction back by itself where the disk is full or fails.
+    // SQLite rolls a transaction back by itself if the disk is full or fails.
     if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
   }
 

@@ -14,14 +14,14 @@ export interface UnshownRow {
 /** The rows of a list that no answer of a run has shown. */
 export class UnshownRows {
   readonly #table: ListTable;
-  /** What the rows came to before the run. */
+  /** The sum of the rows before the run. */
   readonly #sum: Sum;
   readonly #reading: ListReading;
   readonly #knownPages: () => KnownPages | null;
-  /** Those that were not shown when the table was gone through; null before. */
+  /** The unshown rows, once the table was read; null before. */
   #rows: readonly UnshownRow[] | null = null;
 
-  /** @param known the pages that were known; asked for only if the table is gone through. */
+  /** @param known the known pages; called only if the table is read. */
   constructor({ table, sum }: ListContext, reading: ListReading, known: () => KnownPages | null) {
     this.#table = table;
     this.#sum = sum;
@@ -29,24 +29,24 @@ export class UnshownRows {
     this.#knownPages = known;
   }
 
-  /** The pages that came again; null if none did. */
+  /** The known pages, if any came again; otherwise null. */
   get #known(): KnownPages | null {
     const known = this.#knownPages();
     return known?.areMet === true ? known : null;
   }
 
-  /** The rows that are in the table and were not shown until now, in the order of their ids. */
+  /** The rows of the table that were not shown until now, in the order of their ids. */
   all(): readonly UnshownRow[] {
     this.#rows = (this.#rows ?? this.#goThrough()).filter(row => this.#isUnshown(row));
     return this.#rows;
   }
 
-  /** Forgets rows that are not in the table any more. */
+  /** Forgets rows that were removed from the table. */
   forget(ids: ReadonlySet<number>): void {
     this.#rows = this.#rows?.filter(({ id }) => !ids.has(id)) ?? null;
   }
 
-  /** What the rows come to that only pages show which were known and not read; to be called before any row is removed. */
+  /** The sum of the rows that only known pages show, which were not parsed; to be called before any row is removed. */
   knownSum(): Sum {
     if (this.#known === null) return new Sum();
     const sum = this.#sum.minus(this.#reading.startSum);
@@ -54,7 +54,7 @@ export class UnshownRows {
     return sum;
   }
 
-  /** Goes through the table; if all rows were shown by pages that were read, there is nothing to look for. */
+  /** Reads the table; if pages that were parsed have shown all rows, it need not. */
   #goThrough(): UnshownRow[] {
     if (this.#known === null && this.#table.count() === this.#reading.shownCount) return [];
     const all = this.#known?.othersIn(this.#table) ?? this.#table.keys();
