@@ -62,7 +62,7 @@ export function inOrder(key: number, direction: Direction): number {
 /**
  * The keys that an answer covers; null if there are none.
  *
- * @src/contract/lists.ts
+ * @param ends whether the answer ends the list, as `endingAnswers` tells.
  */
 export function windowOf(
   answer: PageAnswer,
@@ -84,7 +84,7 @@ export function windowOf(
   };
 }
 
-/** Whether a key, in the order of the list, lies in a range. */
+/** Whether a key, in the order of the list, is in a range. */
 export function isIn(key: number, { from, to, isFromIn, isToIn }: KeyRange): boolean {
   return (key > from || (isFromIn && key === from)) && (key < to || (isToIn && key === to));
 }
