@@ -26,12 +26,12 @@ export const habits: readonly Habit[] = [
 
 interface Entry {
   readonly uid: number;
-  /** The list is in the order of these: times in milliseconds, or ids. */
+  /** The list is ordered by these: times in milliseconds, or ids. */
   readonly key: number;
   readonly version: number;
 }
 
-/** When the list had a version of a record, in changes from the first one; `to` is null while it has it. */
+/** The time that the list had a version of a record, in changes from the first one; `to` is null while it has it. */
 interface Listed {
   readonly from: number;
   to: number | null;
@@ -40,7 +40,7 @@ interface Listed {
 const firstTime = 1_600_000_000_000;
 const timeStep = 60_000;
 
-/** A list that changes as a habit says, and that knows what it had when. */
+/** A list that changes by a habit, and remembers its earlier records. */
 export class BusyList {
   readonly #habit: Habit;
   readonly #random: () => number;
@@ -105,7 +105,7 @@ export class BusyList {
     return entries.map(entry => this.#textOf(entry));
   }
 
-  /** Rows of a mirror that the list did not have any more at an instant. */
+  /** Rows of a mirror that the list no longer had at an instant. */
   goneBefore(instant: number, labels: ReadonlySet<string>): string[] {
     return [...labels].filter(label => {
       const to = this.#versions.get(label)?.to;
@@ -113,7 +113,10 @@ export class BusyList {
     });
   }
 
-  /** How many records the list has had since an instant of which a mirror has no row, or only an older version. */
+  /**
+   * The number of records that the list has had since an instant, and that the mirror has not, or only in an older
+   * version.
+   */
   missingSince(instant: number, labels: ReadonlySet<string>): number {
     const uids = new Set([...labels].map(label => label.split(' ')[0]));
     return this.#entries.filter(entry => {
@@ -190,7 +193,7 @@ export class BusyList {
   }
 }
 
-/** A record as the list and the mirror both know it: who it is, and which version. */
+/** The label of a record for the list and the mirror: its identity and version. */
 function labelOf({ uid, version }: Entry): string {
   return `${uid} ${version}`;
 }

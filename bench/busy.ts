@@ -1,4 +1,4 @@
-// Syncs lists that change while they are read: how many runs are proven, what they cost, and what they leave behind.
+// Syncs lists that change while they are read. It counts the runs that are proven, their requests, and their errors.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const rates = [0.1, 0.3, 1, 3, 10];
 const runs = Number(values.runs);
 const dayMs = 86_400_000;
 
-/** What ten runs of one list at one rate came to. */
+/** The result of ten runs of one list at one rate. */
 interface Result {
   readonly proven: number;
   /** Requests without second looks, as a multiple of the list's pages; the mean of all runs. */
@@ -37,7 +37,7 @@ interface Result {
   readonly secondLooks: number;
   /** Rows that were gone before two full syncs in a row, and that both left. */
   readonly stale: number;
-  /** Records that were listed all through a run, and that it left out. */
+  /** Records that were listed all through a run, and that the run did not store. */
   readonly missing: number;
   /** Rows of proven runs that the list did not have at any instant of the run. */
   readonly falseClaims: number;
@@ -102,7 +102,10 @@ function seedOf(habit: Habit, size: number, rate: number): number {
   return Number(values.seed) * 1_000_003 + habits.indexOf(habit) * 10_007 + size * 101 + rate * 10;
 }
 
-/** One full sync, a day after the one before. Requests after the first question for rows that would go are its second look. */
+/**
+ * One full sync, a day after the one before. Requests after the first question for rows that would be removed are its
+ * second look.
+ */
 async function syncOnce(
   url: string,
   database: string,
@@ -154,7 +157,7 @@ async function syncOnce(
   }
 }
 
-/** The records of a mirror, as the list labels them. */
+/** The records of a mirror, with the labels of the list. */
 function labelsIn(database: string, { resource }: BusyList): Set<string> {
   const sql =
     resource === 'collections'
@@ -216,7 +219,7 @@ async function tableOf(size: number): Promise<string> {
   return lines.join('\n');
 }
 
-/** From the lowest to the highest of the figures of all rates. */
+/** The lowest and the highest of the figures of all rates. */
 function range(figures: readonly number[]): string {
   const [least, most] = [Math.min(...figures).toFixed(2), Math.max(...figures).toFixed(2)];
   return least === most ? least : `${least}–${most}`;

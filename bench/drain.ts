@@ -1,4 +1,4 @@
-// Pulls all pages by docmirror's own HTTP client and throws them away, or parses them first: what any sync must at least take.
+// Reads all pages by docmirror's own HTTP client and discards them, or parses them first: the least time of any sync.
 import { HttpClient } from '../src/service/http-client.ts';
 import { Secrets } from '../src/service/secrets.ts';
 

@@ -1,4 +1,5 @@
-// Measures docmirror as whole processes against what the same machine takes at the least for the same pages and rows.
+// Measures docmirror as whole processes, and compares it with the fastest way to read the same pages and write the same
+// rows.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -114,7 +115,7 @@ async function setState(server: Server, state: ListState): Promise<void> {
   await (await fetch(`${server.url}/state?is=${state}`)).text();
 }
 
-/** The rows of a mirror as CSV, and empty tables of the same shape: what `sqlite3 .import` is given to do. */
+/** The rows of a mirror as CSV, and empty tables of the same shape, for `sqlite3 .import`. */
 function prepareImport(database: string): { csv: string; schema: string } {
   const csv = join(folder, 'rows.csv');
   const schema = join(folder, 'schema.sql');
@@ -139,7 +140,7 @@ function prepareImport(database: string): { csv: string; schema: string } {
     .pluck()
     .all();
   db.close();
-  // Hexadecimal text stands for the blobs, which CSV can't carry.
+  // The blobs are hexadecimal text, because CSV can't contain bytes.
   writeFileSync(schema, `${sqls.join(';\n').replaceAll('blob', 'text')};\n`);
   return { csv, schema };
 }
@@ -165,7 +166,7 @@ function read(database: string, ...words: string[]): Promise<Measured> {
   });
 }
 
-/** What reads and copies a mirror, each with what SQLite's own program takes for the like. */
+/** Commands that read and copy a mirror, each with the time of SQLite's own program for the same work. */
 function readingSteps(database: string): Step[] {
   const lastRun = () =>
     execFileSync('sqlite3', [database, 'SELECT max(id) - 1 FROM sync_runs']).toString().trim();
@@ -189,14 +190,14 @@ function readingSteps(database: string): Step[] {
   ];
 }
 
-/** Runs of a command that takes hardly longer than starting Node.js; one by itself would say little. */
+/** Runs of a command that takes hardly longer than starting Node.js; one alone would show little. */
 const shortRuns = 7;
 
-/** What reads no list, or hardly anything of one. */
+/** Commands that read no list, or hardly anything of one. */
 const shortWords = ['--version', '--help', 'status', 'runs'];
 const bareStart = 'node -e 0';
 
-/** What of the program is felt each time: how long the commands take that are called most. */
+/** The time that users wait each time: how long the most frequent commands take. */
 function startingSteps(database: string): Step[] {
   const several = (args: string[]) => async () => {
     const runs: Measured[] = [];
@@ -207,7 +208,7 @@ function startingSteps(database: string): Step[] {
   return [[bareStart, several(['-e', '0'])], ...shortWords.map((word): Step => [word, several([cli, word])])];
 }
 
-/** What one would write at home: it reads the list once, upserts page by page, and proves nothing. */
+/** A simple script for the same task: it reads the list once, upserts page by page, and proves nothing. */
 function scriptWithSqliteUtils(server: Server, pageSize: number): Promise<Measured> {
   const database = join(folder, 'script.sqlite');
   for (const end of ['', '-wal', '-shm']) rmSync(database + end, { force: true });
@@ -254,7 +255,7 @@ function stepsOf(
     ['incremental, nothing new', () => sync(server, database, pageSize, [])],
     ['full sync, 1 % changed', from('base', ['--full'], 'changed')],
     [
-      // Of a list of which it is not known that it grows at one end, and changes nowhere else, all is read twice.
+      // A list is read twice as a whole if it is not known that it grows at one end and changes nowhere else.
       'full sync, grown for the first time',
       () => {
         fresh();
@@ -313,7 +314,7 @@ function tableOf(records: number, results: ReadonlyMap<string, Measured>): strin
   ].join('\n');
 }
 
-/** Which figure is held against which, and what their ratio is to be at the most. */
+/** The figures that are compared, and the greatest ratio between them. */
 const goals: readonly [name: string, over: string, goal: number, of?: 'seconds' | 'cpuSeconds'][] = [
   ['first sync', 'sqlite3 .import', 1.4],
   ['first sync', 'script with sqlite-utils', 0.35, 'cpuSeconds'],
@@ -329,11 +330,11 @@ const goals: readonly [name: string, over: string, goal: number, of?: 'seconds' 
   ['--help', bareStart, 4],
   ['status', bareStart, 6],
   ['runs', bareStart, 6],
-  // A quarter of a second where Node.js starts in 25 ms.
+  // A quarter of a second if Node.js starts in 25 ms.
   ['incremental, nothing new', bareStart, 10],
 ];
 
-/** The most memory that a sync of up to a million records is to take, in MB. */
+/** The most memory for a sync of up to a million records, in MB. */
 const peakMbMax = 256;
 const recordsInPeakMax = 1_000_000;
 
@@ -360,10 +361,10 @@ function ratiosOf(results: ReadonlyMap<string, Measured>): string {
   return ['| ratio | measured | goal |', '|---|--:|--:|', ...rows].join('\n');
 }
 
-/** Ratios that are worse than their goals; where there is one, the benchmark fails. */
+/** Ratios that are worse than their goals; if there is one, the benchmark fails. */
 const missed: string[] = [];
 
-/** How much longer than its waits it is to take at the most. */
+/** The greatest ratio of its time to the time of its waits. */
 const latencyRatioMax = 1.1;
 
 /** A first sync, which reads a list twice, against a service that takes 50 ms to answer: 2,000 pages of 50, 8 in flight. */

@@ -1,4 +1,5 @@
-// A page server in a process of its own: records are rendered before they are asked for, so that it costs next to nothing.
+// A page server in a process of its own: records are rendered before they are asked for, so that it costs next to
+// nothing.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ListState, listIn } from './records.ts';

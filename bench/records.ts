@@ -11,12 +11,13 @@ export function exportText(n: number, title = 'Quarterly report'): string {
   );
 }
 
-/** How the bench's list stands; each is a state that a sync is measured against. */
+/** The state of the bench's list; a sync is measured for each of them. */
 export type ListState = 'base' | 'changed' | 'appended' | 'shifted' | 'hundred-new';
 
 /**
- * The list in a state: which records, in which order. `changed` has another title on 1 % of the records, spread evenly;
- * `shifted` one new record at the front; `hundred-new` 100 more at the end, and `appended` 1 % more after those.
+ * The records of the list in a state, in their order. In `changed`, 1 % of the records have another title, spread evenly.
+ * In `shifted`, there is one new record at the front. In `hundred-new`, there are 100 more at the end. In `appended`, there
+ * are 1 % more after those.
  */
 export function listIn(state: ListState, count: number): { length: number; textAt(at: number): string } {
   if (state === 'changed') {

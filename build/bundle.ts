@@ -8,8 +8,8 @@ import { build } from 'esbuild';
 const root = join(import.meta.dirname, '..');
 
 /**
- * The packages whose code goes into dist/: those that the commands load which are called often. As one file each they load in a
- * fraction of the time. The others are loaded from where npm puts them, when they are needed.
+ * The packages whose code goes into dist/: those that frequent commands load. As one file each they load in a fraction
+ * of the time. The others are loaded from npm's folder when they are needed.
  */
 const bundled = new Set([
   'ajv',
@@ -24,12 +24,12 @@ const bundled = new Set([
   'pino',
 ]);
 
-/** What is begun as a file of its own: the program, and the process that it begins by its name. */
+/** The files that are started: the program, and the process that it starts by name. */
 const entryPoints = { cli: 'src/cli.ts', 'query-process': 'src/commands/query-process.ts' };
 
 /**
- * Writes the program into a folder of the package: one file a command and what they share. A file that is there already with the
- * same text is left alone, so that a program which runs from it is not disturbed.
+ * Writes the program into a folder of the package: one file for each command, and shared ones. A file that is there
+ * already with the same text is not touched, so that a program that runs from it is not disturbed.
  *
  * @returns the names of the packages whose code went into it.
  */
@@ -50,7 +50,7 @@ export async function bundle(folder: string): Promise<{ readonly bundledPackages
     target: 'node24',
     mainFields: ['module', 'main'],
     external: Object.keys(manifest.dependencies).filter(name => !bundled.has(name)),
-    // As a module it has all its getters called when it is loaded, which takes 7 ms.
+    // The module form of it calls all its getters when it is loaded, which takes 7 ms.
     alias: { 'node:process': join(root, 'build', 'process-object.ts') },
     minifySyntax: true,
     minifyWhitespace: true,
@@ -69,7 +69,9 @@ export async function bundle(folder: string): Promise<{ readonly bundledPackages
 /** The package that a file belongs to. */
 const packageOf = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
-/** What was CommonJS asks for Node's own modules by `require`, through one function that esbuild puts into one of the files. */
+/**
+ * CommonJS packages load Node's own modules by `require`, through one function that esbuild puts into one of the files.
+ */
 function withRequire(text: string): string {
   const giveRequire = 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
   return text.includes('typeof require') ? giveRequire + text : text;
@@ -80,8 +82,8 @@ function writeUnlessSame(path: string, text: string): void {
 }
 
 /**
- * Writes what `docmirror/schema` is: `schema.js`, and its declarations in `types/`. It takes Drizzle from whoever imports it: tables
- * of another copy of Drizzle would not fit the queries.
+ * Writes `docmirror/schema`: `schema.js`, and its declarations in `types/`. It imports Drizzle from the caller's
+ * packages, because tables of another copy of Drizzle would not fit the queries.
  */
 export async function bundleSchema(folder: string): Promise<void> {
   await build({

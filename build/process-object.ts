@@ -1,2 +1,2 @@
-/** The process, as `node:process` gives it; what is built has this in its place. */
+/** The process, as `node:process` gives it; the bundle uses this in its place. */
 export default globalThis.process;

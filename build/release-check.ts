@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { writeReleaseFiles } from './release-files.ts';
 import { versionFaults } from './versions.ts';
 
-// Walks the checklist of a release: npm run release:check. With --without-tests it leaves out those that take long.
+// Goes through the checklist of a release: npm run release:check. With --without-tests it leaves out the long steps.
 
 const root = join(import.meta.dirname, '..');
 const release = join(root, 'release');
 const stepMsMax = 1_800_000;
 
-/** A line of the checklist: what is looked at, and what is wrong with it, in words; of nothing where it is right. */
+/** A line of the checklist: its name, and the faults that it found, in words; none if all is right. */
 interface Step {
   readonly name: string;
   readonly isLong?: true;
@@ -44,7 +44,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Writes what is published, and runs the package it as one does who has nothing but Node and npm. */
+/** Writes the package, and runs it as a user who has only Node and npm. */
 async function packageFaults(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'docmirror-release-'));
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { shrinkwrapOf } from './shrinkwrap.ts';
 
-// Writes what is published with a release into release/: npm run release:files
+// Writes the files of a release into release/: npm run release:files
 
 const root = join(import.meta.dirname, '..');
 
@@ -22,8 +22,8 @@ interface Sbom {
 }
 
 /**
- * Writes into a folder the package, `NAME.cdx.json` beside it (CycloneDX: what it is made of, also what dist/ has of packages that only
- * development installs), and `SHA256SUMS`, which `sha256sum --check` reads.
+ * Writes three files into a folder. They are the package; `NAME.cdx.json` (CycloneDX), which lists its parts, also
+ * development packages with code in dist/; and `SHA256SUMS`, which `sha256sum --check` reads.
  *
  * @returns the names of the files.
  */
@@ -45,7 +45,7 @@ async function sbomOf(): Promise<Sbom> {
   const needed = new Set(
     Object.entries(packages).map(([path, { version }]) => `${packageAt(path)}@${version}`),
   );
-  // With --omit=dev, npm leaves out what both need: better-sqlite3, for one.
+  // With --omit=dev, npm leaves out packages that both need, for example better-sqlite3.
   const all: Sbom = JSON.parse(npm('sbom', '--sbom-format=cyclonedx', '--package-lock-only'));
   const components = all.components.filter(
     each => needed.has(`${each.name}@${each.version}`) || bundledPackages.has(each.name),
@@ -55,7 +55,7 @@ async function sbomOf(): Promise<Sbom> {
   const dependencies = all.dependencies
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(each => refs.has(each)) }));
-  // npm calls it after the folder that it is in.
+  // npm names it after its folder.
   return {
     ...all,
     metadata: { ...all.metadata, component: { ...component, name } },

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Writes npm-shrinkwrap.json before a package is packed, and with --remove takes it away again: beside it, npm would not look at
-// package-lock.json. By it whoever installs the package gets the very versions that were tested.
+// Writes npm-shrinkwrap.json before a package is packed, and with --remove deletes it again, because npm would ignore
+// package-lock.json beside it. With this file every user installs exactly the versions that were tested.
 
 interface Locked {
   readonly [key: string]: unknown;
@@ -15,7 +15,7 @@ interface Lock {
   readonly [key: string]: unknown;
 }
 
-/** The lock of those who only use docmirror: what a package-lock.json has, without what only development needs. */
+/** The lock for users of docmirror: a package-lock.json without the packages for development. */
 export function shrinkwrapOf(lock: Lock): Lock {
   const { '': root = {}, ...packages } = lock.packages;
   const { devDependencies, ...own } = root;

@@ -6,7 +6,10 @@ export interface VersionedFiles {
   readonly manual: string;
 }
 
-/** What speaks against releasing these files, a line each; nothing where all name one version, and the changelog its day. */
+/**
+ * The reasons against a release of these files, a line each. There is none if all name one version, and the changelog
+ * has its date.
+ */
 export function versionFaults({ manifest, lock, changelog, manual }: VersionedFiles): string[] {
   const { version } = JSON.parse(manifest);
   const locked = JSON.parse(lock);

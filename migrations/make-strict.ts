@@ -1,4 +1,4 @@
-// Makes the tables of the newest generated migrations STRICT, which drizzle-kit has no word for yet.
+// Makes the tables of the newest generated migrations STRICT, because drizzle-kit can't.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

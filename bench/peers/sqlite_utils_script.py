@@ -1,4 +1,4 @@
-"""What one would write at home with sqlite-utils: walk the pages, upsert each of them, index what is asked for.
+"""A simple script with sqlite-utils for the same task: read the pages, upsert each of them, add indexes for common queries.
 
 It reads the list once, removes nothing, keeps no history and proves nothing. Arguments: the service's address, the file, the page size.
 """
@@ -37,7 +37,7 @@ def main():
         page = read_page(page_no)
         connections = {}
         rows = [row_of(item, connections) for item in page["items"]]
-        # The list has no ids, so a record is known by what it says.
+        # The list has no ids, so a record is identified by its content.
         exports.upsert_all(rows, hash_id="id")
         db["connections"].upsert_all(connections.values(), pk="id")
         if page_no >= page["pagination"]["pageCount"]:

@@ -1,4 +1,4 @@
-/** A sentence, or a part of one, that the rules do not hold for. */
+/** A sentence, or a part of one, that is exempt from the rules. */
 export interface Exception {
   readonly sentence: string;
   readonly reason: string;

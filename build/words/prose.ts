@@ -10,7 +10,7 @@ export interface Passage {
   readonly text: string;
 }
 
-/** The passages of a Markdown page. Headings and code blocks are no sentences, so they are left out. */
+/** The passages of a Markdown page. Headings and code blocks are not sentences, so they are left out. */
 export function passagesOfPage(file: string, page: string): Passage[] {
   const passages: Passage[] = [];
   let at = 0;

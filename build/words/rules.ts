@@ -5,12 +5,12 @@ export interface Fault extends Passage {
   readonly rule: string;
 }
 
-/** More words than this are two sentences. */
+/** A sentence with more words is too long. */
 export const wordsMax = 30;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The words that are out, each with what to write instead. */
+/** Words to avoid, each with what to write instead. */
 const out: readonly (readonly [RegExp, string])[] = [
   [/^(?:Who|Whoever|Whatever|What|Of|Where|Amid)\b(?!.*\?$)/, 'begin with the subject'],
   [/\bmay\b/, '"can" or "might", not "may"'],
@@ -36,12 +36,12 @@ export function sentencesOf(text: string): string[] {
   );
 }
 
-/** How many words a sentence has. Signs by themselves are none. */
+/** How many words a sentence has. A sign alone is not a word. */
 export function wordCount(sentence: string): number {
   return sentence.split(/\s+/).filter(word => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
-/** What is wrong with a passage, a fault for each rule that a sentence breaks. */
+/** The faults of a passage, one for each rule that a sentence breaks. */
 export function faultsOf(passage: Passage): Fault[] {
   return sentencesOf(passage.text).flatMap(sentence => {
     const words = wordCount(sentence);

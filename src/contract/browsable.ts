@@ -1,26 +1,26 @@
 import { type Field, type keptResources, type ListDefinition, lists } from './lists.ts';
 
-/** What a list page can be filtered by, besides words. */
+/** The filters of a list page, besides words. */
 export type FilterName = 'source' | 'destination' | 'kind' | 'time';
 
-/** A list, or the connections, as people and programs look through it. */
+/** A list, or the connections, as people and programs search it. */
 export interface Browsable {
   readonly resource: (typeof keptResources)[number];
   readonly title: string;
   readonly table: string;
-  /** The field behind each filter that there is. */
+  /** The field of each filter that this list has. */
   readonly filters: Partial<Record<FilterName, Field>>;
-  /** The fields in which words are looked for, the title first. An endpoint is not among them: parts of it are secret. */
+  /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
   readonly texts: readonly Field[];
-  /** The fields of which a text is a reference: one that is typed exactly comes first. */
+  /** The fields whose text is a reference: an exact match comes first. */
   readonly references: readonly Field[];
   /** The fields by which it can be sorted, besides its id. */
   readonly sorts: readonly Field[];
-  /** The member by which an item tells its id. */
+  /** The member that contains an item's id. */
   readonly idName: 'id' | '_id';
 }
 
-// By the names of the fields, so that a list that is added can be looked through, too.
+// By the names of the fields, so that a new list can be searched, too.
 const isReference = /Reference$/;
 const isSearched = /Title$|Reference$|^name$|^description$/;
 const isSorted = /DocumentTitle$|DocumentReference$|DocumentKind$|^name$|^description$/;
@@ -42,7 +42,7 @@ export const browsables: readonly Browsable[] = [
   },
 ];
 
-/** The list of that name, or the connections. Throws if there is none: names are checked at the edge. */
+/** The list of that name, or the connections. Throws if there is none: the caller checks names first. */
 export function browsableOf(resource: string): Browsable {
   const found = browsables.find(each => each.resource === resource);
   if (found === undefined) throw new TypeError(`There is no list named ${resource}.`);
@@ -90,15 +90,15 @@ export function sortsOf({ sorts, idName }: Browsable): string[] {
   return [...sorts.map(field => field.name), idName];
 }
 
-/** Which records are wanted; null is no condition. */
+/** The records that are wanted; null is no condition. */
 export interface RecordFilter {
   /** The id of a connection, or its name in any case. */
   readonly source: string | null;
   readonly destination: string | null;
   readonly kind: string | null;
-  /** A date, or a time in UTC to the second, as texts begin that are not before it: `2026-11-20`, `2026-11-20T18:00:00`. */
+  /** A date, or a time in UTC to the second: `2026-11-20`, `2026-11-20T18:00:00`. Times before it are left out. */
   readonly from: string | null;
-  /** The same of texts that are not after it: all of that date, or of that second. */
+  /** The same for the end: times of that date, or of that second, are included. */
   readonly to: string | null;
   /** All of its words are wanted. */
   readonly q: string;
@@ -114,14 +114,14 @@ export const noFilter: RecordFilter = {
   q: '',
 };
 
-/** Which changes are wanted. */
+/** The changes that are wanted. */
 export interface ChangeFilter extends RecordFilter {
   readonly resource: string | null;
   readonly operation: string | null;
   readonly run: number | null;
 }
 
-/** In which order; `sort` is one of `sortsOf`. */
+/** The order of a list; `sort` is one of `sortsOf`. */
 export interface ListOrder {
   readonly sort: string;
   readonly isDescending: boolean;

@@ -4,8 +4,8 @@ import { hasUncertainNumbers, isExactlyDouble, isRawNumber, parseExact } from '.
 export type Member = readonly [name: string, json: string];
 
 /**
- * Canonical JSON (RFC 8785) of a parsed value. Beyond the RFC, a number that a double can't hold keeps its digits as received,
- * and a lone surrogate is written as its `\uXXXX`. It recurses, so the value's depth must be bounded.
+ * Canonical JSON (RFC 8785) of a parsed value. Beyond the RFC, a number that a double can't represent keeps its digits
+ * as received, and a lone surrogate is written as its `\uXXXX`. It recurses, so the value's depth must be bounded.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -22,7 +22,10 @@ export function canonicalObject(members: Member[]): string {
     .join(',')}}`;
 }
 
-/** Parses a JSON text that may hold numbers beyond a double, as cheaply as its numbers allow. */
+/**
+ * Parses a JSON text. Numbers that a double can't represent keep their digits. The slow exact parser runs only if the
+ * text needs it.
+ */
 export function parseKept(text: string): unknown {
   return hasUncertainNumbers(text) ? parseExact(text) : JSON.parse(text);
 }

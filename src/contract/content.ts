@@ -4,7 +4,7 @@ import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields
 import { isDeeper, nestingMax } from './nesting.ts';
 import { hash16, hash16Hex, writeHash16 } from './sum.ts';
 
-/** What of a record stands in the mirror's columns, from which its content can be computed by anyone. */
+/** The columns of a record in the mirror. Anyone can compute its content from them. */
 export interface RecordValues {
   /** The service's id; null in a list that has none. */
   readonly id: number | null;
@@ -12,15 +12,15 @@ export interface RecordValues {
   readonly scalars: readonly Scalar[];
   /** Texts or connection ids of each array, in the order of `arrayFields(list)`. */
   readonly arrays: readonly (readonly Scalar[])[];
-  /** Compact JSON of what the columns can't hold; null when there is nothing. */
+  /** Compact JSON of the members that have no column; null if there are none. */
   readonly extra: string | null;
 }
 
-/** What the mirror holds of one connection. */
+/** A connection as the mirror stores it. */
 export interface StoredConnection {
   readonly id: number;
   readonly name: string | null;
-  /** Compact JSON of what the columns can't hold; null when there is nothing. */
+  /** Compact JSON of the members that have no column; null if there are none. */
   readonly extra: string | null;
 }
 
@@ -28,8 +28,9 @@ export interface StoredConnection {
 export type ContentWriter = (record: RecordValues, target: Buffer, offset: number) => void;
 
 /**
- * Makes the function that says what a list's records say: the first 16 bytes of the SHA-256 of canonical JSON in the service's
- * shape, without fields that are null or absent, a reference to a connection as `{"id":N}` alone. Source: CONTRACT, section 5.
+ * Makes the function that computes the content of a list's records: the first 16 bytes of the SHA-256 of canonical JSON
+ * in the service's shape. Fields that are null or absent are left out, and a reference to a connection is `{"id":N}`
+ * alone. Source: CONTRACT, section 5.
  */
 export function contentWriter(list: ListDefinition): ContentWriter {
   const text = canonicalRecord(list);
@@ -48,7 +49,7 @@ export function connectionContent({ id, name, extra }: StoredConnection): Buffer
   return hash16(canonicalObject(merged(members, extra, canonicalJson)));
 }
 
-/** Where a member of the canonical text is found in a record. */
+/** The place of a member of the canonical text in a record. */
 interface Part {
   readonly name: string;
   readonly from: 'id' | 'scalars' | 'arrays';
@@ -58,7 +59,10 @@ interface Part {
 
 const texts = new WeakMap<ListDefinition, (record: RecordValues) => string>();
 
-/** The canonical text of a list's records: an object whose members stand in the order of their names, written at once; only `extra` needs a general writer. */
+/**
+ * The canonical text of a list's records: an object with its members in the order of their names, written at once. Only
+ * `extra` needs a general writer.
+ */
 function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
   const known = texts.get(list);
   if (known !== undefined) return known;
@@ -78,7 +82,10 @@ function canonicalRecord(list: ListDefinition): (record: RecordValues) => string
   return write;
 }
 
-/** A record's members in the order of their names; what is null is undefined, which JSON leaves out. It runs for every record that is read. */
+/**
+ * A record's members in the order of their names. A null is made undefined, which JSON leaves out. It runs for every
+ * record that is read.
+ */
 function membersOf(parts: readonly Part[], { id, scalars, arrays }: RecordValues): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const { name, from, at, isReference } of parts) {
@@ -112,8 +119,8 @@ function reference(id: Scalar): { id: Scalar } | null {
 }
 
 /**
- * The members with those of `extra`: a field that its columns could not hold stands whole there, and its columns are empty or hold the
- * ids of it. Where they say something else, both count, so that neither can hide the other.
+ * The members with those of `extra`. A field that did not fit its columns is complete in `extra`, and its columns are
+ * empty or contain its ids. If the two differ, both count, so that neither can hide the other.
  */
 function merged(
   members: readonly Member[],
@@ -129,25 +136,28 @@ function merged(
   ];
 }
 
-/** @throws SyntaxError where the text is no JSON object. */
+/** @throws SyntaxError if the text is not a JSON object. */
 function furtherFields(extra: string): object {
   const fields = parseKept(extra);
   if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   throw new SyntaxError('it is not a JSON object');
 }
 
-/** What the columns hold of references that stand whole among the further fields; null where it is no array. */
+/** The ids that the columns contain for references that are complete in `extra`; null if the value is not an array. */
 function idsIn(value: unknown): string | null {
   return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
 }
 
-/** References that no column could hold, each that has an id as `{"id":N}` alone; `level` is how deep they stand in their record. */
+/** References that fit no column, each that has an id as `{"id":N}` alone; `level` is their depth in the record. */
 function withoutNames(value: unknown, level = 1): unknown {
   if (Array.isArray(value)) return value.map(each => withoutNames(each, level + 1));
   return isReference(value, level) ? { id: value.id } : value;
 }
 
-/** Whether the service can have sent that as a reference: of anything else, which only another program can have written, all counts. */
+/**
+ * Whether the service can have sent this as a reference. Only another program can have written anything else, so all of
+ * that counts.
+ */
 function isReference(value: unknown, level: number): value is { readonly id: number } {
   if (typeof value !== 'object' || value === null || !('id' in value)) return false;
   const name = 'name' in value ? value.name : null;
@@ -156,11 +166,11 @@ function isReference(value: unknown, level: number): value is { readonly id: num
 }
 
 /**
- * Further fields as docmirror writes them: compact JSON of an object with members, each once, else null. A content knows neither
- * the spaces between them, nor a member that a later one of its name hides, nor how a letter or a number is written, nor an object
- * of nothing: another program may have written that.
+ * Further fields as docmirror writes them: compact JSON of an object with members, each once, else null. Another
+ * program might have written them differently: with spaces, a repeated name, other escapes or digits, or an empty
+ * object. The content does not show that.
  *
- * @throws SyntaxError where the text is no JSON object.
+ * @throws SyntaxError if the text is not a JSON object.
  */
 export function normalExtra(extra: string | null): string | null {
   if (extra === null) return null;

@@ -1,4 +1,4 @@
-/** `JSON.rawJSON` and the source text that a reviver is handed: in Node, not yet in TypeScript's library. */
+/** `JSON.rawJSON` and the source text that a reviver gets: in Node, not yet in TypeScript's library. */
 interface JsonWithSource {
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
@@ -8,37 +8,39 @@ interface JsonWithSource {
   ): unknown;
 }
 
-/** A number whose digits a double does not give back; `JSON.stringify` writes it as it was received. */
+/** A number that a double can't represent; `JSON.stringify` writes its digits as received. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
 
 const json = JSON as unknown as JsonWithSource;
 
-/** Tells whether a value is a number that is kept by its digits. */
+/** Whether a value is a number that is kept by its digits. */
 export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON(value);
 }
 
-// A number after a structural character, with an exponent or at least 16 digits: it may not survive `JSON.parse`.
+// A number after a structural character, with an exponent or at least 16 digits: `JSON.parse` might change it.
 const uncertainNumber = /[:[,]\s*-?(?:\d[\d.]*[eE]|[\d.]{16})/;
 
-/** True where a number in the text may not be held exactly by JavaScript. */
+/** True if the text might contain a number that JavaScript can't represent exactly. */
 export function hasUncertainNumbers(text: string): boolean {
   return uncertainNumber.test(text);
 }
 
 /**
- * Makes what tells of a text whether a member of one of these names may be a number that parsing turned into another, whole one:
- * such a number has an exponent or at least 17 digits.
+ * Makes a function that checks a text for members of these names whose number might have been rounded to another whole
+ * number. A number can only be rounded if it has an exponent or at least 17 digits.
  */
 export function uncertainMembers(names: readonly string[]): (text: string) => boolean {
   const uncertain = new RegExp(`"(?:${names.join('|')})"\\s*:\\s*-?(?:\\d[\\d.]*[eE]|[\\d.]{17})`);
-  // A letter of a name may be escaped, though nobody does that.
+  // A letter of a name can be escaped, though nobody does that.
   return text => uncertain.test(text) || (/\\u00[67]/.test(text) && hasUncertainNumbers(text));
 }
 
-/** Parses JSON; a number that a double can't hold becomes a `RawNumber`. Several times the cost of `JSON.parse`. */
+/**
+ * Parses JSON; a number that a double can't represent becomes a `RawNumber`. Several times the cost of `JSON.parse`.
+ */
 export function parseExact(text: string): unknown {
   return json.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && !isHeld(value, source)
@@ -47,12 +49,12 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** Whether a double says the very number that its text says. */
+/** Whether a double is exactly the number in its text. */
 function isHeld(value: number, source: string): boolean {
   return Number.isFinite(value) && digitsOf(String(value)) === digitsOf(source);
 }
 
-/** Whether a double is exactly that number, although its own text, the shortest that tells it from others, is another one. */
+/** Whether a double is exactly that number, even if the shortest text of the double is different. */
 export function isExactlyDouble({ rawJSON }: RawNumber): boolean {
   const value = Number(rawJSON);
   if (!Number.isFinite(value)) return false;
@@ -70,7 +72,7 @@ function digitsOf(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`;
 }
 
-// What follows goes through valid JSON without recursion, so nesting of any depth is no danger.
+// The functions below go through valid JSON without recursion, so they can read any depth of nesting.
 
 /** The texts of the elements of a JSON array, each as received. */
 export function elementTexts(array: string): string[] {
@@ -84,7 +86,10 @@ export function elementTexts(array: string): string[] {
   return elements.length === 1 && elements[0] === '' ? [] : elements;
 }
 
-/** The members of a JSON object in their order, each by its name and the text of its value, as received; a name may come twice. */
+/**
+ * The members of a JSON object in their order, each as its name and the text of its value, as received. A name can
+ * occur twice.
+ */
 export function* memberTexts(object: string): Generator<[name: string, text: string]> {
   for (let at = object.indexOf('"'); at >= 0; at = object.indexOf('"', at)) {
     const nameEnd = endOfString(object, at);
@@ -97,7 +102,7 @@ export function* memberTexts(object: string): Generator<[name: string, text: str
 
 const structure = /["{}[\],]/g;
 
-/** Where a value ends that begins here: at the comma or bracket that belongs to what holds it. */
+/** The end of a value that begins here: the comma or bracket that belongs to the object or array around it. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   structure.lastIndex = start;
@@ -111,7 +116,9 @@ function endOfValue(text: string, start: number): number {
   return text.length;
 }
 
-/** Where a string ends that begins here: behind the first quotation mark before which an even number of backslashes stands. */
+/**
+ * The end of a string that begins here: after the first quotation mark with an even number of backslashes before it.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;

@@ -3,12 +3,12 @@ import type { ArrayField, Scalar, ScalarField } from './lists.ts';
 import { isDeeper, nestingMax } from './nesting.ts';
 import type { ContentPart } from './page-content.ts';
 
-/** What a record says of a connection that it refers to. */
+/** The members of a connection in a record that refers to it. */
 export interface ConnectionMention {
   readonly id: number;
-  /** As the service gives it: a text that need not have a UTF-8 form. */
+  /** As the service gives it: the text can contain a lone surrogate, which has no UTF-8 form. */
   readonly name: string | null;
-  /** Compact JSON of its further fields; null when there are none. */
+  /** Compact JSON of its further fields; null if there are none. */
   readonly extra: string | null;
 }
 
@@ -16,17 +16,20 @@ export interface ConnectionMention {
 export type Item = { readonly [name: string]: unknown };
 type Connection = { readonly id?: number | null; readonly name?: string | null };
 
-/** The text of some of a page's items and what is known of it as a whole; the costly exact reading is made when first asked for. */
+/**
+ * The text of some of a page's items, and what is known of it as a whole. The slow exact parsing happens only when
+ * first asked for.
+ */
 export class PartText {
   readonly items: readonly unknown[];
   readonly #part: ContentPart;
   readonly hasSurrogateEscapes: boolean;
-  /** Whether an id or another whole number may be one only because it was rounded. */
+  /** Whether an id or another whole number might be one only because it was rounded. */
   readonly hasUncertainIntegers: boolean;
   #hasUncertainNumbers: boolean | undefined;
   #itemTexts: string[] | undefined;
 
-  /** @param hasUncertainIntegers tells it of the text. */
+  /** @param hasUncertainIntegers checks the text for them. */
   constructor(part: ContentPart, hasUncertainIntegers: (text: string) => boolean) {
     const text = part.text();
     this.items = part.items;
@@ -35,7 +38,7 @@ export class PartText {
     this.hasSurrogateEscapes = text.includes('\\ud') || text.includes('\\uD');
   }
 
-  /** Found out when first asked for: where all fields are known it takes as long as a fourth of the parsing, for nothing. */
+  /** Computed only on demand: it takes a fourth of the parsing time, and no item needs it if all fields are known. */
   get hasUncertainNumbers(): boolean {
     this.#hasUncertainNumbers ??= hasUncertainNumbers(this.#part.text());
     return this.#hasUncertainNumbers;
@@ -48,14 +51,16 @@ export class PartText {
   }
 }
 
-/** One item on its way to a record: collects what it says of connections and what no column can hold. */
+/**
+ * Turns one item into a record. It collects the connections that the item mentions, and the fields that fit no column.
+ */
 export class ItemParser {
   readonly mentions: ConnectionMention[] = [];
   isTooDeep = false;
   readonly #part: PartText;
   readonly #place: number;
   readonly #item: Item;
-  /** Fields of the contract that their columns can't hold as they are; they stand whole among the extra ones. */
+  /** Fields of the contract that do not fit their columns; they are kept complete in `extra`. */
   #unheld: Set<string> | undefined;
   #exact: Item | undefined;
 
@@ -74,7 +79,7 @@ export class ItemParser {
 
   array(field: ArrayField, value: unknown): Scalar[] {
     if (value === null || value === undefined) {
-      // No rows say that the array is empty, so that there is none is said elsewhere.
+      // No rows can mean an empty array, so a missing one is recorded in `extra`.
       this.#keepWhole(field.name);
       return [];
     }
@@ -89,7 +94,7 @@ export class ItemParser {
     );
   }
 
-  /** Compact JSON of the members that no column holds, in the order received; null when there are none. */
+  /** Compact JSON of the members without a column, in the order received; null if there are none. */
   extra(item: Item, known: ReadonlySet<string>): string | null {
     if (this.#unheld === undefined && areAllIn(known, item)) return null;
     const members: string[] = [];
@@ -103,7 +108,7 @@ export class ItemParser {
     const name = value.name ?? null;
     const extra = areAllIn(inConnection, value) ? null : this.#connectionExtra(value, field, at);
     if (id !== null) this.mentions.push({ id, name, extra });
-    // A connection without an id has no row to stand in, so the field is kept whole beside the null.
+    // A connection without an id has no row, so the field is kept complete in `extra`, besides the null.
     else if (extra !== null || name !== null) this.#keepWhole(field);
     return id;
   }
@@ -113,7 +118,7 @@ export class ItemParser {
     return this.#leftover(value, name => inConnection.has(name), path, []);
   }
 
-  /** Half a surrogate pair has no UTF-8 form, so no column can hold it. */
+  /** Half a surrogate pair has no UTF-8 form, so it fits no column. */
   #isHeld(text: string): boolean {
     return !this.#part.hasSurrogateEscapes || text.isWellFormed();
   }
@@ -133,7 +138,7 @@ export class ItemParser {
     for (const name in object) {
       if (isHeld(name)) continue;
       const isExact = this.#part.hasUncertainNumbers;
-      // An exact reading goes through all of the item with recursion, whatever of it is asked for.
+      // Exact parsing goes through the complete item with recursion, even for one field.
       this.isTooDeep ||= isExact
         ? this.#exact === undefined && isDeeper(this.#item, nestingMax)
         : isDeeper((object as Item)[name], nestingMax - 1 - path.length);
@@ -150,16 +155,16 @@ export class ItemParser {
     return this.#exact;
   }
 
-  /** What stands there in it. */
+  /** The value at that path. */
   #exactAt(path: readonly (string | number)[]): unknown {
     return path.reduce<unknown>((at, step) => (at as Item)[step], this.exact);
   }
 }
 
-/** The members of a connection that its columns hold. */
+/** The members of a connection that have columns. */
 const inConnection: ReadonlySet<string> = new Set(['id', 'name']);
 
-/** Whether an object has no other members: mostly so, and what is left over is costly to collect. */
+/** Whether an object has no other members. Usually it has none, and to collect them is slow. */
 function areAllIn(names: ReadonlySet<string>, object: object): boolean {
   for (const name in object) if (!names.has(name)) return false;
   return true;

@@ -1,7 +1,7 @@
 /** A list of the service, by the service's own word. */
 export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 
-/** How a field of an item is kept: its kind, its name on the wire and where it stands in the mirror. */
+/** How a field of an item is kept: its kind, its name on the wire and its place in the mirror. */
 export type Field =
   | { readonly kind: 'text'; readonly name: string; readonly column: string }
   | { readonly kind: 'integer'; readonly name: string; readonly column: string }
@@ -9,7 +9,7 @@ export type Field =
   | { readonly kind: 'texts'; readonly name: string; readonly table: string; readonly column: string }
   | { readonly kind: 'connections'; readonly name: string; readonly table: string; readonly column: string };
 
-/** One list of the service: where it is read, what its items look like, what identifies them, where they are kept. */
+/** One list of the service: its path, the shape and identity of its items, and its tables. */
 export interface ListDefinition {
   readonly resource: ResourceName;
   readonly path: string;
@@ -17,11 +17,11 @@ export interface ListDefinition {
   readonly table: string;
   /** The column by which the child tables point back here. */
   readonly ownerColumn: string;
-  /** Who a record is: by the service's `id`, or by its content where the service gives it none. */
+  /** The identity of a record: the service's `id`, or its content if the service gives no id. */
   readonly identity:
     | { readonly by: 'id' }
     | { readonly by: 'content'; readonly fields: readonly string[]; readonly timeField: string };
-  /** The list with the greatest rank that gives a connection a name is believed. */
+  /** If lists give a connection different names, docmirror keeps the name from the list with the greatest rank. */
   readonly connectionNameRank: number;
   readonly fields: readonly Field[];
 }
@@ -94,7 +94,7 @@ const webhooks: ListDefinition = {
 /** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
 
-/** Where `serve` has the connections; the service has no such list. */
+/** The path of the connections in `serve`; the service has no list of them. */
 export const connectionsPath = '/v2/connections';
 
 /** The service's own words for the lists, in the order in which they are reported. */
@@ -103,7 +103,7 @@ export const resourceNames: readonly ResourceName[] = lists.map(list => list.res
 /** Everything of which versions are kept: the lists in that order, then the connections. */
 export const keptResources: readonly (ResourceName | 'connections')[] = [...resourceNames, 'connections'];
 
-/** The list of that name. Throws where there is none: names are checked at the edge. */
+/** The list of that name. Throws if there is none: the caller checks names first. */
 export function listOf(resource: string): ListDefinition {
   const list = lists.find(candidate => candidate.resource === resource);
   if (list === undefined) throw new TypeError(`There is no list named ${resource}.`);
@@ -115,27 +115,27 @@ export function tableOf(resource: string): string {
   return lists.find(list => list.resource === resource)?.table ?? 'connections';
 }
 
-/** What a column holds. */
+/** The value of a column. */
 export type Scalar = string | number | null;
 
-/** A field that one column of the list's own table holds. */
+/** A field in one column of the list's own table. */
 export type ScalarField = Field & { readonly kind: 'text' | 'integer' | 'connection' };
 
-/** A field that a table of its own holds, an element a row. */
+/** A field in a table of its own, one row for each element. */
 export type ArrayField = Field & { readonly kind: 'texts' | 'connections' };
 
-/** The fields of a list that stand in its own table, in the order of their definition. */
+/** The fields of a list in its own table, in the order of their definition. */
 export function scalarFields(list: ListDefinition): ScalarField[] {
   return list.fields.filter((field): field is ScalarField => !('table' in field));
 }
 
-/** Which of a list's scalar fields says when a record was written, by its place; -1 in a list with ids. */
+/** The place of the scalar field that says when a record was written; -1 in a list with ids. */
 export function timeIndexOf(list: ListDefinition): number {
   const { identity } = list;
   return identity.by === 'id' ? -1 : scalarFields(list).findIndex(({ name }) => name === identity.timeField);
 }
 
-/** The fields of a list that stand in tables of their own, in the order of their definition. */
+/** The fields of a list in tables of their own, in the order of their definition. */
 export function arrayFields(list: ListDefinition): ArrayField[] {
   return list.fields.filter((field): field is ArrayField => 'table' in field);
 }
@@ -143,7 +143,7 @@ export function arrayFields(list: ListDefinition): ArrayField[] {
 /** A JSON schema, as far as this contract needs them. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Whole numbers that JavaScript and every JSON reader hold exactly. A greater id is rejected, never rounded. */
+/** Whole numbers that JavaScript and every JSON reader represent exactly. A greater id is rejected, never rounded. */
 const exactInteger: JsonSchema = {
   type: 'integer',
   minimum: Number.MIN_SAFE_INTEGER,
@@ -167,7 +167,7 @@ const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   connections: orNull({ type: 'array', items: orNull(connectionSchema) }),
 };
 
-/** The JSON schema of a list's item as the service sends it: everything but an `id` may be null or missing. */
+/** The JSON schema of a list's item as the service sends it: everything except an `id` can be null or missing. */
 export function itemSchema(list: ListDefinition): JsonSchema {
   const fields = list.fields.map(({ name, kind }) => [name, fieldSchemas[kind]]);
   if (list.identity.by === 'content') return { type: 'object', properties: Object.fromEntries(fields) };
@@ -192,7 +192,7 @@ export const paginationSchema: JsonSchema = {
   },
 };
 
-/** The JSON schema of an answer whose items are not looked at yet; some services say `null` where there are none. */
+/** The JSON schema of an answer, without its items; some services send `null` instead of no items. */
 export const pageSchema: JsonSchema = {
   type: 'object',
   required: ['items', 'pagination'],

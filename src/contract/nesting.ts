@@ -1,7 +1,10 @@
-/** A record may be nested so deep; a deeper one is rejected. */
+/** The most levels of nesting in a record; a deeper one is rejected. */
 export const nestingMax = 512;
 
-/** Whether a value is nested deeper than so many levels. Goes level by level, without recursion: it may be nested a hundred thousand levels deep. */
+/**
+ * Whether a value has more levels of nesting than `levelsMax`. It goes level by level, without recursion: a value can
+ * be nested a hundred thousand levels deep.
+ */
 export function isDeeper(value: unknown, levelsMax: number): boolean {
   if (!isObject(value)) return false;
   let level: object[] = [value];

@@ -1,4 +1,4 @@
-/** What a page says: its items in their order, part by part. */
+/** The items of a page in their order, part by part. */
 export interface PageContent {
   /** Items in all. */
   readonly count: number;
@@ -8,7 +8,10 @@ export interface PageContent {
 /** Some items that follow each other. */
 export interface ContentPart {
   readonly items: readonly unknown[];
-  /** JSON: an array of them, each as received. Made when it is asked for: kept, the texts of all pages that wait would take 20 MB. */
+  /**
+   * JSON: an array of these items, each as received. It is made on demand, because the texts of all waiting pages would
+   * take 20 MB.
+   */
   readonly text: () => string;
 }
 
@@ -17,20 +20,23 @@ export interface ContentPart {
  *
  * @param items JSON: an array, without anything around it.
  *
- * @throws SyntaxError where they are no JSON.
+ * @throws SyntaxError if they are not JSON.
  */
 export function readContent(items: Buffer): PageContent {
   const parts = readInParts(items) ?? [readPart(() => items.toString('utf8'))];
   return { count: parts.reduce((count, part) => count + part.items.length, 0), parts };
 }
 
-/** Items that are read at a time, in bytes: the engine maps memory for each text beyond some 100 KiB, which takes twice as long as parsing it. */
+/**
+ * Bytes of items that are read at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as
+ * long as parsing it.
+ */
 const partBytes = 32 * 1024;
 const [opening, closing, space] = [...Buffer.from('{} ')] as [number, number, number];
 
 /**
- * Reads an array part by part; null where that can't be done. Whatever is cut amid an item is no JSON, so where all parts are, they
- * say what the whole says.
+ * Reads an array part by part; null if that can't be done. A part that was cut inside an item is not JSON. So if all
+ * parts are JSON, they contain the same items as the whole.
  */
 function readInParts(items: Buffer): ContentPart[] | null {
   const parts: ContentPart[] = [];
@@ -50,7 +56,7 @@ function readInParts(items: Buffer): ContentPart[] | null {
   return parts.length === 0 ? null : parts;
 }
 
-/** Where the next comma stands between what look like two items; -1 where there is none. */
+/** The next comma that seems to be between two items; -1 if there is none. */
 function nextCut(items: Buffer, from: number): number {
   for (let comma = items.indexOf(',', from); comma > 0; comma = items.indexOf(',', comma + 1)) {
     if (items[comma - 1] !== closing) continue;

@@ -5,7 +5,7 @@ import { type PageContent, readContent } from './page-content.ts';
 import { hash16Hex } from './sum.ts';
 import { compile } from './validate.ts';
 
-/** Where an answer stands in its list. */
+/** The place of an answer in its list. */
 export interface Pagination {
   readonly pageCount: number;
   readonly pageNo: number;
@@ -14,21 +14,24 @@ export interface Pagination {
   readonly totalRecordCount: number;
 }
 
-/** An answer of the service, checked in its envelope; the items are still unknown. */
+/** An answer of the service. Its envelope is checked; its items are not. */
 export interface Page {
   readonly pagination: Pagination;
-  /** The bytes of `items` as received, decompressed; what surrounds them, such as an echo of the request, is never kept. */
+  /**
+   * The bytes of `items` as received, decompressed. The rest of the answer is never kept; it can contain an echo of the
+   * request.
+   */
   readonly items: Buffer;
   /** 32 hexadecimal digits over the items' bytes. */
   readonly itemsDigest: string;
-  /** What the items say; null where the digest was known, so that nothing needed to be parsed. */
+  /** The items; null if the digest was known, so that nothing was parsed. */
   readonly content: PageContent | null;
 }
 
-/** An answer that is not a page; the message says what is wrong with it, in words for the user. */
+/** An answer that is not a page; the message tells the user what is wrong with it. */
 export class PageError extends Error {
   override readonly name = 'PageError';
-  /** True if it has no items, and either no pagination or an error: past the end of a list some services say no more. */
+  /** True if it has no items, and either no pagination or an error. Some services answer so past the end of a list. */
   readonly isBare: boolean;
 
   constructor(message: string, isBare = false) {
@@ -44,7 +47,7 @@ const isPage = compile<{ items: unknown[] | null; pagination: Pagination }>(page
  * Reads an answer's envelope, `{items, pagination}`.
  *
  * @param isKnown tells whether items with that digest were read before; they are then not parsed again.
- * @throws PageError where the bytes are not UTF-8, not JSON, or not such an envelope.
+ * @throws PageError if the bytes are not UTF-8, not JSON, or not this envelope.
  */
 export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolean = () => false): Page {
   const parts = splitParts(bytes);
@@ -86,11 +89,11 @@ function hasNoItems(body: unknown): boolean {
   return items === null || (Array.isArray(items) && items.length === 0);
 }
 
-/** Which member reports an error: the items are then not what the list has, even if there are some. */
+/** The member that reports an error. The items are then not those of the list, even if there are some. */
 function errorMember(body: unknown): string | undefined {
   return ['error', 'errors'].find(name => {
     const value: unknown = Object(body)[name];
-    // 0 is how many errors there were.
+    // A 0 is a count of errors.
     return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
   });
 }
@@ -105,7 +108,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a body is that is no JSON. Nothing of it is quoted: it may be a part of a secret, which nobody could know again. */
+/**
+ * The kind of a body that is not JSON. It quotes nothing: even a part of a secret would be a leak, and redaction can't
+ * recognise a part.
+ */
 function kindOf(text: string): string {
   if (/^\s*[[{]/.test(text)) return `cut short or broken (${text.length} characters came)`;
   return /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
@@ -116,17 +122,19 @@ function explain(): string {
   return `the body is not a page of items: ${[...path, message].join(' ')}`;
 }
 
-/** So far from the answer's start and end its items are looked for without reading it whole, in bytes. */
+/**
+ * The bytes at an answer's start and end in which its items are searched for, before the answer is parsed completely.
+ */
 const headBytesMax = 4 * 1024;
 const tailBytesMax = 64 * 1024;
-/** So many brackets may end what follows the items before the answer is read whole. */
+/** The number of brackets that are tried as the end of the items before the answer is parsed completely. */
 const tailTriesMax = 16;
 
 const itemsName = /"items"\s*:\s*\[/;
 
 /**
- * Takes an answer apart without parsing its items; null where that is not as simple as it mostly is. The digest is of the items
- * alone: a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
+ * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,
+ * because a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
  */
 function splitParts(bytes: Buffer): Omit<Page, 'content'> | null {
   const head = bytes.toString('latin1', 0, headBytesMax).replace(/^\u00ef\u00bb\u00bf/, '   ');
@@ -151,7 +159,7 @@ function splitParts(bytes: Buffer): Omit<Page, 'content'> | null {
   return null;
 }
 
-/** The members that stand before or after the items; null where the text is no object. */
+/** The members before or after the items; null if the text is not an object. */
 function members(text: string): { readonly [name: string]: unknown } | null {
   try {
     return JSON.parse(text);

@@ -9,7 +9,7 @@ import { readWireConnection } from './wire.ts';
  * The content of a record, in 32 hexadecimal digits, from its JSON in the service's own shape.
  *
  * @param resource a list, or `connections`.
- * @throws SyntaxError, TypeError where the text is no record of that resource.
+ * @throws SyntaxError, TypeError if the text is not a record of that resource.
  */
 export function contentOfJson(resource: string, json: string): string {
   if (resource === 'connections') return connectionContent(readWireConnection(json)).toString('hex');
@@ -19,17 +19,17 @@ export function contentOfJson(resource: string, json: string): string {
 }
 
 /**
- * A record as docmirror writes it: a field that its columns can hold stands there, not among the further fields, where nobody who
- * queries the columns would find it, though it says the same. The very same object where it is so already.
+ * A record as docmirror writes it: a field that fits its columns is there, not in `extra`, so that queries of the
+ * columns find it. Returns the same object if the record is so already.
  *
- * @throws SyntaxError, TypeError where the further fields are no JSON object.
+ * @throws SyntaxError, TypeError if `extra` is not a JSON object.
  */
 export function normalRecord(list: ListDefinition, record: RecordValues): RecordValues {
   const extra = normalExtra(record.extra);
   if (extra === null) return record.extra === null ? record : { ...record, extra };
   const further = parseKept(extra) as Record<string, unknown>;
   const [scalars, arrays] = [[...record.scalars], [...record.arrays]];
-  // The id of a record that has one stands in its column, whatever it is.
+  // If the list has ids, the id belongs in its column, whatever its value.
   let isMoved = list.identity.by === 'id' && Object.hasOwn(further, 'id');
   if (isMoved) delete further.id;
   for (const field of list.fields) {
@@ -48,7 +48,7 @@ export function normalRecord(list: ListDefinition, record: RecordValues): Record
   return { ...record, scalars, arrays, extra: isMoved ? normalExtra(JSON.stringify(further)) : extra };
 }
 
-/** A record of that field alone; undefined where the value is of no kind that its columns could hold. */
+/** A record with that field alone; undefined if no column can have a value of this kind. */
 function readAlone(list: ListDefinition, name: string, values: Readonly<Record<string, unknown>>) {
   return readItem(list, JSON.stringify({ id: 0, [name]: values[name] }));
 }

@@ -2,15 +2,18 @@ import type { RecordValues } from './content.ts';
 import { type ListDefinition, scalarFields } from './lists.ts';
 import { instantMs } from './time.ts';
 
-/** What a record that could not be read tells all the same. */
+/** The parts of a rejected record that can still be read. */
 export interface RejectedKey {
   /** Its id, or its time in milliseconds; NaN if it can't be read. */
   readonly key: number;
-  /** What identifies it, as `identityOf` has it; null if that can't be read. */
+  /** Its identity, as `identityOf` returns it; null if that can't be read. */
   readonly identity: string | null;
 }
 
-/** What makes two contents versions of one record: its id, or the values of the fields that identify it, as JSON. */
+/**
+ * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
+ * identify it.
+ */
 export function identityOf(list: ListDefinition, { id, scalars }: RecordValues): string {
   const { identity } = list;
   if (identity.by === 'id') return String(id);
@@ -18,7 +21,7 @@ export function identityOf(list: ListDefinition, { id, scalars }: RecordValues):
   return JSON.stringify(identity.fields.map(name => scalars[fields.findIndex(field => field.name === name)]));
 }
 
-/** The key of a record, by which lists are ordered: its id, or its time in milliseconds; NaN if it has none. */
+/** The key that lists are ordered by: a record's id, or its time in milliseconds; NaN if it has none. */
 export function keyOf(list: ListDefinition, { id, scalars }: RecordValues, timeAt: number): number {
   if (list.identity.by === 'id') return id ?? Number.NaN;
   return keyOfTime(scalars[timeAt]);
@@ -38,7 +41,10 @@ const [zero, nine, dash, colon, dot] = [...'09-:.'].map(char => char.charCodeAt(
   number,
 ];
 
-/** A time as nearly all are written, `2026-11-20T18:00:00.000Z` or without the fraction: a fifth of the time of `instantMs`. */
+/**
+ * Reads a time in the usual form, `2026-11-20T18:00:00.000Z` or without the fraction, in a fifth of the time of
+ * `instantMs`.
+ */
 function plainInstant(text: string): number | null {
   const { length } = text;
   if ((length !== 20 && length !== 24) || text[length - 1] !== 'Z' || text[10] !== 'T') return null;
@@ -90,7 +96,7 @@ export function keyOfRejected(list: ListDefinition, json: string): RejectedKey {
   return { key, identity: parts.includes(undefined) ? null : JSON.stringify(parts) };
 }
 
-/** A value as its column has it; undefined if it can't be read. */
+/** A value as its column would have it; undefined if it can't be read. */
 function readScalar(value: unknown, isConnection: boolean): string | number | null | undefined {
   if (value === null || value === undefined) return null;
   if (!isConnection) return typeof value === 'string' ? value : undefined;

@@ -9,12 +9,12 @@ import { type Check, compile } from './validate.ts';
 
 /** An item of a list as the mirror keeps it. */
 export interface MirrorRecord extends RecordValues {
-  /** 16 bytes that say what the record says: all its fields, but no connection's name. */
+  /** 16 bytes: the hash of all its fields, but of no connection's name. */
   readonly content: Buffer;
   readonly mentions: readonly ConnectionMention[];
 }
 
-/** An item that can't be read, whole. */
+/** An item that can't be read, complete. */
 export interface Rejection {
   /** Its place on the page, from 0. */
   readonly position: number;
@@ -38,20 +38,20 @@ const shapes = new WeakMap<ListDefinition, ReturnType<typeof shapeOf>>();
 /**
  * Reads the items of a page of a list: unknown in, typed records out.
  *
- * @param only the places alone that are to be read, in ascending order; all, where they are left out.
+ * @param only the places to read, in ascending order; if it is left out, all are read.
  */
 export function readRecords(
   list: ListDefinition,
   { count, parts }: PageContent,
   only?: readonly number[],
 ): PageRecords {
-  // Made once, for that compiles the list's schema.
+  // Made once, because that compiles the list's schema.
   const shape = shapes.get(list) ?? shapeOf(list);
   shapes.set(list, shape);
   const records: MirrorRecord[] = [];
   const positions: number[] = [];
   const rejections: Rejection[] = [];
-  // One buffer a page: a buffer of its own for each record costs as much as its hash.
+  // One buffer for each page: a buffer for each record would cost as much as its hash.
   const contents = Buffer.allocUnsafe((only?.length ?? count) * contentBytes);
   let at = 0;
   let from = 0;
@@ -73,7 +73,7 @@ export function readRecords(
   return { records, positions, rejections, contents };
 }
 
-/** What a list's items hold, worked out once. */
+/** The parts of a list's definition that `readRecords` needs, computed once. */
 function shapeOf(list: ListDefinition) {
   const byId = list.identity.by === 'id';
   const integers = list.fields.filter(({ kind }) => kind === 'integer').map(({ name }) => name);
@@ -88,7 +88,7 @@ function shapeOf(list: ListDefinition) {
   };
 }
 
-/** The record that an item says, or why it can't be read; its content is written to that place of the contents. */
+/** The record of an item, or the reason why it can't be read. Its content is written to that place of the contents. */
 function readOne(
   shape: ReturnType<typeof shapeOf>,
   part: PartText,
@@ -104,7 +104,8 @@ function readOne(
   const arrays = shape.arrays.map(field => reading.array(field, item[field.name]));
   const extra = reading.extra(item, shape.known);
   if (reading.isTooDeep) return `the record is nested deeper than ${nestingMax} levels`;
-  // Parsed, 1.00000000000000000001 is a whole number, and might be another record's id; by its digits it is none.
+  // Parsed as a double, 1.00000000000000000001 is a whole number, and might be another record's id. By its digits it is
+  // not whole.
   if (part.hasUncertainIntegers && !isItem(reading.exact)) return explain(isItem, reading.exact);
   const id = shape.byId ? (item.id as number) : null;
   const offset = at * contentBytes;

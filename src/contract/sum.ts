@@ -5,7 +5,7 @@ export const contentBytes = 16;
 
 const lanes = contentBytes / 4;
 const laneModulus = 2 ** 32;
-/** A lane is a double: after so many additions of 32 bits it must be carried over, long before 2^53. */
+/** A lane is a double: after this many additions of 32 bits it must be carried over, long before 2^53. */
 const additionsMax = 2 ** 20;
 
 const scratch = Buffer.alloc(contentBytes);
@@ -15,19 +15,22 @@ export function hash16(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer').subarray(0, contentBytes);
 }
 
-/** The same as 32 hexadecimal digits: a third of the time, for it makes no buffer. */
+/** The same as 32 hexadecimal digits, in a third of the time because it makes no buffer. */
 export function hash16Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex').slice(0, 2 * contentBytes);
 }
 
-/** Writes the first 16 bytes of a text's SHA-256 to a place in a buffer: half the time of `hash16`, for it makes no buffer. */
+/**
+ * Writes the first 16 bytes of a text's SHA-256 to a place in a buffer, in half the time of `hash16` because it makes
+ * no buffer.
+ */
 export function writeHash16(text: string, target: Buffer, offset: number): void {
   target.write(hash('sha256', text, 'binary'), offset, contentBytes, 'latin1');
 }
 
 /**
- * Over a multiset of records: how many there are, and the sum of their contents as big-endian integers modulo 2^128. It does
- * not depend on an order, parts can be added and taken away, and equal sums mean equal multisets.
+ * The sum of a multiset of records: their number, and the sum of their contents as big-endian integers modulo 2^128.
+ * The order does not matter, parts can be added and subtracted, and equal sums mean equal multisets.
  */
 export class Sum {
   count = 0;
@@ -35,7 +38,7 @@ export class Sum {
   readonly #lanes = new Float64Array(lanes);
   #additions = 0;
 
-  /** The sum of `count` contents that was written as 32 hexadecimal digits. */
+  /** A sum of `count` contents from its 32 hexadecimal digits. */
   static from(count: number, hex: string): Sum {
     const sum = new Sum();
     sum.#accumulateHex(hex.padStart(2 * contentBytes, '0'), 1);
@@ -43,14 +46,14 @@ export class Sum {
     return sum;
   }
 
-  /** The sum of the contents that stand one after the other in a buffer, from one place to another, counted in contents. */
+  /** The sum of the contents that follow each other in a buffer, from one place to another, counted in contents. */
   static of(contents: Uint8Array, from = 0, to = contents.length / contentBytes): Sum {
     const sum = new Sum();
     for (let at = from; at < to; at++) sum.add(contents, at * contentBytes);
     return sum;
   }
 
-  /** Adds the content that stands at an offset, in bytes. */
+  /** Adds the content at an offset, in bytes. */
   add(bytes: Uint8Array, offset = 0): void {
     this.count++;
     this.#accumulate(bytes, offset, 1);
@@ -62,24 +65,24 @@ export class Sum {
     this.#accumulateHex(content, 1);
   }
 
-  /** Takes the content at an offset away, in bytes. */
+  /** Subtracts the content at an offset, in bytes. */
   subtract(bytes: Uint8Array, offset = 0): void {
     this.count--;
     this.#accumulate(bytes, offset, -1);
   }
 
-  /** Takes a content of 32 hexadecimal digits away. */
+  /** Subtracts a content of 32 hexadecimal digits. */
   subtractHex(content: string): void {
     this.count--;
     this.#accumulateHex(content, -1);
   }
 
-  /** Adds all that another sum is over. */
+  /** Adds the multiset of another sum. */
   addSum(other: Sum): void {
     this.#join(other, 1);
   }
 
-  /** This sum with another one added. */
+  /** This sum plus another one. */
   plus(other: Sum): Sum {
     const sum = new Sum();
     sum.addSum(this);
@@ -87,7 +90,7 @@ export class Sum {
     return sum;
   }
 
-  /** This sum with another one taken away. */
+  /** This sum minus another one. */
   minus(other: Sum): Sum {
     const sum = new Sum();
     sum.addSum(this);
@@ -95,7 +98,7 @@ export class Sum {
     return sum;
   }
 
-  /** True where both are over the same multiset. */
+  /** True if both are of the same multiset. */
   equals(other: Sum): boolean {
     if (this.count !== other.count) return false;
     this.#carry();
@@ -103,7 +106,7 @@ export class Sum {
     return this.#lanes.every((lane, at) => lane === other.#lanes[at]);
   }
 
-  /** 16 bytes, big-endian; the count is not in them. */
+  /** 16 bytes, big-endian, without the count. */
   toBytes(): Buffer {
     this.#carry();
     const bytes = Buffer.alloc(contentBytes);
@@ -111,7 +114,7 @@ export class Sum {
     return bytes;
   }
 
-  /** 32 hexadecimal digits; the count is not in them. */
+  /** 32 hexadecimal digits, without the count. */
   toString(): string {
     return this.toBytes().toString('hex');
   }
@@ -127,7 +130,7 @@ export class Sum {
   }
 
   #accumulateHex(content: string, sign: 1 | -1): void {
-    // By way of one buffer for all: a fourth of the time of reading the digits here.
+    // One shared buffer decodes the digits in a fourth of the time of doing so here.
     const written = scratch.write(content, 'hex');
     this.#accumulate(scratch.fill(0, written), 0, sign);
   }

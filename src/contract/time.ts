@@ -5,15 +5,16 @@ const dateAndTime = new RegExp(
   'i',
 );
 
-/** No text that names a point in time is longer, in bytes: `2026-11-20T18:00:00.123456789012345678+01:00`. */
+/** The most bytes of a text that names a point in time: `2026-11-20T18:00:00.123456789012345678+01:00`. */
 export const instantBytesMax = 44;
 
 const firstMs = Date.parse('0000-01-01T00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * The point in time that a text names in ISO 8601 or RFC 3339, in milliseconds since 1970: a day of the calendar, alone or with a
- * time, in UTC where it names no zone. Null for every other text, and for what is no year of four digits in UTC.
+ * The point in time that a text gives in ISO 8601 or RFC 3339, in milliseconds since 1970. The text is a date with or
+ * without a time, in UTC if it gives no zone. Null for every other text, and if the year in UTC does not have four
+ * digits.
  */
 export function instantMs(text: string): number | null {
   const [, date, time = '00:00', zone = 'Z'] = dateAndTime.exec(text) ?? [];
@@ -22,13 +23,13 @@ export function instantMs(text: string): number | null {
   return ms >= firstMs && ms <= lastMs ? ms : null;
 }
 
-/** JavaScript takes 30 February for 2 March. */
+/** JavaScript reads 30 February as 2 March. */
 function isCalendarDay(date: string): boolean {
   const day = Number(date.slice(8));
   return day <= 28 || new Date(`${date}T00:00Z`).getUTCDate() === day;
 }
 
-/** `+01:00` of `+01` and `+0100`: JavaScript knows no shorter form. */
+/** Makes `+01:00` from `+01` and `+0100`, because JavaScript reads no shorter form. */
 function withMinutes(zone: string): string {
   if (zone.length === 1) return 'Z';
   return `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;

@@ -5,20 +5,20 @@ import type { JsonSchema } from './lists.ts';
 let compiler: Ajv | undefined;
 
 function ajv(): Ajv {
-  // Unions such as `["string", "null"]` are how this contract says that anything may be null. The schemas are this program's own:
-  // to check them by the schema of schemas each time takes longer than to compile them.
+  // Unions like `["string", "null"]` are how this contract says that anything can be null. The schemas are this
+  // program's own, so they are not checked: that takes longer than to compile them.
   compiler ??= new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false });
   return compiler;
 }
 
-/** A schema, compiled: says whether a value fits it and, where it does not, in words why. */
+/** A compiled schema. It says whether a value fits, and if not, why. */
 export interface Check<T> {
   (value: unknown): value is T;
-  /** Why the value that was checked last does not fit, and where in it: a path such as `sourceConnection.id`. */
+  /** Why the value that was checked last does not fit, and where: a path like `sourceConnection.id`. */
   why(): { readonly path: readonly string[]; readonly message: string };
 }
 
-/** Compiles a schema when the first value is checked: that costs milliseconds, and not all that is loaded is used. */
+/** Compiles a schema when the first value is checked: that costs milliseconds, and not every loaded schema is used. */
 export function compile<T>(schema: JsonSchema): Check<T> {
   let validate: ValidateFunction<T> | undefined;
   const check = (value: unknown): value is T => {

@@ -5,7 +5,8 @@ import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields
 export type WireWriter = (record: RecordValues) => string;
 
 /**
- * Makes the writer of a list's items: compact JSON text, for digits that JavaScript can't hold may stand in `extra`.
+ * Makes the writer of a list's items. It writes JSON text, because `extra` can contain digits that JavaScript can't
+ * represent.
  *
  * @param connectionOf finds a connection by its id.
  */
@@ -23,7 +24,7 @@ export function wireWriter(
   }));
 
   return record => {
-    // A field that its columns could not hold stands whole among the extra ones.
+    // A field that did not fit its columns is complete in `extra`.
     const held = record.extra === null ? undefined : new Set(Object.keys(JSON.parse(record.extra)));
     const texts = record.id === null ? [] : [`"id":${record.id}`];
     for (const { name, write } of members) if (held?.has(name) !== true) texts.push(write(record));
@@ -31,7 +32,7 @@ export function wireWriter(
   };
 }
 
-/** Makes what writes one field of a record, with its name; where it stands is found out once. */
+/** Makes the writer of one field of a record, with its name. It looks up the field's place once. */
 function memberWriter(list: ListDefinition, field: Field, connection: (id: Scalar) => string): WireWriter {
   const fields: readonly Field[] = 'table' in field ? arrayFields(list) : scalarFields(list);
   const at = fields.indexOf(field);
@@ -51,22 +52,22 @@ function memberWriter(list: ListDefinition, field: Field, connection: (id: Scala
 
 /** A connection reference as the service writes it. */
 export function wireConnection({ id, name, extra }: StoredConnection): string {
-  // A name that its column could not hold stands among the further fields.
+  // A name that did not fit its column is in `extra`.
   const isNameElsewhere = extra !== null && 'name' in JSON.parse(extra);
   return withExtra([`"id":${id}`, ...(isNameElsewhere ? [] : [`"name":${JSON.stringify(name)}`])], extra);
 }
 
 /**
- * Reads a connection reference back that `wireConnection` wrote.
+ * Reads a connection reference that `wireConnection` wrote.
  *
- * @throws SyntaxError where it is none.
+ * @throws SyntaxError if it is not one.
  */
 export function readWireConnection(json: string): StoredConnection {
   const { id, name }: Partial<StoredConnection> = JSON.parse(json) ?? {};
   if (typeof id !== 'number' || (name !== null && typeof name !== 'string'))
     throw new SyntaxError('it is not a connection in JSON');
   const isNameHeld = name === null || name.isWellFormed();
-  // The rest is kept as text, for JavaScript may not hold its numbers.
+  // The rest stays text, because JavaScript might not represent its numbers.
   const held = [`"id":${id}`, ...(isNameHeld ? [`"name":${JSON.stringify(name)}`] : [])];
   const rest = json.slice(withExtra(held, null).length, -1);
   return { id, name: isNameHeld ? name : null, extra: rest === '' ? null : `{${rest}}` };

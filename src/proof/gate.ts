@@ -1,8 +1,9 @@
 import type { Sum } from '../contract/sum.ts';
 
 /**
- * The commit gate: before a list is committed, what its rows come to must be what was read of it, with what stays because nothing
- * speaks of it, in number and in sum, whatever bug, altered file or quirk of the service came before.
+ * The commit gate: before a list is committed, the number and sum of its rows must be as expected. Expected are the
+ * records that were read, plus those that stay because no window covers them. It catches every bug, altered file or
+ * quirk of the service.
  */
 export function passesGate(expected: Sum, rows: Sum): boolean {
   return expected.equals(rows); // guard: commit gate

@@ -1,17 +1,17 @@
-/** How much of a list a run may remove. */
+/** How much of a list a run can remove. */
 export interface RemovalGuard {
-  /** The greatest share of the rows that the last settled run had, from 0 to 1. */
+  /** The greatest share of the rows of the last settled run, from 0 to 1. */
   readonly shareMax: number;
   /** True lifts the share, and nothing else. */
   readonly allowAny: boolean;
 }
 
-/** So few removals are never a mass: a small list may change by half and more. */
+/** Up to this many removals are always allowed: a small list can change by half and more. */
 const removalsAlwaysAllowed = 20;
 
 /**
- * Whether a run may remove rows that are gone. Only those count that the last settled run had, because what came since may be another
- * version of them.
+ * Whether a run can remove rows that are gone. Only rows of the last settled run count, because a newer row might be
+ * another version of one.
  *
  * @param gone how many rows of the last settled run are gone.
  * @param settledCount how many rows that run had.

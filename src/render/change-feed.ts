@@ -13,11 +13,11 @@ export type ChangeFormat = (typeof changeFormats)[number];
 
 interface FeedOptions {
   readonly format: ChangeFormat;
-  /** The terminal's. */
+  /** The terminal's width. */
   readonly width: number;
   /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
   readonly forSpreadsheet: boolean;
-  /** The lists that the changes are of; all if left out. CSV has columns for these. */
+  /** The lists whose changes are printed; all if left out. CSV has columns for these. */
   readonly resources?: readonly string[] | undefined;
 }
 
@@ -34,7 +34,7 @@ export function* changeFeed(
 /**
  * One change as a line of JSON; the records' own text is kept as it is.
  *
- * @throws SyntaxError where that is no JSON: another program wrote to the mirror.
+ * @throws SyntaxError if that text is not JSON: another program wrote to the mirror.
  */
 export function ndjsonLine({
   runId,

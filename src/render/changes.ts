@@ -8,7 +8,7 @@ export type ShownChange = Pick<Change, 'resource' | 'operation' | 'recordId' | '
 
 const marks: Record<string, string> = { insert: '+', update: '~', removal: '−' };
 
-/** Changes for people, a line each, cut to the terminal's width; `total` may be more than are shown. */
+/** Changes for people, one on each line, cut to the terminal's width; `total` can be more than are shown. */
 export function changesText(changes: readonly ShownChange[], total: number, width: number): string {
   const lines = changes.map(change => {
     const head = `${marks[change.operation] ?? '?'} ${change.resource} ${change.recordId}  `;
@@ -18,10 +18,10 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** What a change says, in about as many columns as there is room for. */
+/** The fields of a change, in about as many columns as there is room for. */
 function describe({ record, before }: ShownChange, room: number): string {
   if (before === null || record === null) {
-    // The id stands at the front of the line.
+    // The id is at the start of the line already.
     const fields = fieldsOf(record, bounds).filter(({ name }) => name !== 'id');
     return fields.map(({ text }) => text).join(between);
   }
@@ -32,7 +32,7 @@ function describe({ record, before }: ShownChange, room: number): string {
   }));
   const whole = changed.map(differenceText).join(between);
   if (columnsOf(whole) <= room) return whole;
-  // What is no value stands whole, and the values share the rest.
+  // Names and marks are never cut; the values share the rest.
   const fixed = changed.map(each => differenceText({ ...each, before: '', after: '' })).join(between);
   const within = (sideMax: number) =>
     changed.map(each => differenceText(shortened(each, sideMax))).join(between);
@@ -48,13 +48,13 @@ function differenceText({ name, before, after, note }: ShownDifference): string 
   return `${name}: ${before} → ${after}${note}`;
 }
 
-/** As much of a value as says something, in characters. */
+/** The least of a value that is still useful, in characters. */
 const sideMin = 5;
-/** How much is shown around what changed, in characters; nearly nothing where a value has so little room. */
+/** How much is shown around a change, in characters; nearly nothing if a value has so little room. */
 const contextLength = 8;
 const narrowSide = 12;
 
-/** Both values around what differs, each in at most so many characters. */
+/** Both values around their difference, each with at most `sideMax` characters. */
 function shortened({ before, after, ...rest }: ShownDifference, sideMax: number): ShownDifference {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -65,7 +65,7 @@ function shortened({ before, after, ...rest }: ShownDifference, sideMax: number)
   const around = (value: string) => {
     if (value.length <= sideMax) return value;
     const to = Math.min(value.length, value.length - alike + context);
-    // Where what differs is short, more of what leads to it is shown; two characters are for the marks.
+    // If the difference is short, more of the text before it is shown; two characters are for the marks.
     const from = Math.max(0, Math.min(start - context, to - sideMax + 2));
     const end = to < value.length ? '…' : '';
     return cut(`${from === 0 ? '' : '…'}${piece(value, from, to)}${end}`, sideMax);

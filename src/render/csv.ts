@@ -2,14 +2,14 @@ import { stringify } from 'csv-stringify/sync';
 
 type Cell = string | number | bigint | null;
 
-/** How a spreadsheet finds a formula: by a sign at the text's beginning, also behind what it leaves out there. */
+/** Spreadsheets recognise a formula by a sign at the text's beginning, also after characters that they ignore there. */
 const formula = /^[\s"'“”\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
 
 /**
  * Rows as comma-separated values by RFC 4180: an empty text is quoted, a null is not.
  *
- * @param forSpreadsheet texts that a spreadsheet would run as formulas begin with an apostrophe, and those that it would take for
- *   several cells are quoted. Numbers stay as they are.
+ * @param forSpreadsheet texts that a spreadsheet would run as formulas begin with an apostrophe, and those that it
+ * would split into several cells are quoted. Numbers stay as they are.
  */
 export function csvText(rows: readonly (readonly Cell[])[], forSpreadsheet: boolean): string {
   // A carriage return alone ends a line for some readers.

@@ -1,12 +1,12 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
-/** A text of at most so many UTF-16 code units; a mark shows where it was cut, and no character is cut in two. */
+/** A text of at most `max` UTF-16 code units; a mark shows where it was cut, and no character is cut in two. */
 export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${piece(text, 0, Math.max(1, max - 1))}…`;
 }
 
 /**
- * How many columns of a terminal a text takes at most: most characters take one, and those of East Asia, and emoji, two.
+ * The most columns of a terminal that a text takes. East Asian characters and emoji take two, most others one.
  * `cli-truncate` and `wrap-ansi` also join marks to their letters, but take 25 ms of each command's start.
  */
 export function columnsOf(text: string): number {
@@ -15,7 +15,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** A text of at most so many columns of a terminal; a mark shows where it was cut. */
+/** A text of at most `max` columns of a terminal; a mark shows where it was cut. */
 export function cutToColumns(text: string, max: number): string {
   if (columnsOf(text) <= max) return text;
   let shown = '';

@@ -1,11 +1,11 @@
 import { hostOfEndpoint, schemeAtStart } from '../contract/endpoint.ts';
 
-/** Stands for what is not shown. */
+/** The mark for a hidden part. */
 const more = '…';
 
 /**
- * A webhook's endpoint as a person may see it: scheme and host, and a mark where there is more. User name, password, path, query
- * and fragment may each be a secret. What is no address shows nothing but the mark.
+ * A webhook's endpoint as a person can see it: scheme and host, and a mark if there is more. User name, password, path,
+ * query and fragment can each be secret. A text that is not an address shows nothing but the mark.
  */
 export function shownEndpoint(endpoint: string): string {
   const found = hostOfEndpoint(endpoint);
@@ -13,9 +13,9 @@ export function shownEndpoint(endpoint: string): string {
   return /^[\p{Cc}\p{White_Space}]*$/u.test(endpoint) ? '' : more;
 }
 
-/** A text in which no address shows its user name, password, query or fragment; what it leads to, such as a document, is shown. */
+/** A text without the user name, password, query and fragment of its addresses. Hosts and paths are shown. */
 export function withoutAddressSecrets(text: string): string {
-  // A scheme is short. Without that bound, a long text takes time by the square of its length.
+  // A scheme is short. Without this limit, the time would grow with the square of the text's length.
   return text.replace(/[a-z][a-z0-9+.-]{0,30}:\\?\/\\?\/[^\s"<>]*/gi, address => {
     const end = address.search(/[?#]/);
     const open = end < 0 ? address : address.slice(0, end);

@@ -2,18 +2,18 @@ import { instantMs } from '../contract/time.ts';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 import { csvText } from './csv.ts';
 
-/** Takes rows and hands them on as the content of a file, piece by piece. */
+/** Takes rows and writes them as the content of a file, piece by piece. */
 export interface TableEncoder {
   add(row: readonly ExportValue[]): void;
   finish(): void;
 }
 
-/** Rows that are turned into text together: a call a row costs more than the row. */
+/** Rows that are turned into text together: a call for each row would cost more than the row. */
 const rowsPerCall = 500;
 
 /**
- * Comma-separated values as `csvText` writes them; lists are JSON. For a spreadsheet they begin with a byte order mark, by which it
- * knows UTF-8, and times are as it reads them: in UTC, to the second.
+ * Comma-separated values as `csvText` writes them; lists are JSON. For a spreadsheet they begin with a byte order mark,
+ * which marks UTF-8, and times are in UTC, to the second, which spreadsheets can read.
  */
 export class CsvEncoder implements TableEncoder {
   readonly #write: (text: string) => void;
@@ -50,7 +50,7 @@ function toCsv(rows: readonly (readonly ExportValue[])[], forSpreadsheet: boolea
   return csvText(flat, forSpreadsheet);
 }
 
-/** A time as each spreadsheet reads it, whatever its language; what is no time stays as it is. */
+/** A time as every spreadsheet reads it, in any language; a text that is not a time stays as it is. */
 function plainTime(value: ExportValue): ExportValue {
   const ms = typeof value === 'string' ? instantMs(value) : null;
   return ms === null ? value : new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,21 +1,21 @@
 import { printable, printableInOneLine } from '../printable.ts';
 import { wrap } from './wrap.ts';
 
-/** What one check of `doctor` found. */
+/** The result of one check of `doctor`. */
 export interface Finding {
-  /** What was tried. */
+  /** The name of the check. */
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   readonly found: string;
-  /** What to do about it; null where there is nothing to do. */
+  /** Advice; null if there is nothing to do. */
   readonly todo: string | null;
-  /** The code of the error that it met, by which "docmirror help" explains it; null if there is none. */
+  /** The code of the error, for "docmirror help"; null if there is none. */
   readonly code: string | null;
 }
 
 interface Diagnosis {
   readonly findings: readonly Finding[];
-  /** What `sync` would end with, as far as can be told. */
+  /** The exit code that `sync` would have, as far as can be known. */
   readonly exitCode: number;
 }
 
@@ -23,7 +23,7 @@ const marks = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: '–' };
 const markWidth = 4;
 const checkWidth = 12;
 
-/** One finding for people, and below it what to do, in lines of at most `width` characters. */
+/** One finding for people, with the advice below it, in lines of at most `width` characters. */
 export function findingText({ check, status, found, todo, code }: Finding, width: number): string {
   const indent = ' '.repeat(markWidth + checkWidth + 4);
   const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}${code === null ? '' : ` [${code}]`}`;
@@ -31,7 +31,7 @@ export function findingText({ check, status, found, todo, code }: Finding, width
   return [...wrap(line, width, indent), ...advice].map(each => `${each}\n`).join('');
 }
 
-/** What all findings come to, for people. */
+/** The result of all findings, for people. */
 export function diagnosisText({ findings, exitCode }: Diagnosis): string {
   const failed = findings.filter(({ status }) => status === 'failed').length;
   if (failed === 0) return '\nEverything that a run needs is there.\n';

@@ -3,11 +3,11 @@ import { type Field, keptResources, type ListDefinition, lists } from '../contra
 import type { Change } from '../store/read/change.ts';
 import type { ExportColumn, ExportValue } from '../store/read/export-tables.ts';
 
-// Changes as rows of one shape, whichever lists they are of: a column a field, for what it said before and after.
+// Changes of any lists as rows of one shape: two columns for each field, before and after.
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A column of a record, and its value in one. */
+/** A column, and how to get its value from a record. */
 interface Part {
   readonly column: string;
   readonly kind?: 'time';
@@ -46,7 +46,7 @@ function partsOf(field: Field, identity: ListDefinition['identity']): Part[] {
   }
 }
 
-/** The members that no column is for, as JSON. */
+/** The members without a column, as JSON. */
 function extraPart(fields: readonly { readonly name: string }[]): Part {
   const known = new Set(['id', ...fields.map(({ name }) => name)]);
   return {
@@ -80,14 +80,16 @@ const commonColumns: readonly ExportColumn[] = [
   { name: 'is_erased', kind: 'integer' },
 ];
 
-/** How changes of some lists become rows. */
+/** Turns changes of some lists into rows. */
 export interface FlatChanges {
   readonly columns: readonly ExportColumn[];
-  /** @throws SyntaxError if a record is no JSON: another program wrote to the mirror. */
+  /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
   rowOf(change: Change): ExportValue[];
 }
 
-/** Rows for changes of these resources: what all of them have, then each field before and after the change. */
+/**
+ * Rows for changes of these resources: the columns that all of them have, then each field before and after the change.
+ */
 export function flatChanges(resources: readonly string[] = keptResources): FlatChanges {
   const parts = keptResources.flatMap(name =>
     resources.includes(name) ? (partsOfList.get(name) ?? []) : [],
@@ -130,7 +132,7 @@ function itemOf(text: string | null): Item | null {
   return value;
 }
 
-/** As the column `changed_fields` of the view `changes`: a field that is null counts as one that is not there. */
+/** Like the column `changed_fields` of the view `changes`: a null field is the same as a missing one. */
 function changedFields(before: Item, after: Item): string[] {
   const textOf = (value: unknown) => JSON.stringify(value ?? null);
   return [...new Set([...Object.keys(after), ...Object.keys(before)])].filter(

@@ -1,8 +1,8 @@
 import { printable, printableLines } from '../printable.ts';
 
 /**
- * A line of the log for people: time, level, words, then the other fields as JSON, and the stack of a fault below. Nothing in it
- * steers the terminal.
+ * A line of the log for people: time, level, words, then the other fields as JSON, and the stack of a fault below. It
+ * contains no control sequences for the terminal.
  *
  * @param json the line as it is logged, a JSON object.
  */

@@ -1,9 +1,9 @@
-/** A whole number for people: `12,345`. By `Intl.NumberFormat` the first one would cost 15 ms. */
+/** A whole number for people: `12,345`. The first use of `Intl.NumberFormat` would cost 15 ms. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** So many of a thing: `1 run`, `1,203 runs`; the plural has an s at its end. */
+/** A number of things: `1 run`, `1,203 runs`; the plural ends in s. */
 export function counted(value: number, thing: string): string {
   return `${count(value)} ${thing}${value === 1 ? '' : 's'}`;
 }
@@ -15,9 +15,9 @@ export function bytesText(bytes: number): string {
   return at === 0 ? `${bytes} bytes` : `${(bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
 }
 
-/** A length of time for people, by its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
+/** A length of time for people, in its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
 export function duration(ms: number): string {
-  // Of times that another program has spoilt.
+  // Another program might have written times that are not valid.
   if (Number.isNaN(ms)) return '–';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;

@@ -6,7 +6,7 @@ import { duration } from './numbers.ts';
 import { listStatusJson } from './status.ts';
 import { renderTable } from './table.ts';
 
-/** How a mirror is, the worst first; `died` is a run whose process is gone. */
+/** The states of a mirror, the worst first; `died` is a run whose process is gone. */
 const states = [
   'unreadable',
   'died',
@@ -24,17 +24,17 @@ const states = [
 /** One of them. */
 export type MirrorState = (typeof states)[number];
 
-/** What `status --strict` takes for a fault. */
+/** The states that `status --strict` reports as a fault. */
 const faults: ReadonlySet<MirrorState> = new Set(states.slice(0, states.indexOf('too old') + 1));
 
-/** What was read of a mirror. */
+/** The facts that were read from a mirror. */
 export interface MirrorFacts {
   readonly lists: readonly ListStatus[];
   /** The newest run, with `died` as its status if its process is gone; null if none is recorded. */
   readonly run: RunRow | null;
 }
 
-/** How a mirror is, and why, in few words. */
+/** The state of a mirror, and the reason in few words. */
 export interface MirrorSummary {
   readonly state: MirrorState;
   readonly why: string;
@@ -51,7 +51,7 @@ export function isFault({ state }: MirrorSummary): boolean {
   return faults.has(state);
 }
 
-/** The worst that can be said of a mirror. A list that is being read is judged by its last run that ended. */
+/** The worst state of a mirror. A list that is being read is judged by its last run that ended. */
 export function mirrorSummaryOf(
   { lists, run }: MirrorFacts,
   nowMs: number,
@@ -87,7 +87,7 @@ function endOf(last: RunResourceRow): [MirrorState, string][] {
   return openPointsOf(last).map(({ state, count }) => [state, count === null ? '' : String(count)]);
 }
 
-/** One line a mirror, the worst first. */
+/** One line for each mirror, the worst first. */
 export function overviewText(rows: readonly OverviewRow[], nowMs: number, width: number): string {
   return renderTable(
     ['State', 'Why', { right: 'Age' }, 'Version', 'Mirror'],
@@ -118,7 +118,7 @@ export function overviewJson(rows: readonly OverviewRow[], nowMs: number): strin
   return `${JSON.stringify({ mirrors })}\n`;
 }
 
-/** The newest run, as JSON says it. */
+/** The newest run in its JSON form. */
 export function runJson(run: RunRow | null) {
   if (run === null) return null;
   const { id, status, startedAt, completedAt, errorCode: code, errorMessage: message } = run;

@@ -6,10 +6,10 @@ import type { TableEncoder } from './export-formats.ts';
 type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
-/** Rows are written in groups, which readers skip whole; so many stand in memory at once. */
+/** Rows are written in groups, which readers can skip. One group is in memory at a time. */
 const rowsPerGroup = 20_000;
 
-/** One column of the file, and how a row's value becomes its value. */
+/** One column of the file, with the conversion of its values. */
 interface FileColumn {
   readonly name: string;
   readonly schema: readonly SchemaElement[];
@@ -17,8 +17,8 @@ interface FileColumn {
 }
 
 /**
- * Writes rows as a Parquet file: ids as 64-bit integers, lists as lists, times as timestamps in UTC with the text beside them
- * where the timestamp does not say the same.
+ * Writes rows as a Parquet file: ids as 64-bit integers, lists as lists, and times as timestamps in UTC. The text of
+ * the time is added in its own column if the timestamp can't represent all of it.
  */
 export class ParquetEncoder implements TableEncoder {
   readonly #columns: readonly { at: number; column: FileColumn }[];
@@ -127,7 +127,7 @@ function instantOf(value: ExportValue): Date | null {
 
 const exactInstant = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,3})?Z$/;
 
-/** True where the timestamp says all that the text does: `24:00:00` it turns into the day after. */
+/** True if the timestamp represents all of the text: `24:00:00`, for example, becomes the day after. */
 function isExactInstant(value: ExportValue): boolean {
   if (typeof value !== 'string') return true;
   const [, second] = exactInstant.exec(value) ?? [];

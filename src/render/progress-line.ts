@@ -1,26 +1,29 @@
 import { count, counted, duration } from './numbers.ts';
 
-/** How far the reading of one list is. */
+/** The progress of reading one list. */
 export interface ReadingState {
   readonly resource: string;
-  /** Which reading of the list it is, from 1. */
+  /** The number of this reading of the list, from 1. */
   readonly walk: number;
   readonly pages: number;
   readonly pageCount: number;
-  /** Pages a second, lately; null while that is not known. */
+  /** Pages a second, lately; null if that is not known yet. */
   readonly pagesPerS: number | null;
-  /** How long this reading still takes, in milliseconds; null while that is not known. */
+  /** The time that this reading still needs, in milliseconds; null if that is not known yet. */
   readonly leftMs: number | null;
-  /** Until when the service asked to be left alone, in milliseconds since 1970; null where it did not. */
+  /** The end of a pause that the service asked for, in milliseconds since 1970; null if it asked for none. */
   readonly waitsUntilMs: number | null;
-  /** How the list ended, in a word or two; null while it is read. */
+  /** How the list ended, in a word or two; null during the reading. */
   readonly ended: string | null;
 }
 
 const nameWidth = 16;
 const gap = '  ';
 
-/** A list's reading as one line with a bar, no wider than a terminal is; what does not fit is left out, the least important first. */
+/**
+ * A list's reading as one line with a bar, no wider than the terminal. If it is too long, the least important parts are
+ * left out first.
+ */
 export function progressLine(state: ReadingState, nowMs: number, width: number): string {
   const name = state.resource.padEnd(nameWidth);
   const start = `${name}${gap}${bar(shareOf(state), barWidthOf(width))}${gap}`;
@@ -28,7 +31,7 @@ export function progressLine(state: ReadingState, nowMs: number, width: number):
   return `${start}${tail}`.trimEnd().slice(0, width);
 }
 
-/** By the terminal alone: a bar whose length follows the text beside it would jump. */
+/** The width depends on the terminal alone: a bar that depends on the text beside it would jump. */
 function barWidthOf(width: number): number {
   if (width < 70) return 6;
   return width < 100 ? 12 : 24;
@@ -45,13 +48,13 @@ function bar(share: number, width: number): string {
   return '█'.repeat(full) + '░'.repeat(width - full);
 }
 
-/** What stands behind the bar, the fullest first. */
+/** The texts after the bar, the longest first. */
 function tailsOf(state: ReadingState, nowMs: number): string[] {
   const { pages, pageCount, walk, ended } = state;
   const share = `${Math.floor(shareOf(state) * 100)} %`.padStart(5);
   const reading = walk > 1 ? `reading ${walk}` : '';
   const pagesText = `${count(pages)}/${counted(Math.max(pages, pageCount), 'page')}`;
-  // An incremental sync reads the edges alone, which is no walk.
+  // An incremental sync reads only one end of the list, so it shows no share.
   const read = pages > 0 ? counted(pages, 'page') : '';
   if (ended !== null) return texts([[ended, read, reading], [ended]]);
   const { pace, rest, restInShort } = timesOf(state, nowMs);

@@ -13,13 +13,13 @@ export type QueryFormat = (typeof queryFormats)[number];
 
 type Row = readonly QueryValue[];
 
-/** A result: the names of its columns, and its rows, which can be asked for again. */
+/** A result: the names of its columns, and its rows, which can be read again. */
 export interface QueryResult {
   readonly columns: readonly string[];
   rows(): Iterable<Row>;
 }
 
-/** A result as text or bytes, piece by piece. The memory that it takes does not grow with the rows. */
+/** A result as text or bytes, piece by piece. Its memory does not grow with the rows. */
 export function queryPieces(
   { columns, rows }: QueryResult,
   format: QueryFormat,
@@ -41,7 +41,7 @@ export function queryPieces(
   }
 }
 
-/** A longer table begins again with its heading, because its widths are those of so many rows. */
+/** A longer table repeats its heading, because the widths are computed for this many rows. */
 const rowsPerTable = 1_000;
 
 function* tablePieces(columns: readonly string[], rows: Iterable<Row>, width: number): Generator<string> {
@@ -86,7 +86,7 @@ function* objectsOf(columns: readonly string[], rows: Iterable<Row>): Generator<
 
 function jsonOf(value: QueryValue): string {
   if (typeof value === 'bigint') return String(value);
-  // JSON has no infinity; readers make one of a number that is too large.
+  // JSON has no infinity; readers make one from a number that is too large.
   if (value === Number.POSITIVE_INFINITY) return '9e999';
   return value === Number.NEGATIVE_INFINITY ? '-9e999' : JSON.stringify(value);
 }
@@ -105,7 +105,7 @@ function* encoded(
   yield* pieces;
 }
 
-/** SQLite has types for values, and Parquet for columns: all values are read once more to know these. */
+/** SQLite has types for values, and Parquet for columns: all values are read once more to find these. */
 function parquetPieces(
   columns: readonly string[],
   rows: () => Iterable<Row>,

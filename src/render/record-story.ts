@@ -4,33 +4,33 @@ import { count, counted, instant } from './numbers.ts';
 import { differencesOf, erasedText, fieldsOf, type ShownField, wholeRecord } from './record-text.ts';
 import { renderTable } from './table.ts';
 
-/** What was looked for, and the records that were found. */
+/** The request, and the records that were found. */
 export interface FoundRecords {
   readonly resource: string;
-  /** By what they were found. */
+  /** How they were found. */
   readonly matchedBy: 'id' | 'reference';
-  /** The id or reference that was looked for. */
+  /** The id or reference in the request. */
   readonly wanted: string;
-  /** How many there are: there may be more than are told. */
+  /** The number of all records that were found; there can be more than are shown. */
   readonly matchCount: number;
   readonly stories: readonly RecordStory[];
-  /** Where one was found by its id: the ids of other records that have this for their reference. */
+  /** If a record was found by its id: the ids of other records that have this id as their reference. */
   readonly alsoReferenceOf: readonly number[];
 }
 
-/** True where the record is in the mirror now. */
+/** True if the record is in the mirror now. */
 function stands({ versions }: RecordStory): boolean {
   return versions[0]?.to === null;
 }
 
-/** The records that were found as one JSON object on one line, all values whole. */
+/** The records that were found as one JSON object on one line, with no value cut. */
 export function storiesJson({ stories, ...found }: FoundRecords): string {
   const { resource, matchedBy, matchCount, alsoReferenceOf } = found;
   const head = JSON.stringify({ resource, matchedBy, matchCount, alsoReferenceOf });
   return `${head.slice(0, -1)},"records":[${stories.map(storyJson).join(',')}]}\n`;
 }
 
-// The records' own text is kept as it is: JavaScript may not hold their numbers.
+// The records' own text is kept as it is, because JavaScript might not represent their numbers.
 function storyJson(story: RecordStory): string {
   const { recordId, versionCount, versions } = story;
   const now = stands(story) ? versions[0]?.record : 'null';
@@ -50,7 +50,7 @@ function versionJson({ from, to, endedBy, isFirst, record }: StoryVersion): stri
   return `${head.slice(0, -1)},"record":${record}${record === null ? ',"isErased":true' : ''}}`;
 }
 
-/** One record for people: what it says, then each version, the newest first, by what it changed. */
+/** One record for people: its fields, then the changes of each version, the newest first. */
 export function storyText(story: RecordStory): string {
   const { resource, recordId, versions, versionCount } = story;
   const [newest] = versions;
@@ -90,7 +90,7 @@ function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
   return [...lines, `${beginning}:`, ...fieldLines(fieldsOf(record, wholeRecord)).map(line => `  ${line}`)];
 }
 
-/** The runs between which a version stood, in words. */
+/** The runs between which the mirror had a version, in words. */
 function spanOf({ from, to, endedBy }: StoryVersion): string {
   if (to === null) return `Since run ${atRun(from)}`;
   const end = endedBy === 'removal' ? 'removed' : 'replaced';
@@ -106,7 +106,7 @@ function fieldLines(fields: readonly ShownField[]): string[] {
   return fields.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`);
 }
 
-/** Several records of one reference for people, a line each, and how to see one of them. */
+/** Several records with one reference for people, a line each, and how to see one of them. */
 export function matchesText(
   { resource, wanted, matchCount, stories }: FoundRecords,
   width = Number.POSITIVE_INFINITY,

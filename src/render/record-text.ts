@@ -6,7 +6,7 @@ import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 export interface ShownField {
   readonly name: string;
   readonly text: string;
-  /** The connections of which the text consists; none where it holds something else, or not all of it is shown. */
+  /** The connections that the text consists of; none if it has anything else, or if it is cut. */
   readonly connections: readonly ShownConnection[];
 }
 
@@ -20,7 +20,7 @@ export interface ShownDifference {
   readonly name: string;
   readonly before: string;
   readonly after: string;
-  /** What is to be said behind both; empty where they say all. */
+  /** A note after both values; empty if they need none. */
   readonly note: string;
 }
 
@@ -34,21 +34,21 @@ interface TextBounds {
   readonly withIds: boolean;
 }
 
-/** A record among others. */
+/** For a record among others. */
 const brief: TextBounds = { fieldsMax: 12, textMax: 160, withIds: false };
 
-/** A record by itself, where its reader can ask for more. */
+/** For a record by itself, if its reader can ask for more. */
 export const wholeRecord: TextBounds = { fieldsMax: 200, textMax: 20_000, withIds: true };
 
-/** One of many versions on a page, which stays within a few megabytes whatever the records are. */
+/** For one of many versions on a page, so that the page stays within a few megabytes whatever the records are. */
 export const versionOnPage: TextBounds = { fieldsMax: 30, textMax: 1_000, withIds: true };
 
 const secretName = /secret|token|passw|authori[sz]ation|credential|api.?key|signature/i;
 
-/** What is said in place of a text that was erased. */
+/** The text in place of a text that was erased. */
 export const erasedText = 'the text was erased';
 
-/** A record's fields that say something, as far as they fit; `record` is its JSON text, null if it was erased. */
+/** A record's fields that have a value, as many as fit; `record` is its JSON text, null if it was erased. */
 export function fieldsOf(record: string | null, bounds = brief): ShownField[] {
   if (record === null) return [{ name: 'erased', text: erasedText, connections: [] }];
   return Object.entries(valuesOf(record))
@@ -61,7 +61,7 @@ export function fieldsOf(record: string | null, bounds = brief): ShownField[] {
     .slice(0, bounds.fieldsMax);
 }
 
-/** What an update changed, field by field; null is a version that was erased. */
+/** The changes of an update, field by field; null is a version that was erased. */
 export function differencesOf(
   before: string | null,
   after: string | null,
@@ -77,7 +77,7 @@ export function differencesOf(
     .map(name => differenceOf(name, then[name], now[name], bounds));
 }
 
-/** Parses numbers with the digits that they were sent with, where a double would lose some. */
+/** Parses a record. Numbers that a double can't represent keep their digits. */
 function valuesOf(record: string): Record<string, unknown> {
   const keepDigits = (_name: string, value: unknown, { source }: { source?: string } = {}) =>
     typeof value === 'number' && source !== undefined && String(value) !== source ? source : value;
@@ -87,7 +87,7 @@ function valuesOf(record: string): Record<string, unknown> {
 function differenceOf(field: string, then: unknown, now: unknown, bounds: TextBounds): ShownDifference {
   const name = printable(field);
   const [before, after] = [shown(field, then, bounds), shown(field, now, bounds)];
-  // The query of an address, a connection's id, or a secret may be all that differs.
+  // The only difference can be in the query of an address, a connection's id, or a secret.
   const note = before === after && before !== '' ? ' (a part that is not shown has changed)' : '';
   return { name, before, after, note };
 }

@@ -8,7 +8,7 @@ interface Rejected {
   readonly records: readonly RejectedRecord[];
 }
 
-/** So much of a record's text is shown, in characters. */
+/** The most of a record's text that is shown, in characters. */
 const textMax = 60;
 
 /** Rejected records for people: the reasons, then some of the records. */

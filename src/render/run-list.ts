@@ -43,7 +43,7 @@ export function runsJson(runs: readonly RecordedRun[]): string {
   return `${JSON.stringify(shown)}\n`;
 }
 
-/** How a list ended in a run, as JSON tells it. */
+/** How a list ended in a run, in its JSON form. */
 export function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {
   return { ...rest, error: errorOf(errorCode, errorMessage) };
 }
@@ -63,7 +63,7 @@ function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): str
   return count(run.resources.reduce((sum, resource) => sum + resource[field], 0));
 }
 
-/** A clock that was set back meanwhile says less than nothing. */
+/** If the clock was set back meanwhile, the difference is not meaningful. */
 function tookMs(startedAt: string, completedAt: string): number {
   return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }

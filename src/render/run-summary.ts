@@ -8,15 +8,15 @@ import { renderTable } from './table.ts';
 import { fieldsText } from './unknown-fields.ts';
 import { wrap } from './wrap.ts';
 
-/** The share that follows a run. */
+/** The share that is written after a run. */
 export interface RunShare {
-  /** As it was named. */
+  /** The path as the user named it. */
   readonly path: string;
-  /** Why it could not be made; null if it says what the mirror says. */
+  /** Why it could not be made; null if it was made and agrees with the mirror. */
   readonly error: RunError | null;
 }
 
-/** How a run ended, and the share that follows it; null if none is set. */
+/** How a run ended, and the share after it; null if none is set. */
 export interface SharedRunSummary extends RunSummary {
   readonly share: RunShare | null;
 }
@@ -33,9 +33,11 @@ export function summaryJson(summary: SharedRunSummary): string {
 }
 
 /**
- * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width` where possible.
+ * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width`
+ * if possible.
  *
- * @param place the flags by which the mirror was named, for the commands that are advised: without them they would be of another one.
+ * @param place the flags that name the mirror, for the commands in the advice: without them they would name another
+ * one.
  * @param rejections why records were rejected, the most frequent reasons first.
  */
 export function summaryText(
@@ -76,12 +78,12 @@ function shareNote({ share }: SharedRunSummary): string[] {
   ];
 }
 
-/** An advice whose commands, each on a line of its own, name the mirror. */
+/** An advice whose commands, each on its own line, name the mirror. */
 function placed(advice: string, place: string): string {
   return place === '' ? advice : advice.replace(/^ {4}docmirror .*$/gm, command => `${command} ${place}`);
 }
 
-/** What the log of receipts comes to with this run: whoever keeps it can tell later whether anything was changed. */
+/** The root hash of all receipts after this run. A reader who keeps it can detect later changes. */
 function receiptLine({ receipt }: RunSummary): string {
   return receipt === null
     ? ''
@@ -124,7 +126,7 @@ function proofOf(resources: readonly ListOutcome[]): string {
     : 'All lists complete (incremental since the last full sync)';
 }
 
-/** Why a list is not complete, a line each. */
+/** Why a list is not complete, a line for each reason. */
 function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): string[] {
   const { resource, error, reason, rejected, removalsWithheld, completeness } = outcome;
   const notes: string[] = [];
@@ -142,7 +144,7 @@ function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): 
   return [...notes, ...fieldNotes(outcome)];
 }
 
-/** What is new of a list's fields, a line each. */
+/** The news of a list's fields, a line each. */
 function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
   const isOne = new Set(newFields.map(({ field }) => field)).size === 1;
   const [it, its] = isOne ? ['it', 'its'] : ['them', 'their'];
@@ -159,7 +161,7 @@ function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): strin
   return [...added, ...emptied];
 }
 
-/** So many reasons are named. */
+/** The most reasons that are named. */
 const reasonsMax = 3;
 
 function reasonsText(reasons: readonly RejectionReason[]): string {
@@ -168,7 +170,7 @@ function reasonsText(reasons: readonly RejectionReason[]): string {
   return named.length === 0 ? '' : `: ${named.join('; ')}${more}`;
 }
 
-/** True of a run that was told to stop, which the headline says. */
+/** Whether the run was told to stop, or reached its deadline. The headline says so already. */
 function isStop(code: string): boolean {
   return code === 'cancelled' || code === 'deadline';
 }
@@ -185,13 +187,13 @@ function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }:
   return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. Probably the service now writes this field in another way and still lists ${them}. Removal was withheld, ${limit}`;
 }
 
-/** Stands in an advice for the flags that name the lists that it is about. */
+/** A placeholder in an advice for the flags that name its lists. */
 const itsLists = '{lists}';
 
-/** Faults between this machine and the service, which `doctor` looks into. */
+/** Faults between this machine and the service, which `doctor` checks. */
 const onTheWay = /^(network|proxy|certificate|tls|timeout|not_found|redirected)$/;
 
-/** What a person can do about the lists that are not complete: each advice once, its commands with all lists that it is about. */
+/** Advice for the lists that are not complete: each piece of advice once, its commands with all lists that need it. */
 function adviceOnAll(resources: readonly ListOutcome[]): string[] {
   const each = resources.flatMap(outcome =>
     adviceOn(outcome).map(text => ({ text, list: outcome.resource })),
@@ -202,7 +204,7 @@ function adviceOnAll(resources: readonly ListOutcome[]): string[] {
   );
 }
 
-/** What a person can do about a list that is not complete, `itsLists` where a command names it; a command stands on a line of its own. */
+/** Advice for a list that is not complete, with `itsLists` in place of its name; a command has its own line. */
 function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
   if (error !== null) return adviceOnError(error.code);
   if (completeness === 'unproven') {
@@ -242,7 +244,9 @@ function adviceOnError(code: string): string[] {
   return ['The mirror keeps what it had, and the next run tries again.'];
 }
 
-/** A text in lines of at most `width`, the further ones indented. Lines after its own first one stay whole. */
+/**
+ * A text in lines of at most `width`, with an indent after the first. The lines after its own first one are not cut.
+ */
 function wrapped(text: string, width: number): string {
   const [first = '', ...whole] = text.split('\n');
   return [...wrap(first, width, '  '), ...whole].map(line => `${line}\n`).join('');

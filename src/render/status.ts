@@ -7,14 +7,14 @@ import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
 import { fieldsText } from './unknown-fields.ts';
 
-/** When a watch is to start its next run; null where no watch keeps the mirror. */
+/** When a watch will start its next run; null if no watch keeps the mirror. */
 export interface NextRun {
   readonly nextRunAt: string;
   readonly schedule: string;
   readonly timezone: string;
 }
 
-/** The age that lists may have, in the user's words and in milliseconds. */
+/** The greatest age of lists that is allowed, in the user's words and in milliseconds. */
 interface MaxAge {
   readonly text: string;
   readonly ms: number;
@@ -25,11 +25,11 @@ interface StatusOptions {
   readonly maxAge?: MaxAge | null;
   /** The newest run; null if none is recorded. */
   readonly run?: RunRow | null;
-  /** The terminal's. */
+  /** The terminal's width. */
   readonly width?: number;
 }
 
-/** How the lists stand, for people. */
+/** The state of the lists, for people. */
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
@@ -48,7 +48,7 @@ export function statusText(
 function ageNote({ resource, lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
   if (lastCompletedAt === null)
     return [`${resource}: no run of it has completed, so it is older than --max-age ${maxAge.text}.`];
-  // Why one that ended in the future is not fresh is said already.
+  // Another line already explains the list if it ended in the future.
   if (isFresh(lastCompletedAt, nowMs, maxAge.ms) || isInFuture(lastCompletedAt, nowMs)) return [];
   const ended = ago(lastCompletedAt, nowMs);
   return [`${resource}: its last completed run ended ${ended}, more than --max-age ${maxAge.text}.`];
@@ -71,7 +71,7 @@ function diedText({ id, startedAt }: RunRow): string {
   return `Run ${id}, begun at ${instant(startedAt)}, died: its process is gone. The next run records it as interrupted.`;
 }
 
-/** A tick may come a little late, and its run may wait for the watch's jitter; in milliseconds. */
+/** A tick can come a little late, and its run can wait for the watch's jitter; in milliseconds. */
 const lateMsMax = 60_000;
 
 function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number): string {
@@ -102,7 +102,7 @@ function ago(at: string | null, nowMs: number): string {
   return `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }
 
-/** How the lists stand, as one JSON object on one line. */
+/** The state of the lists, as one JSON object on one line. */
 export function statusJson(
   lists: readonly ListStatus[],
   nowMs: number,
@@ -112,15 +112,15 @@ export function statusJson(
   return `${JSON.stringify({ ...standing, run, resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
 }
 
-/** What JSON says besides of the lists. */
+/** The parts of the JSON besides the lists. */
 interface StatusFacts {
   readonly watch: NextRun | null;
   readonly run: object | null;
-  /** The worst that can be said of the mirror, and why. */
+  /** The worst state of the mirror, and the reason. */
   readonly standing: { readonly state: string; readonly why: string };
 }
 
-/** How a list is, as JSON tells it. */
+/** The state of a list in its JSON form. */
 export function listStatusJson(list: ListStatus, nowMs: number) {
   return {
     resource: list.resource,

@@ -1,12 +1,12 @@
 import { printable } from '../printable.ts';
 import { columnsOf } from './cut.ts';
 
-/** A column of a table by its heading; that of numbers, whose cells stand at the right, as `{ right: 'Records' }`. */
+/** A column of a table by its heading. A column of numbers, aligned to the right, is `{ right: 'Records' }`. */
 export type Column = string | { readonly right: string };
 
 /**
- * Lays rows out in columns under their headings or, where a line would be longer than `width`, as a block a row; plain text that
- * ends with a line feed.
+ * Lays rows out in columns under their headings. If a line would be longer than `width`, each row is a block instead.
+ * The result is plain text that ends with a line feed.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -34,7 +34,7 @@ function blockLines(
   [first, ...columns]: readonly Column[],
   [head = '', ...cells]: readonly string[],
 ): string[] {
-  // A number alone does not say what it is of.
+  // A number needs the name of its column.
   const heading = typeof first === 'object' ? `${first.right} ${head}` : head;
   return [
     heading,

@@ -1,12 +1,12 @@
 import { printable } from '../printable.ts';
 
-/** A field that the service sends and no column exists for, with one of its JSON types. */
+/** A field that the service sends and that has no column, with one of its JSON types. */
 interface Field {
   readonly field: string;
   readonly jsonType: string;
 }
 
-/** So many fields are named. */
+/** The most fields that are named. */
 const fieldsMax = 20;
 
 /** Fields with their types, in one line: `owner (null, string), tags (array)`. */

@@ -5,29 +5,32 @@ import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
 import { renderTable } from './table.ts';
 
-/** How the mirror stands against the service; `isProven` where two walks over every list agreed. */
+/** The result of comparing the mirror with the service; `isProven` if two readings of every list agreed. */
 export interface LiveResult {
   readonly isProven: boolean;
-  /** False where not one list could be read. */
+  /** False if no list could be read. */
   readonly isCompared: boolean;
   readonly notes: readonly string[];
   readonly differenceCount: number;
-  /** The first of them. */
+  /** The first of the differences. */
   readonly differences: readonly LiveDifference[];
 }
 
-/** What is said of a checkpoint that the mirror was held against. */
+/** A checkpoint that the mirror was compared with. */
 export interface ShownCheckpoint {
   readonly file: string;
   readonly size: number;
-  /** `verified`, `forged` or `absent` of the key that is known; `unchecked` where none is. */
+  /** `verified`, `forged` or `absent` for the key that is known; `unchecked` if none is. */
   readonly signature: 'verified' | 'forged' | 'absent' | 'unchecked';
   readonly notes: readonly string[];
 }
 
 type Shown = Verification & { readonly checkpoints?: readonly ShownCheckpoint[] };
 
-/** Whether a checkpoint is no evidence: its signature is false or another key's, or it is none at all. That is a difference. */
+/**
+ * Whether a checkpoint is no evidence: its signature is false or by another key, or it is not a checkpoint. That counts
+ * as a difference.
+ */
 export function isRefused({ signature }: ShownCheckpoint): boolean {
   return signature === 'forged' || signature === 'absent';
 }
@@ -110,7 +113,7 @@ export function liveText({ isProven, isCompared, notes, differences, differenceC
 /** An audit as one JSON object on one line. */
 export function verificationJson(verification: Shown, live: LiveResult | null): string {
   const { path, differences, differenceCount, checkpoints, ...checked } = verification;
-  // Of several, `checkpoint` is the last one, as it was when only that one counted.
+  // If there are several, `checkpoint` is the last one, as in the time when only that one counted.
   const held = checkpoints && { checkpoint: checkpoints.at(-1), checkpoints };
   const shown = live && {
     isProven: live.isProven,

@@ -1,4 +1,4 @@
-/** Breaks a text into lines of at most `width` characters, where it has spaces: a longer word stays whole. */
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word is not broken. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const [first = '', ...words] = text.split(' ');
   const lines: string[] = [];

@@ -4,9 +4,9 @@ import type { ConnectionRef, DocumentExport, Sample } from './shapes.ts';
 
 /** When a sample is changed, and how one change differs from the next. */
 interface ChangeOptions {
-  /** The moment of the change; the new exports lie between the newest one before and this. */
+  /** The moment of the change; the new exports are between the newest one before and this. */
   readonly now: Date;
-  /** Another seed for each change, where one sample is changed several times. */
+  /** Another seed for each change, if one sample is changed several times. */
   readonly seed?: number;
 }
 
@@ -17,8 +17,8 @@ const secondMs = 1_000;
 const hourMs = 3_600 * secondMs;
 
 /**
- * The sample some time later: new exports at the head of the log, corrected titles, removed exports, a renamed
- * collection, a removed webhook, and a connection that is renamed wherever it is referred to.
+ * The sample some time later. The log has new exports at its head, corrected titles and removed exports. A collection
+ * and a connection are renamed, and a webhook is removed.
  */
 export function changeSample(sample: Sample, { now, seed = 2 }: ChangeOptions): Sample {
   const random = new Random(seed);
@@ -39,7 +39,10 @@ export function changeSample(sample: Sample, { now, seed = 2 }: ChangeOptions): 
   return withNames(changed, names);
 }
 
-/** The sample some time later, if all that happened is that exports were made; with further fields that the service did not send before. */
+/**
+ * The sample some time later, if the only change is that exports were made; with further fields that the service did
+ * not send before.
+ */
 export function growSample(
   sample: Sample,
   { now, seed = 2 }: ChangeOptions,
@@ -50,7 +53,7 @@ export function growSample(
   return withNames({ ...sample, 'document-exports': [...added, ...log] }, connectionNames(sample));
 }
 
-/** New exports, the newest first, later than all that were there. */
+/** New exports, the newest first, later than all others. */
 function additions(random: Random, log: readonly DocumentExport[], nowMs: number): DocumentExport[] {
   const newest = log[0];
   const startMs = newest === undefined ? nowMs - hourMs : Date.parse(newest.exportedAt);
@@ -62,7 +65,10 @@ function additions(random: Random, log: readonly DocumentExport[], nowMs: number
   return exportsAt(random, momentsMs).reverse();
 }
 
-/** The log with a few titles corrected and a few older exports gone; duplicates are left alone, so that they stay duplicates. */
+/**
+ * The log with a few titles corrected and a few older exports removed; duplicates are not changed, so that they stay
+ * duplicates.
+ */
 function edited(random: Random, log: readonly DocumentExport[]): DocumentExport[] {
   const single = log.filter((item, at) => !isDuplicate(item, log[at - 1]) && !isDuplicate(item, log[at + 1]));
   const chosen = random.some(single, correctedTitleCount + removedExportCount);
@@ -90,7 +96,7 @@ function connectionNames(sample: Sample): Map<number, string> {
   return new Map(refs.map(({ id, name }) => [id, name]));
 }
 
-/** The sample with each connection under its one name, also in records that were made with an older one. */
+/** The sample with one name for each connection, also in records that were made with an older one. */
 function withNames(sample: Sample, names: ReadonlyMap<number, string>): Sample {
   const named = (ref: ConnectionRef): ConnectionRef => ({ id: ref.id, name: names.get(ref.id) ?? ref.name });
   return {

@@ -6,7 +6,7 @@ export interface Source {
   readonly connection: ConnectionRef;
   readonly topic: 'contract' | 'purchase' | 'people' | 'sales';
   readonly reference: (random: Random) => string;
-  /** The versions that it counts in; null where it counts none. */
+  /** The form of its version numbers; null if it has none. */
   readonly version: ((revision: number) => string) | null;
 }
 
@@ -16,7 +16,7 @@ export interface Destination {
   readonly reference: (random: Random, at: Date, sourceReference: string) => string;
 }
 
-/** Documents that go one way; the greater the weight, the more of them. */
+/** Documents on one way; the greater the weight, the more of them. */
 export interface Flow {
   readonly source: Source;
   readonly destination: Destination;

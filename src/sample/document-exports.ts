@@ -7,11 +7,14 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const reexportShare = 0.2;
 const unansweredShare = 0.01;
-/** How many of the latest documents may be exported once more. */
+/** How many of the latest documents can be exported once more. */
 const revisableMax = 300;
 const drawsMax = 1_000;
 
-/** Exports at these moments, in milliseconds, in the order of the moments; some documents come again as a new version. */
+/**
+ * Exports at these moments, in milliseconds, in the order of the moments; some documents are exported again as a new
+ * version.
+ */
 export function exportsAt(random: Random, momentsMs: readonly number[]): DocumentExport[] {
   const revisable: SourceDocument[] = [];
   return momentsMs.map(moment => {
@@ -60,7 +63,9 @@ function toExport(random: Random, document: SourceDocument, at: Date): DocumentE
   };
 }
 
-/** Moments of the days before `nowMs`, rising: many in office hours, few at night and on weekends, more lately. */
+/**
+ * Moments of the days before `nowMs`, in rising order: many in office hours, few at night and on weekends, more lately.
+ */
 export function moments(random: Random, nowMs: number, days: number, count: number): number[] {
   const startMs = nowMs - days * dayMs;
   const drawn = Array.from({ length: count }, () => busyMoment(random, startMs, nowMs));

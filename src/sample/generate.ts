@@ -3,9 +3,9 @@ import { exportsAt, moments } from './document-exports.ts';
 import { Random } from './random.ts';
 import type { Collection, ConnectionRef, DocumentExport, Sample, Webhook } from './shapes.ts';
 
-/** How large a sample is; equal options make equal samples. */
+/** The size of a sample; equal options make equal samples. */
 interface SampleOptions {
-  /** The moment up to which the sample reaches. */
+  /** The end of the sample's time. */
   readonly now: Date;
   readonly documentExports?: number;
   readonly seed?: number;
@@ -13,10 +13,10 @@ interface SampleOptions {
 
 const daysBack = 120;
 const collectionCount = 24;
-/** Where the second of the duplicates stands; both are on one page of any usual size. */
+/** The place of the second duplicate; both are on one page of any usual size. */
 const duplicateAt = 11;
 
-/** Generates what a service might list; the same options always give the same sample. */
+/** Generates the lists of a service; the same options always give the same sample. */
 export function generateSample({ now, documentExports = 4_000, seed = 1 }: SampleOptions): Sample {
   const random = new Random(seed);
   return {

@@ -1,4 +1,4 @@
-/** A seeded source of chance (mulberry32): the same seed gives the same draws on every machine. */
+/** A seeded random number generator (mulberry32): the same seed gives the same numbers on every machine. */
 export class Random {
   #state: number;
 
@@ -25,7 +25,7 @@ export class Random {
     return choices[this.integer(0, choices.length - 1)] ?? choices[0];
   }
 
-  /** One choice, each as likely as its weight. */
+  /** One choice, with a likelihood by its weight. */
   weighted<T extends { readonly weight: number }>(choices: readonly [T, ...T[]]): T {
     let left = this.fraction() * choices.reduce((sum, { weight }) => sum + weight, 0);
     for (const choice of choices) {
@@ -35,7 +35,7 @@ export class Random {
     return choices[0];
   }
 
-  /** So many of the choices, or all where there are fewer, in their own order. */
+  /** At most `count` of the choices, in their own order. */
   some<T>(choices: readonly T[], count: number): T[] {
     const chosen = new Set<number>();
     while (chosen.size < Math.min(count, choices.length)) chosen.add(this.integer(0, choices.length - 1));

@@ -35,7 +35,7 @@ export interface Webhook {
   readonly connections: readonly ConnectionRef[];
 }
 
-/** All that a sample service lists; document exports stand newest first, as in an export log. */
+/** All lists of a sample service; document exports are newest first, as in an export log. */
 export interface Sample extends Readonly<Record<ResourceName, readonly object[]>> {
   readonly 'document-exports': readonly DocumentExport[];
   readonly collections: readonly Collection[];

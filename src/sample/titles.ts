@@ -63,7 +63,7 @@ const templates: Readonly<Record<Source['topic'], readonly [Template, ...Templat
 const untitledShare = 0.01;
 const unknownKindShare = 0.02;
 
-/** What a document is called and what kind it is; a few are untitled or of no known kind. */
+/** The title and kind of a document; a few are untitled or of no known kind. */
 export function titleAndKind(
   random: Random,
   topic: Source['topic'],

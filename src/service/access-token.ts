@@ -1,15 +1,15 @@
 /**
- * The token of one run, which may expire while the run goes on. A token that was accepted and is refused now is asked for anew,
- * once until it is accepted again, however many requests were refused with it.
+ * The token of one run, which can expire during the run. A token that was accepted and is refused now is asked for
+ * again, once for all requests that were refused with it, until the new one is accepted.
  */
 export class AccessToken {
   #text: string;
-  /** Since it was asked for last. */
+  /** Since the token was last asked for. */
   #wasAccepted = false;
   #renewal: Promise<boolean> | undefined;
   readonly #askAgain: (() => Promise<string>) | undefined;
 
-  /** @param askAgain asks for the token where it comes from; left out where it can't change. */
+  /** @param askAgain asks for the token at its source; left out if it can't change. */
   constructor(text: string, askAgain: (() => Promise<string>) | undefined) {
     this.#text = text;
     this.#askAgain = askAgain;
@@ -24,9 +24,9 @@ export class AccessToken {
   }
 
   /**
-   * Finds out whether another token may be tried after this one was refused.
+   * Finds out whether another token can be tried after this one was refused.
    *
-   * @throws what asking for the token throws.
+   * @throws any error of asking for the token.
    */
   async changedSince(refused: string): Promise<boolean> {
     if (this.#renewal === undefined) {

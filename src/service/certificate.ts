@@ -10,7 +10,7 @@ interface Certificate {
   readonly validTo: string;
 }
 
-/** What OpenSSL and Node call a certificate that is refused, and what to do about it. */
+/** The codes of OpenSSL and Node for a certificate that is refused, each with what to do about it. */
 const refusals: readonly [code: RegExp, advice: string][] = [
   [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, "Check this machine's clock; else the service must renew it."],
   [/ALTNAME|HOSTNAME_MISMATCH/, 'It is for another host: check DOCMIRROR_BASE_URL.'],
@@ -21,7 +21,7 @@ const refusals: readonly [code: RegExp, advice: string][] = [
   [/^CERT_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/, 'The service needs another one.'],
 ];
 
-/** What to do where an error of this code means that a certificate was refused; null where it means something else. */
+/** Advice for an error code that means that a certificate was refused; null if the code means something else. */
 export function certificateAdvice(code: string): string | null {
   return refusals.find(([pattern]) => pattern.test(code))?.[1] ?? null;
 }
@@ -32,9 +32,9 @@ export function certificateWords({ subject, issuer, validFrom, validTo }: Certif
 }
 
 /**
- * Looks at the certificate that the service shows, also where it is refused. Nothing is sent but what it takes to see it.
+ * Looks at the certificate that the service shows, even if it is refused. It sends only the handshake.
  *
- * @returns null where there is none to be seen, or the signal comes first.
+ * @returns null if there is none, or if the signal comes first.
  */
 export async function lookAtCertificate(
   options: Pick<ConnectionOptions, 'baseUrl' | 'proxy' | 'extraCa'>,
@@ -89,7 +89,7 @@ export async function openSocket(
     return socket;
   }
   const url = new URL(proxy.url);
-  // Loaded only here: as modules they bring what every run would wait 25 ms for.
+  // Loaded only here, because these modules cost 25 ms, and most runs do not need them.
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return new Promise((resolve, reject) => {
     const account = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;

@@ -15,18 +15,18 @@ export interface ProxySetting {
 export interface ConnectionOptions {
   readonly baseUrl: string;
   readonly timeoutMs: number;
-  /** The most connections at a time. */
+  /** The most connections at once. */
   readonly connections: number;
-  /** Left out or null: the service is reached directly. */
+  /** If left out or null, the service is reached directly. */
   readonly proxy?: ProxySetting | null;
-  /** Certificates (PEM) of authorities that count besides Node's own; left out or null: none. */
+  /** Certificates (PEM) of authorities to trust besides Node's own; left out or null: none. */
   readonly extraCa?: string | null;
 }
 
 /** How long an idle connection is kept, in milliseconds. */
 const keepAliveMs = 4_000;
 
-/** What holds for every encrypted connection, whatever the environment says. */
+/** The settings of every encrypted connection, whatever the environment says. */
 export function tlsOptions({ extraCa }: Pick<ConnectionOptions, 'extraCa'>) {
   return {
     minVersion: 'TLSv1.2',
@@ -48,14 +48,14 @@ export async function connectTo(options: ConnectionOptions): Promise<Dispatcher>
     allowH2: false,
   };
   if (!proxy) return new Pool(new URL(baseUrl).origin, { ...limits, connect: tls });
-  // Loaded only where it is needed, for it brings all of undici with it.
+  // Loaded only if it is needed, because it loads all of undici.
   const { ProxyAgent } = await import('undici');
   return new ProxyAgent({
     ...limits,
     uri: proxy.url,
     requestTls: tls,
     proxyTls: tls,
-    // What asks the proxy for a way has none of these limits otherwise, and would wait for minutes.
+    // Without these limits, a request to the proxy for a tunnel could wait for minutes.
     clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: timeoutMs }),
   });
 }

@@ -2,14 +2,14 @@ import { codeOf, type ErrorCode } from '../errors.ts';
 import { certificateAdvice, certificateWords, lookAtCertificate } from './certificate.ts';
 import type { ConnectionOptions } from './connection.ts';
 
-/** Why a request got no answer, and whether another try may help; `words` complete "GET …". */
+/** Why a request got no answer, and whether another try can help; `words` complete "GET …". */
 export interface Failure {
   readonly code: ErrorCode;
   readonly words: string;
   readonly retryable: boolean;
 }
 
-/** Says what an error of the connection means, with fewer words where the signal comes first. */
+/** Explains an error of the connection, in fewer words if the signal comes first. */
 export async function explainFailure(
   error: unknown,
   options: ConnectionOptions,
@@ -48,7 +48,7 @@ function tlsFailure(code: string): Failure | null {
   return null;
 }
 
-/** With a proxy, whoever can't be connected to is the proxy: it alone connects to the service. */
+/** With a proxy, the host that can't be reached is the proxy: it alone connects to the service. */
 function proxyFailure(error: unknown, code: string, { proxy }: ConnectionOptions): Failure | null {
   if (!proxy) return null;
   const message = error instanceof Error ? error.message : '';

@@ -10,31 +10,31 @@ import { retryAfterMs } from './retry-after.ts';
 import type { Secrets } from './secrets.ts';
 import { meaningOf } from './status.ts';
 
-/** The largest answer that is read, decompressed, in bytes. */
+/** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
 
-/** What is set aside for a body that does not say how long it is, in bytes; it is doubled as often as needed. */
+/** The first buffer, in bytes, for a body of unknown length; it is doubled as often as needed. */
 const bodyBytesAtFirst = 64 * 1024;
 
-/** How much of a body that nobody needs is read, and how long, so that its connection can be used again: bytes, milliseconds. */
+/** Bytes and milliseconds to spend on a body that nobody needs, so that its connection can be used again. */
 const dumpBytesMax = 64 * 1024;
 const dumpMsMax = 1_000;
 
 /** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
 interface HttpClientOptions extends ConnectionOptions {
   readonly userAgent: string;
-  /** Where the token comes from: errors about a refused token say it. Without it they don't say it. */
+  /** The source of the token, for errors about a refused token. If it is left out, they do not name it. */
   readonly tokenFrom?: string;
-  /** What no error may show. */
+  /** Texts that no error can show. */
   readonly secrets: Secrets;
 }
 
 const unzip = promisify(gunzip);
 
-/** Those that may be named: any other text may be what the service was not to send back. */
+/** Only these are named: any other text could be an echo of a secret. */
 const encodingsKnown = new Set(['br', 'compress', 'deflate', 'zstd']);
 
-/** One GET at a time of one service: with its limits, without retries. */
+/** Makes GET requests to one service, with its limits, without retries. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #basePath: string;
@@ -51,7 +51,7 @@ export class HttpClient {
     return this.#requests;
   }
 
-  /** Bytes of the answers' bodies, as they came over the wire. */
+  /** Bytes of the answers' bodies as received, before decompression. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -59,7 +59,7 @@ export class HttpClient {
   /**
    * Gets a path, with its query, below the base address and returns the body's bytes, decompressed.
    *
-   * @throws ServiceError for anything but a whole answer with status 200; its message shows no secret.
+   * @throws ServiceError for anything but a complete answer with status 200; its message shows no secret.
    */
   async get(
     path: string,
@@ -71,7 +71,7 @@ export class HttpClient {
     const deadline = new Deadline(timeoutMs, signal);
     this.#requests++;
     try {
-      // While it is being connected, undici does not listen to the signal.
+      // Until the connection is made, undici does not listen to the signal.
       return await Promise.race([this.#request(address, token, deadline.signal), deadline.isReached()]);
     } catch (error) {
       const explained = await this.#explain(error, address, deadline);
@@ -96,14 +96,14 @@ export class HttpClient {
         authorization: `Bearer ${token}`,
         accept: 'application/json',
         'accept-encoding': 'gzip',
-        // A page that a cache on the way kept, and that changed since, would be the same in both readings.
+        // A cache could give both readings the same old page of a list that has changed.
         'cache-control': 'no-cache',
         'user-agent': this.#options.userAgent,
       },
       signal,
     });
     if (statusCode !== 200) {
-      // The status says it all: a body that never ends holds up no more than its connection, and that not for long.
+      // The status says enough. A body that never ends blocks only its connection, and only for a short time.
       body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
       throw this.#refusal(statusCode, single(headers['retry-after']), address);
     }
@@ -118,9 +118,9 @@ export class HttpClient {
   }
 
   /**
-   * Collects a body as it comes: its pieces, kept until all are there, would take as much memory again.
+   * Collects a body while it arrives: to keep its pieces until all are there would take the memory twice.
    *
-   * @param bytesStated how long the service says that it is; 0 where it does not say.
+   * @param bytesStated its length as the service states it; 0 if it does not.
    */
   async #collect(body: AsyncIterable<Buffer>, bytesStated: number, address: string): Promise<Buffer> {
     let bytes = Buffer.allocUnsafeSlow(Math.min(bytesStated || bodyBytesAtFirst, responseBytesMax));
@@ -178,7 +178,7 @@ export class HttpClient {
   }
 }
 
-/** Aborts a request when its time is over or the run is told to stop, and leaves no listener behind. */
+/** Aborts a request when its time is over or the run is stopped, and leaves no listener behind. */
 class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -202,7 +202,7 @@ class Deadline {
     return this.#controller.signal;
   }
 
-  /** Rejects when the time is over or the run is told to stop. */
+  /** Rejects when the time is over or the run is stopped. */
   isReached(): Promise<never> {
     return new Promise((_, reject) => {
       this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
@@ -215,7 +215,9 @@ class Deadline {
   }
 }
 
-/** How a body is encoded: each name in the list but `identity`, which says that it is not. Source: RFC 9110 §8.4. */
+/**
+ * The encoding of a body: each name in the header except `identity`, which means no encoding. Source: RFC 9110 §8.4.
+ */
 function encodingIn(header: string | string[] = []): string {
   const names = [header].flat().join().toLowerCase().split(',');
   return names

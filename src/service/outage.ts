@@ -1,8 +1,8 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Follows how long the service has answered nothing useful, over all lists of a run, by the monotonic clock. When that is too long, it is
- * over: what is under way ends, and nothing is tried a second time until the service answers again.
+ * Measures, by the monotonic clock and over all lists of a run, how long the service has given no useful answer. When
+ * that is too long, requests that are under way end, and no request is tried twice until the service answers again.
  */
 export class Outage {
   readonly #giveUpAfterMs: number;
@@ -12,7 +12,7 @@ export class Outage {
   #givingUp = new AbortController();
   #isOver = false;
 
-  /** @param giveUpAfterMs how long tries go on, in milliseconds; 0 makes one try alone. */
+  /** @param giveUpAfterMs how long requests are repeated, in milliseconds; 0 means one try. */
   constructor(giveUpAfterMs: number) {
     this.#giveUpAfterMs = giveUpAfterMs;
   }
@@ -22,7 +22,7 @@ export class Outage {
     return this.#isOver;
   }
 
-  /** Aborted with the last error, in words that say so, when it has lasted too long. */
+  /** Aborted when the outage has lasted too long, with the last error in words that say so. */
   get signal(): AbortSignal {
     return this.#givingUp.signal;
   }
@@ -32,7 +32,7 @@ export class Outage {
     return this.#error;
   }
 
-  /** The service answered nothing useful to a request that was begun then, by `performance.now()`. */
+  /** Notes a request without a useful answer and when it began, by `performance.now()`. */
   noteTrouble(error: ServiceError, begunAtMs: number): void {
     this.#error = error;
     if (this.#isOver) return;
@@ -57,7 +57,7 @@ export class Outage {
     this.close();
     this.#isOver = true;
     const givingUp = this.#givingUp;
-    // What is asked for from now on is tried once.
+    // Requests from now on are tried once.
     this.#givingUp = new AbortController();
     givingUp.abort(this.#giveUpAfterMs === 0 ? this.#error : inWords(this.#error as ServiceError));
   }

@@ -1,27 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Answers in a row without trouble, per request in flight, before one more may be in flight. */
+/** Good answers in a row, for each request in flight, before one more request is allowed. */
 const answersPerRise = 8;
 
 /**
- * How many requests may be in flight, and when the next may start, for one service. Trouble halves the number, good answers
- * raise it again by one: additive increase, multiplicative decrease. A wait that the service asks for holds all requests.
+ * Decides how many requests can be in flight for one service, and when the next can start. Trouble halves the number,
+ * and good answers raise it again by one: additive increase, multiplicative decrease. A wait that the service asks for
+ * delays all requests.
  */
 export class Pacer {
   readonly #concurrencyMax: number;
   /** Between the starts of two requests, in milliseconds. */
   readonly #spacingMs: number;
-  /** When the next request may start, by `performance.now()`. */
+  /** The earliest start of the next request, by `performance.now()`. */
   #nextAtMs = 0;
-  /** Settled when all that asked for a turn had it, or gave up. */
+  /** Settled when every request that asked for a turn had it, or gave up. */
   #turns: Promise<void> = Promise.resolve();
   #concurrency: number;
   #goodAnswers = 0;
-  /** By `performance.now()`, for the wall clock may be set meanwhile. */
+  /** By `performance.now()`, because the wall clock can be set meanwhile. */
   #heldUntilMs = 0;
   #waitedMs = 0;
 
-  /** @param requestsPerSecondMax spaces requests out evenly; null does not. */
+  /** @param requestsPerSecondMax spaces requests evenly; null means no spacing. */
   constructor(concurrencyMax: number, requestsPerSecondMax: number | null = null) {
     this.#spacingMs = requestsPerSecondMax === null ? 0 : 1_000 / requestsPerSecondMax;
     this.#concurrencyMax = concurrencyMax;
@@ -32,17 +33,17 @@ export class Pacer {
     return this.#concurrency;
   }
 
-  /** Time that requests were held back in all, in milliseconds. */
+  /** How long requests were delayed in all, in milliseconds. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
 
-  /** True while the service wants no request at all. */
+  /** True while the service wants no request. */
   get isHeld(): boolean {
     return performance.now() < this.#heldUntilMs;
   }
 
-  /** Waits until a request may start. */
+  /** Waits until a request can start. */
   async ready(signal: AbortSignal): Promise<void> {
     do {
       await this.#released(signal);
@@ -50,7 +51,7 @@ export class Pacer {
     } while (this.isHeld);
   }
 
-  /** Waits until the next request may start by the pace: one after the other, each counted from when the one before it did start. */
+  /** Waits for the next turn. Turns are one after the other, each counted from the actual start of the one before. */
   async #turn(signal: AbortSignal): Promise<void> {
     if (this.#spacingMs === 0) return;
     const mine = this.#turns.then(async () => {
@@ -77,7 +78,7 @@ export class Pacer {
     this.#concurrency = Math.min(this.#concurrency + 1, this.#concurrencyMax);
   }
 
-  /** The service said that it is too much. */
+  /** Notes that the service refused a request because of too much load. */
   noteOverload(retryAfterMs: number | null): void {
     this.#goodAnswers = 0;
     this.#concurrency = Math.max(1, Math.floor(this.#concurrency / 2));

@@ -2,14 +2,14 @@ import request from 'undici/lib/api/api-request.js';
 import { codeOf } from '../errors.ts';
 import { connectTo, type ProxySetting } from './connection.ts';
 
-/** How long a try may take, in milliseconds: both together 10 s. */
+/** The most time for a try, in milliseconds: both together 10 s. */
 const tryMsMax = 4_900;
 const triesMax = 2;
 
-/** How much of an answer is read, so that its connection ends well, in bytes. */
+/** Bytes of an answer that are read, so that its connection ends well. */
 const answerBytesMax = 10_000;
 
-/** A message to somebody who watches over runs, such as healthchecks.io. */
+/** A message to a monitor of runs, for example healthchecks.io. */
 export interface Ping {
   readonly url: URL;
   readonly body: string;
@@ -20,8 +20,8 @@ export interface Ping {
 /**
  * Sends a ping, at most twice and within 10 s in all.
  *
- * @param signal ends it early: it was given up, and nobody asks why.
- * @returns null if it was accepted or given up, otherwise why not, in words without its address, which is secret.
+ * @param signal ends it early: the ping was given up, and nobody needs the reason.
+ * @returns null if it was accepted or given up, otherwise the reason, without the address, which is secret.
  */
 export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string | null> {
   let why: string | null = null;
@@ -47,7 +47,7 @@ async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal
       body,
       signal,
     });
-    // While it is being connected, undici does not listen to the signal.
+    // Until the connection is made, undici does not listen to the signal.
     const { statusCode, body: answer } = await Promise.race([asked, late]);
     await answer.dump({ limit: answerBytesMax, signal }).catch(() => undefined);
     return statusCode >= 200 && statusCode < 300 ? null : `it was answered ${statusCode}`;

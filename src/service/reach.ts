@@ -5,10 +5,10 @@ import { openSocket, serverName } from './certificate.ts';
 import type { ProxySetting } from './connection.ts';
 
 /**
- * Finds out if a server can be reached, without a request: for some servers each request means something. Behind a proxy, an `http`
- * address is not tried further than to the proxy.
+ * Finds out if a server can be reached, without a request, because a request has a meaning for some servers. Behind a
+ * proxy, an `http` address is tried only as far as the proxy.
  *
- * @returns null if it can be reached, otherwise the system's word for why not.
+ * @returns null if it can be reached, otherwise the system's code for the error.
  */
 export async function unreachable(
   url: URL,

@@ -1,23 +1,25 @@
-/** A shorter one is looked for as the header says it: by itself it would be found in ordinary words. */
+/** A shorter secret is only looked for in the form of the header: alone it would be found in ordinary words. */
 const lengthMin = 8;
 
-/** Characters of a part that is looked for by itself: of all of a long secret, the pattern would be longer than the engine takes. */
+/**
+ * Characters of each part that is looked for: the pattern for all of a long secret would be too long for the engine.
+ */
 const partLength = 1_000;
 
 const mark = '[secret]';
-/** Of the parts of one. */
+/** Adjacent marks are parts of one secret. */
 const marks = /(?:\[secret\])+/g;
 
-/** A secret as it may be written: what to look for first, and the pattern that decides. */
+/** A secret in one form: the bytes to look for first, and the pattern that decides. */
 interface Form {
-  /** The longest run of letters and digits, which no encoder escapes: looking for it in a page costs little. */
+  /** The longest run of letters and digits, which no encoder escapes: it is cheap to find in a page. */
   readonly core: Buffer;
   readonly pattern: RegExp;
 }
 
 /**
- * The secrets of a process, such as the token, as a service may write one that it echoes: plain, percent-encoded, escaped as JSON
- * does, and in base64 or base64url, alone or within other text such as `Bearer …`.
+ * The secrets of a process, for example the token, in the forms in which a service might echo them. These are plain,
+ * percent-encoded, escaped in JSON, and base64 or base64url, alone or inside other text like `Bearer …`.
  */
 export class Secrets {
   readonly #known = new Set<string>();
@@ -53,7 +55,7 @@ function formsOf(secret: string): Form[] {
   }));
 }
 
-/** The parts of a text, about as long as one another, so that none is found by chance. */
+/** The parts of a text, all about as long, so that none is found by chance. */
 function inParts(text: string): string[] {
   const characters = [...text];
   const length = Math.ceil(characters.length / Math.ceil(characters.length / partLength));
@@ -67,15 +69,18 @@ function longestCore(text: string): string {
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
 }
 
-/** The digits of a text in base64, wherever it is in what is encoded; `offset` bytes of a group are before it. */
+/** The digits of a text in base64, if `offset` bytes of a group are before it. */
 function inBase64(text: string, offset: number): string {
   const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
   const digits = bytes.toString('base64').replace(/=+$/, '');
-  // A digit with bits of what is beside the text can be any.
+  // A digit that shares bits with the neighbouring text can be any.
   return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
 }
 
-/** A pattern for a character: plain, percent-encoded, or escaped in JSON, also within an address or a text that is escaped again. */
+/**
+ * A pattern for a character: plain, percent-encoded, or escaped in JSON, also inside an address or a text that is
+ * escaped twice.
+ */
 function formsOfCharacter(char: string): string {
   if (/[A-Za-z0-9]/.test(char)) return char;
   const inPercent = [...Buffer.from(char)].map(byte => `%(?:25)?${digitsOf(byte, 2)}`).join('');

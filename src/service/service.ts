@@ -10,37 +10,43 @@ import { Outage } from './outage.ts';
 import { Pacer } from './pacer.ts';
 import { Secrets } from './secrets.ts';
 
-/** How the service is reached, and how patiently. */
+/** How to reach the service, and how long to keep trying. */
 export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
   readonly token: string;
-  /** Where it comes from, in words that complete "the token came from". */
+  /** The source of the token, in words that complete "the token came from". */
   readonly tokenFrom?: string;
-  /** Asks for the token anew where it comes from, when it has expired; left out where it can't change. */
+  /** Gets a new token from its source when it has expired; left out if it can't change. */
   readonly renewToken?: () => Promise<string>;
-  /** What must never be stored or shown; the token is added to it. */
+  /** Texts that must never be stored or shown; the token is added to them. */
   readonly secrets?: Secrets;
-  /** How long tries go on while the service answers nothing useful, over all lists, in milliseconds. */
+  /** How long requests are repeated while no list gets a useful answer, in milliseconds. */
   readonly giveUpAfterMs: number;
-  /** Requests are spaced out evenly by this; left out or null: they are not. */
+  /** Spaces requests evenly; left out or null: no spacing. */
   readonly maxRequestsPerSecond?: number | null;
   readonly concurrency: number;
   readonly userAgent: string;
-  /** The first wait after a failed try, in milliseconds; `retryDelayMs` where it is left out. */
+  /** The first wait after a failed try, in milliseconds; `retryDelayMs` if left out. */
   readonly retryDelayMs?: number;
-  /** Told of each try that failed and will be made again. */
+  /** Called for each failed try that will be repeated. */
   readonly onRetry?: (error: ServiceError, tryNumber: number) => void;
-  /** Told when the service asks to be left alone: until when, in milliseconds since 1970. */
+  /** Called when the service asks for a pause, with its end in milliseconds since 1970. */
   readonly onWait?: (untilMs: number) => void;
 }
 
-/** The first wait after a failed try, doubled with each further one, with up to as much again at random; in milliseconds. */
+/**
+ * The first wait after a failed try, in milliseconds. Each further wait is twice as long, and up to as much again is
+ * added at random.
+ */
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
-/** How long a list has for its one try once the others were given up, in milliseconds. */
+/** The time for the one try of a list after the others were given up, in milliseconds. */
 const lastTryMsMax = 5_000;
 
-/** The service as a source of pages: one request a page, tried again where that may help, at a pace that it bears. */
+/**
+ * The service as a source of pages: one request for each page, repeated if that can help, at a pace that the service
+ * can handle.
+ */
 export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;
@@ -131,7 +137,7 @@ export class Service implements PageSource {
     }
   }
 
-  /** Gets a page's bytes; where the token has expired meanwhile, with the one that took its place. */
+  /** Gets a page's bytes. If the token has expired, it tries again with the new one. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
     const get = async (token: string) => {
       const bytes = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
@@ -150,7 +156,7 @@ export class Service implements PageSource {
     return get(this.#token.text);
   }
 
-  /** How long a request has: no longer than the service has to answer something useful. */
+  /** The timeout of a request: no longer than the time left for a useful answer. */
   get #timeoutMs(): number {
     const { timeoutMs, giveUpAfterMs } = this.#options;
     if (giveUpAfterMs === 0) return timeoutMs;
@@ -160,9 +166,9 @@ export class Service implements PageSource {
 
   #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
     const page = this.#pageIn(bytes, list, isKnown);
-    // Of a page that is known nothing is stored or shown, so nothing is looked for.
+    // Nothing of a known page is stored or shown, so no secret needs to be looked for.
     if (page.content === null || !this.#secrets.areIn(page.items)) return page;
-    // What would be left of the records without it is not what the service lists.
+    // Records without the secret would not be what the service lists.
     const message = `GET ${this.baseUrl}${list.path} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });
   }
@@ -179,7 +185,10 @@ export class Service implements PageSource {
   }
 }
 
-/** Whether another try may bring the page; past the end, an answer that holds nothing is believed when it comes again. */
+/**
+ * Whether another try can bring the page. Past the end, an answer without items is believed when it comes a second
+ * time.
+ */
 function mayPass(
   error: unknown,
   { isBeyond = false }: PageRequest,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** What a status other than 200 means, and whether another try may help. */
+/** The meaning of a status other than 200, and whether another try can help. */
 export function meaningOf(status: number): { code: ErrorCode; meaning: string; retryable: boolean } {
   if (status === 401) return { code: 'unauthorized', meaning: 'the token was refused', retryable: false };
   if (status === 403)
@@ -13,7 +13,7 @@ export function meaningOf(status: number): { code: ErrorCode; meaning: string; r
   if (status === 503) return { code: 'overloaded', meaning: 'the service is not available', retryable: true };
   if (status >= 500) return { code: 'server_error', meaning: 'the service failed', retryable: true };
   if (status >= 400) return { code: 'refused', meaning: 'the request was refused', retryable: false };
-  // 304 names no address: it says that an older answer still holds, and nobody named one.
+  // A 304 has no address: it says that an older answer is still valid, and docmirror never names one.
   if (status >= 300 && status !== 304) {
     return {
       code: 'redirected',

@@ -2,7 +2,7 @@ import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Applied, ListOutcome, RunError, Traffic } from './ports.ts';
 import type { ListProgress } from './read-list.ts';
 
-/** How a list ended, and what was written of it. */
+/** How a list ended, and how many rows were written. */
 export type Ending = Pick<
   ListOutcome,
   'status' | 'completeness' | 'error' | 'reason' | Exclude<keyof Applied, 'recordCount'>
@@ -30,7 +30,7 @@ export function ended(
   };
 }
 
-/** Why what is gone was not removed; null if nothing was withheld. */
+/** Why records that are gone were not removed; null if nothing was withheld. */
 function whyWithheld({
   removalsWithheld,
   rejected,
@@ -65,13 +65,13 @@ export function failed(error: unknown): Ending {
   return { status, completeness: null, ...nothingWritten, error: runErrorOf(error), reason: null };
 }
 
-/** An error as it is recorded; what nobody foresaw is a fault of docmirror itself, `internal`. */
+/** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */
 export function runErrorOf(error: unknown): RunError {
   if (error instanceof DocmirrorError) return { code: error.code, message: error.message };
   return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
 }
 
-/** What the readings of a list tell of it, however it ended. */
+/** The facts about the readings of a list, however it ended. */
 export function describeReading({ envelope, total, walks }: ListProgress, seenCount: number) {
   const pageCount =
     envelope === null
@@ -89,7 +89,7 @@ export function describeReading({ envelope, total, walks }: ListProgress, seenCo
   };
 }
 
-/** What a list has cost, by what its source had cost before and has now. */
+/** The traffic of a list: the traffic of its source now, minus that of before. */
 export function trafficSince(before: Traffic, now: Traffic): Traffic {
   return {
     requests: now.requests - before.requests,

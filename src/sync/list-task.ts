@@ -2,7 +2,7 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { RemovalGuard } from '../proof/removal-guard.ts';
 import type { Clock, ListMirror, ListOutcome, Mirror, PageSource } from './ports.ts';
 
-/** Told how a list's part of a run goes on; for progress bars and logs. */
+/** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
   walkStarted(list: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void;
@@ -11,7 +11,7 @@ export interface ListObserver {
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
 
-/** What a run works with: all of it is handed in, so that the run itself knows neither HTTP nor SQLite. */
+/** The ports of a run: they are passed in, so that the run itself knows neither HTTP nor SQLite. */
 export interface RunWorld {
   readonly source: PageSource;
   readonly mirror: Mirror;
@@ -21,18 +21,18 @@ export interface RunWorld {
   readonly signal: AbortSignal;
 }
 
-/** How each list is to be read, and how much of it may be removed. */
+/** How to read each list, and how much of it can be removed. */
 export interface ListOptions {
-  /** What to ask for as `pageSize`; null finds the largest by itself. */
+  /** The `pageSize` to ask for; null finds the largest that works. */
   readonly pageSize: number | null;
   /** Most pages of one list. */
   readonly pagesMax: number;
   readonly removals: RemovalGuard;
-  /** Full sweeps are no further apart than this, in milliseconds; 0 makes every sweep full. */
+  /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
   readonly fullEveryMs: number;
 }
 
-/** One list's part of a run, and the world it runs in. */
+/** One list's part of a run, with the run's ports. */
 export interface ListTask extends RunWorld, ListOptions {
   readonly list: ListDefinition;
 }

@@ -6,10 +6,10 @@ import { type GrowthReading, readGrowth } from './read-growth.ts';
 import { type ListProgress, readList } from './read-list.ts';
 
 /**
- * Mirrors one list: reads it until the answers prove what it has, and writes that in one transaction. It returns how the list
- * ended, and has recorded it.
+ * Mirrors one list: reads it until the answers prove its records, and writes them in one transaction. It returns how
+ * the list ended, after recording it.
  *
- * @param onFault told of a fault of docmirror itself, which ends the list like any other error.
+ * @param onFault called with a fault of docmirror itself, which ends the list like any other error.
  */
 export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<ListOutcome> {
   const { list, mirror, clock, observer } = task;

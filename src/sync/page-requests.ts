@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import type { PageAddress } from '../proof/windows/page.ts';
 import type { PageSource } from './ports.ts';
 
-/** Which page of a list is asked for. */
+/** The page of a list to ask for. */
 export interface PageAsk extends PageAddress {
   /** True if by the newest total there is no page at this address. */
   readonly isBeyond: boolean;
@@ -23,9 +23,9 @@ export interface PageRequests {
   readonly source: PageSource;
   readonly list: ListDefinition;
   readonly firstPageNo: number;
-  /** The size of pages that the service has served; another one may be refused. */
+  /** A page size that the service has served; another one might be refused. */
   readonly servedSize: number;
-  /** Whether to send that size: not if the service refused the one that was wished for, and this is its default. */
+  /** Whether to send that size: not if the service refused the requested one, and this is its default. */
   readonly sendsServedSize: boolean;
   /** Tells whether items with that digest need no parsing. */
   readonly isKnown: (digest: string) => boolean;
@@ -33,10 +33,10 @@ export interface PageRequests {
 }
 
 /**
- * Asks for the pages that `next` names, a few requests in flight, and yields the answers as they come; `next` may name more after each.
- * If the consumer stops early, or a page fails, the requests in flight are ended, too.
+ * Asks for the pages that `next` names, a few requests in flight, and yields the answers as they arrive; `next` can
+ * name more after each. If the consumer stops early, or a page fails, the requests in flight are ended, too.
  *
- * @throws ServiceError if a page can't be had.
+ * @throws ServiceError if a page can't be read.
  */
 export async function* requestPages<Ask extends PageAsk>(
   requests: PageRequests,
@@ -58,7 +58,7 @@ export async function* requestPages<Ask extends PageAsk>(
     for (fill(); inFlight.size > 0; fill()) {
       const reply = await inFlight.take();
       signal.throwIfAborted();
-      // The next request is sent before this page is looked at: after a turn of the event loop it is on its way.
+      // The next request is sent before this page is processed: after a turn of the event loop it is on its way.
       fill();
       await nextTurn();
       yield reply;
@@ -71,13 +71,13 @@ export async function* requestPages<Ask extends PageAsk>(
 }
 
 /**
- * Replies under way, to be taken as they come. To race them would keep every page that came on the promise of one that is slow, until
- * that one comes, too.
+ * Replies in flight, to be taken in the order of arrival. `Promise.race` would keep every page in memory until the
+ * slowest one arrives.
  */
 class InFlight<Reply> {
   /** Those that were not taken yet. */
   readonly #replies = new Set<Promise<Reply>>();
-  /** Those among them that have come, or failed, in that order. */
+  /** Those among them that have arrived, or failed, in that order. */
   readonly #settled: Promise<Reply>[] = [];
   #wake = () => {};
 
@@ -94,7 +94,7 @@ class InFlight<Reply> {
     reply.then(settle, settle);
   }
 
-  /** The next reply that comes; rejects if that one fails. */
+  /** The next reply that arrives; rejects if that one fails. */
   async take(): Promise<Reply> {
     if (this.#settled.length === 0) {
       await new Promise<void>(resolve => {
@@ -115,7 +115,7 @@ class InFlight<Reply> {
 /**
  * Asks for one page.
  *
- * @throws ServiceError if it can't be had.
+ * @throws ServiceError if it can't be read.
  */
 export async function requestPage<Ask extends PageAsk>(
   requests: PageRequests,
@@ -126,7 +126,7 @@ export async function requestPage<Ask extends PageAsk>(
   } catch (error) {
     if (!isNoPage(error)) throw error;
     if (ask.isBeyond) return { ask, page: null, isSizeRefused: false };
-    // The list may have become shorter, or the service may not serve that size: its first page tells.
+    // The list might have become shorter, or the service might not serve that size: its first page tells.
     const first = await firstOfSize(requests, ask.size);
     const isPast = first !== null && ask.index * ask.size >= first.pagination.totalRecordCount;
     const isOtherSize = ask.size !== requests.servedSize;
@@ -135,7 +135,10 @@ export async function requestPage<Ask extends PageAsk>(
   }
 }
 
-/** Whether an error may say that there is no page at this address; past the end, some services refuse the request, or say nothing. */
+/**
+ * Whether an error can mean that there is no page at this address. Past the end, some services refuse the request, or
+ * give an empty answer.
+ */
 function isNoPage(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError)) return false;
   return error.code === 'not_found' || error.code === 'refused' || error.isBare;

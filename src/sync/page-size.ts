@@ -3,7 +3,7 @@ import type { Page } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { PageSource } from './ports.ts';
 
-/** What `auto` asks for if nothing is known yet. */
+/** The size that `auto` asks for if nothing is known yet. */
 export const pageSizeAtFirst = 1000;
 
 /** How a list's first answer describes it. */
@@ -20,13 +20,13 @@ export interface Envelope {
 export interface FirstPage {
   readonly page: Page;
   readonly envelope: Envelope;
-  /** Whether to send the page size; not if the service refused the one that was wished for, and sent pages of its default. */
+  /** Whether to send the page size; not if the service refused the requested one, and sent pages of its default. */
   readonly sendsServedSize: boolean;
-  /** Pages that came before this one, by which its size was found. */
+  /** Pages that were read before this one to find the size. */
   readonly tried: readonly Page[];
 }
 
-/** How many pages a list has at the most, by its total or by its own count of them. */
+/** The greatest number of pages that a list can have, by its total or by its own page count. */
 export function pagesStated({
   pageCount,
   pageSize,
@@ -36,9 +36,9 @@ export function pagesStated({
 }
 
 /**
- * Asks for a list's first page without `pageNo`, and finds out the page size: what comes back is believed, not what was asked
- * for. A size that is refused gives way to the service's default. That one, and a size that was cut in silence, is asked for by its
- * real value, so that the service counts its pages by it.
+ * Asks for a list's first page without `pageNo`, and finds the page size: the size of the answer counts, not the size
+ * that was asked for. If the service refuses a size, its default is used. The default, and a size that was cut
+ * silently, is then asked for by its real value, so that the service counts its pages by it.
  */
 export async function getFirstPage(
   source: PageSource,
@@ -48,7 +48,7 @@ export async function getFirstPage(
 ): Promise<FirstPage> {
   const first = await getOrDefault(source, list, wanted, signal);
   const size = sizeOf(first.page);
-  // A service that refuses a size may serve smaller ones; a list on one page needs none.
+  // A service that refuses a size might serve smaller ones; a list on one page needs none.
   const isKnown = first.asked === null && size >= first.page.pagination.totalRecordCount;
   const isServed = first.asked !== null && (size === first.asked || size === first.page.pagination.pageSize);
   if (isKnown || isServed) return describe(first.page, first.asked !== null, []);
@@ -84,7 +84,7 @@ function describe(page: Page, sendsServedSize: boolean, tried: readonly Page[]):
   };
 }
 
-/** How many records a full page has, at least one, by what the first one says and by what it has. */
+/** How many records a full page has, at least one, by the first page's own statement and by its items. */
 function sizeOf({ content, pagination }: Page): number {
   const count = content?.count ?? 0;
   const { pageSize, totalRecordCount } = pagination;

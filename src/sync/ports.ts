@@ -6,22 +6,22 @@ import type { LearntOrder } from '../proof/windows/order.ts';
 import type { PageAddress, PageAnswer, PageItems, PageSummary } from '../proof/windows/page.ts';
 import type { Verdict } from '../proof/windows/verdict.ts';
 
-// What a run needs of the world. The rooms that do the work implement these, so a run knows neither HTTP nor SQLite.
+// The ports of a run. Other rooms implement these, so a run knows neither HTTP nor SQLite.
 
-/** Which page to ask for; null leaves the parameter out, so that the service's own default counts. */
+/** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {
   readonly pageNo: number | null;
   readonly pageSize: number | null;
-  /** True where by what is known there is no page at this address: an answer that holds nothing may then be the right one. */
+  /** True if, by all that is known, there is no page at this address: an empty answer might then be right. */
   readonly isBeyond?: boolean;
 }
 
-/** What asking the service has cost so far. */
+/** The requests to the service so far, and their cost. */
 export interface Traffic {
   readonly requests: number;
   readonly retries: number;
   readonly bytes: number;
-  /** Time spent waiting because the service asked for it or failed, in milliseconds. */
+  /** Time spent waiting because of the service: it asked for a pause, or failed; in milliseconds. */
   readonly waitedMs: number;
 }
 
@@ -29,13 +29,13 @@ export interface Traffic {
 export interface PageSource {
   readonly baseUrl: string;
   readonly traffic: Traffic;
-  /** How many page requests may be in flight now. */
+  /** How many page requests can be in flight now. */
   readonly concurrency: number;
   /**
    * Gets one page, with all its retries.
    *
    * @param isKnown tells whether items with that digest need no parsing.
-   * @throws ServiceError when the retries are spent or another try can't help.
+   * @throws ServiceError if all retries failed or another try can't help.
    */
   getPage(
     list: ListDefinition,
@@ -45,15 +45,15 @@ export interface PageSource {
   ): Promise<Page>;
 }
 
-/** What earlier runs learnt of a list. */
+/** The facts that earlier runs learnt of a list. */
 export interface ListMemory {
   /** The order of the list, as the last proven full sync saw it. */
   readonly order: LearntOrder;
-  /** The growing end as the last run knew it, from which an incremental run begins; null if a full sync is due. */
+  /** The growing end as the last run knew it, the start of an incremental run; null if a full sync is due. */
   readonly growth: KnownGrowth | null;
 }
 
-/** What an incremental run begins with. */
+/** The start of an incremental run. */
 export interface KnownGrowth {
   /** When the last proven full sync began, as an ISO date in UTC. */
   readonly sweptAt: string;
@@ -62,10 +62,10 @@ export interface KnownGrowth {
   readonly list: KnownList;
 }
 
-/** What a page came to. */
+/** The result of reading a page. */
 export interface PageReading {
   readonly summary: PageSummary;
-  /** How many of its records the mirror did not have as they are. */
+  /** How many of its records were new or different. */
   readonly newCount: number;
   /** How many of these were inserted; the others are newer versions of known ids. */
   readonly insertedCount: number;
@@ -73,10 +73,10 @@ export interface PageReading {
   readonly oldestNewKey: number;
 }
 
-/** What a reading came to, to be written. */
+/** The result of reading a list, to be written. */
 export type ListResult = {
   readonly firstPageNo: number;
-  /** Records a page of the list's own size, by which places are told. */
+  /** The size of a page of the list, by which places are reported. */
   readonly pageSize: number;
   /** When the reading began, as an ISO date in UTC. */
   readonly readAt: string;
@@ -84,7 +84,9 @@ export type ListResult = {
   | {
       readonly kind: 'full';
       readonly verdict: Verdict;
-      /** True if no page is left by which a row that is gone could be looked for a second time: then two runs in a row have to show it. */
+      /**
+       * True if no page is left to search a second time for a row that is gone: then two runs in a row have to show it.
+       */
       readonly isLookExhausted: boolean;
       readonly removals: RemovalGuard;
       readonly answers: readonly PageAnswer[];
@@ -95,7 +97,7 @@ export type ListResult = {
   | { readonly kind: 'incremental'; readonly answers: readonly PageAnswer[] }
 );
 
-/** What writing a list came to. */
+/** The result of writing a list. */
 export interface Applied extends FieldNews {
   readonly inserted: number;
   readonly updated: number;
@@ -112,15 +114,15 @@ export interface Applied extends FieldNews {
   readonly checksum: string;
 }
 
-/** A field that the service sends and no column exists for, with one of the JSON types of its values. */
+/** A field that the service sends and that has no column, with one of the JSON types of its values. */
 export interface UnknownField {
   readonly field: string;
   readonly jsonType: string;
 }
 
-/** What a run was the first to see of a list's fields. */
+/** The changes of a list's fields that this run was the first to see. */
 export interface FieldNews {
-  /** Fields that no column exists for, and that no run has met before. */
+  /** Fields that have no column, and that no earlier run saw. */
   readonly newFields: readonly UnknownField[];
   /** Columns that no record has a value in any more, though each had one after the last full sync. */
   readonly emptiedColumns: readonly string[];
@@ -144,23 +146,24 @@ export interface ListMirror {
   isKnown(itemsDigest: string): boolean;
   /** The items of a page of this run, by its digest; null if it was known and therefore not read. */
   itemsOf(digest: string): PageItems | null;
-  /** Begins a new round of answers: what they say of connections counts more than what was said before. */
+  /** Begins a new round of answers: their connection names replace those of the rounds before. */
   beginRound(): void;
   /** Reads a page: compares its records with the rows, and writes those that are new. */
   read(page: Page, address: PageAddress, signal: AbortSignal): Promise<PageReading>;
-  /** The keys of the rows that would go if a second answer showed the same; NaN if a row has none. */
+  /** The keys of the rows that would be removed if a second answer showed the same; NaN if a row has none. */
   keysToConfirm(verdict: Verdict, signal: AbortSignal): Promise<Float64Array>;
   /**
-   * Forgets every shortcut of the list, and what this run has read of it.
+   * Forgets every shortcut of the list, and everything that this run has read of it.
    *
    * @throws MirrorAlteredError if the mirror's rows are not what they should be, so that no shortcut was at fault.
    */
   beginAgain(): void;
   /**
-   * Writes what was found, and with it the outcome that follows from it, all or nothing. Ends early, with nothing written,
-   * if the signal is aborted.
+   * Writes the result of the reading and the outcome that follows from it, all or nothing. Ends early, with nothing
+   * written, if the signal is aborted.
    *
-   * @param outcome makes the outcome of what was written; `unproven` tells why the list is not proven, null if it is.
+   * @param outcome makes the outcome from the result of writing; `unproven` is why the list is not proven, null if it
+   * is.
    */
   apply(
     result: ListResult,
@@ -169,12 +172,12 @@ export interface ListMirror {
   ): Promise<Written>;
 }
 
-/** How a run or a list of it stands; `interrupted` is one whose process died. */
+/** The status of a run or of a list in it; `interrupted` is one whose process died. */
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 /** How sure a run is of a list. */
 export type Completeness = 'proven' | 'incremental' | 'unproven';
 
-/** What started a run: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
+/** The start of a run was one of these: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
 export type Trigger = string;
 
 /** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
@@ -198,25 +201,31 @@ export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'che
   readonly recordsSeen: number;
   readonly walks: number;
   readonly error: RunError | null;
-  /** Why completeness is not better than it is, in words; null where there is nothing to say. */
+  /** Why completeness is not better than it is, in words; null if there is nothing to say. */
   readonly reason: string | null;
-  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null where the list failed in a run that records nothing. */
+  /**
+   * 32 hexadecimal digits: the sum of the contents of the list's rows; null if the list failed in a run that records
+   * nothing.
+   */
   readonly checksum: string | null;
 }
 
-/** What is recorded of a run as it begins; `startedAt` is ISO 8601, UTC. */
+/** The record of a run at its start; `startedAt` is ISO 8601, UTC. */
 export interface RunStart {
   readonly trigger: Trigger;
   readonly startedAt: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
-  /** Who runs it, for the receipt; empty where nobody is named. */
+  /** The person or program that runs it, for the receipt; empty if nobody is named. */
   readonly actor: string;
-  /** What an operator knows the mirror by; nothing if it is left out. */
+  /** An operator's labels for the mirror; none if left out. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Where a run's receipt stands in the log of receipts, and what the log came to with it; hashes in hexadecimal digits. */
+/**
+ * The place of a run's receipt in the log of receipts, and the root hash of the log with it; hashes in hexadecimal
+ * digits.
+ */
 export interface ReceiptHead {
   readonly leafIndex: number;
   readonly leafHash: string;
@@ -224,7 +233,7 @@ export interface ReceiptHead {
   readonly rootHash: string;
 }
 
-/** What is known of a run when it has begun. */
+/** The facts about a run that has begun. */
 export interface RunBegun {
   /** Null if nothing is recorded, in a dry run. */
   readonly runId: number | null;
@@ -232,22 +241,25 @@ export interface RunBegun {
   readonly rowsDropped: number | null;
 }
 
-/** The mirror, held by one run from `beginRun` to `endRun`. */
+/** The mirror, locked by one run from `beginRun` to `endRun`. */
 export interface Mirror {
   /** Records that a run began. */
   beginRun(start: RunStart): Promise<RunBegun>;
   openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
-  /** Records a list that ended without being applied, and returns what is recorded: with the checksum that the list has. */
+  /**
+   * Records a list that ended without being applied, and returns the recorded outcome: with the checksum that the list
+   * has.
+   */
   recordList(outcome: ListOutcome): Promise<ListOutcome>;
   /**
-   * Deletes the versions that had ended by a time, step by step; ends early when the run is told to stop.
+   * Deletes the versions that had ended by a time, step by step; ends early if the run is stopped.
    *
    * @param at the time of now.
    */
   pruneHistory(before: string, at: string): Promise<void>;
-  /** Records how the run ended, and returns its receipt; null where nothing is recorded. */
+  /** Records how the run ended, and returns its receipt; null if nothing is recorded. */
   endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null>;
 }
 
-/** Tells the time; tests hand in one of their own. */
+/** Tells the time; tests pass their own. */
 export type Clock = () => Date;

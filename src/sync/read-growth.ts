@@ -7,24 +7,24 @@ import { requestPage } from './page-requests.ts';
 import { type Envelope, pagesStated } from './page-size.ts';
 import { identityOf, itemsIn } from './read-list.ts';
 
-/** The growing end of a list, read until it met what is known. */
+/** The growing end of a list, read until it met the known records. */
 export interface GrowthReading {
   readonly envelope: Envelope;
   readonly answers: readonly PageAnswer[];
 }
 
 /**
- * Reads a list from its growing end, until a window meets what is known. Null if a full sync is due or needed; what was read then is
- * in the mirror already.
+ * Reads a list from its growing end, until a window meets the known records. Null if a full sync is due or needed; the
+ * records that were read are in the mirror already.
  *
- * @throws ServiceError if a page can't be had.
+ * @throws ServiceError if a page can't be read.
  */
 export async function readGrowth(task: OpenList): Promise<GrowthReading | null> {
   const { list, source, signal, listMirror, observer } = task;
   const { growth } = listMirror.memory;
   if (growth === null || isFullDue(task, growth.sweptAt)) return null;
   const { firstPageNo, pageSize } = growth;
-  // A service may serve smaller pages than are asked for.
+  // A service might serve smaller pages than are asked for.
   if (task.pageSize !== null && task.pageSize < pageSize) return null;
   const plan = new Plan(pageSize, overlapOf(pageSize, identityOf(list)));
   const requests = new Requests(() => false);
@@ -50,7 +50,7 @@ export async function readGrowth(task: OpenList): Promise<GrowthReading | null> 
     const { pagination } = reply.page;
     const isAsked = pagination.pageNo === firstPageNo + ask.index && pagination.pageSize === ask.size;
     envelope ??= { ...pagination, firstPageNo, pageSize };
-    // A full sync says so in words.
+    // The full sync reports this error.
     if (!isAsked || pagesStated(envelope) > task.pagesMax) return null;
     const { summary, insertedCount, ...found } = await listMirror.read(reply.page, ask, signal);
     const answer = requests.enter(ask, pagination.totalRecordCount, summary);

@@ -20,16 +20,16 @@ import type { OpenList } from './list-task.ts';
 import { type PageAsk, type PageReply, requestPages } from './page-requests.ts';
 import { type Envelope, type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from './page-size.ts';
 
-/** What reading a whole list came to. */
+/** The result of reading a whole list. */
 export interface FullReading {
   readonly verdict: Verdict;
   readonly answers: readonly PageAnswer[];
   readonly ending: ReadonlySet<PageAnswer>;
-  /** True if no page is left for a second look at rows that would go. */
+  /** True if no page is left for a second look at rows that would be removed. */
   readonly isLookExhausted: boolean;
 }
 
-/** What is told of a list's readings, however it ends. */
+/** The facts about a list's readings, however it ends. */
 export interface ListProgress {
   envelope: Envelope | null;
   /** The newest total. */
@@ -39,11 +39,11 @@ export interface ListProgress {
 }
 
 /**
- * Reads a whole list: by pages that overlap or, if they prove nothing, by plain readings. Then rows that would go are looked for a second
- * time.
+ * Reads a whole list: by overlapping pages or, if they prove nothing, by plain readings. Then it searches a second time
+ * for rows that would be removed.
  *
- * @param isTrusting whether pages may be left unread that are known from the last proven full sync.
- * @throws ServiceError if a page can't be had, or the list has more pages than are allowed.
+ * @param isTrusting whether pages that are known from the last proven full sync can be left unread.
+ * @throws ServiceError if a page can't be read, or the list has more pages than are allowed.
  */
 export async function readList(
   task: OpenList,
@@ -79,15 +79,16 @@ export async function readList(
 }
 
 /**
- * Whether plain readings may tell more than windows. If all answers state the same total, the list seems to be still: more records may
- * have one key than are on a page. If an answer does not fit its own total, the list may go on where its totals say that it ends.
+ * Whether plain readings can prove more than windows. If all answers state the same total, the list seems not to
+ * change: more records might have one key than are on a page. If an answer does not fit its own total, the list might
+ * go on after the end that its totals state.
  */
 function mayReadPlainly({ answers }: Course): boolean {
   const isStill = answers.every(({ total }) => total === answers[0]?.total);
   return isStill || countedAnswers(answers).some(isTotalWrong);
 }
 
-/** Whether an answer does not fit its own total, also by records at or beyond it. */
+/** Whether an answer does not fit its own total, also because it has records at or beyond it. */
 function isTotalWrong(answer: PageAnswer): boolean {
   return (
     checkTotal(answer) === 'contradicts' || (answer.summary.count > 0 && beginOf(answer) >= answer.total)
@@ -119,7 +120,7 @@ function plainReader(
   return new PlainCourse({
     identity: identityOf(list),
     largest: envelope.pageSize,
-    // One answer that is out of order is enough, also if the plain pages are all in order.
+    // One answer that is out of order is enough, even if the plain pages are all in order.
     learnt: directionOf(windows.answers, order) === null ? 'none' : order,
     hasOneSize,
     expectedTotal: windows.total,
@@ -139,7 +140,7 @@ export function itemsIn(listMirror: OpenList['listMirror']): ItemsOf {
   return ({ summary }) => listMirror.itemsOf(summary.digest);
 }
 
-/** Asks for the pages that a course wants, and tells it of the answers. */
+/** Asks for the pages that a course wants, and passes the answers to it. */
 class ListReader {
   readonly #task: OpenList;
   readonly #first: FirstPage;
@@ -190,7 +191,7 @@ class ListReader {
     }
   }
 
-  /** Looks a second time for rows that would go, as long as there are pages for it. */
+  /** Searches a second time for rows that would be removed, while there are pages left that can show them. */
   async confirm(): Promise<FullReading> {
     const { listMirror } = this.#task;
     for (;;) {
@@ -204,7 +205,7 @@ class ListReader {
       if (this.isOneSize || !this.#course.lookAgain(keys)) return reading(true);
       listMirror.beginRound();
       await this.readAll();
-      // Pages of other sizes, which the service does not serve, say nothing against the reading before.
+      // The service does not serve these other sizes, so their pages do not contradict the reading before.
       if (this.isOneSize) return reading(true);
     }
   }
@@ -238,7 +239,7 @@ class ListReader {
     }
     const { pagination } = page;
     const { summary } = await this.#task.listMirror.read(page, ask, this.#task.signal);
-    // Past the end some services say that there is no record at all.
+    // Past the end some services answer with a total of zero.
     const isBlank = ask.index > 0 && summary.count === 0 && pagination.totalRecordCount === 0;
     const total = isBlank ? course.total : pagination.totalRecordCount;
     this.#progress.total = total;
@@ -246,7 +247,7 @@ class ListReader {
     const isOther = pagination.pageNo !== pageNo; // guard: pageNo of the answer
     const isOtherSize = this.#isOtherSize(ask, page, summary);
     course.answered(ask, total, isOther || isOtherSize ? noItems : summary);
-    // If a page that is not full comes again, the list may have ended, and its total be too high.
+    // If a page that is not full is repeated, the list might have ended, and its total might be too high.
     if (isOther && ask.index * ask.size < total && summary.count >= ask.size)
       this.#noteOther(ask, `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`);
     else if (isOtherSize) this.#noteOneSize();
@@ -274,7 +275,7 @@ class ListReader {
   }
 }
 
-/** Pages of a reading may be smaller than the list's own, but not more than so many times. */
+/** Pages of a reading can be smaller than the list's own, but at most this many times. */
 const sizesMax = 4;
 
 const noItems: PageSummary = summaryOf(

@@ -5,22 +5,22 @@ import { runErrorOf } from './list-outcome.ts';
 import type { ListOptions, RunWorld } from './list-task.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from './ports.ts';
 
-/** What a run is to do. */
+/** The task of a run. */
 export interface RunOptions extends ListOptions {
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
   readonly docmirrorVersion: string;
-  /** Who runs it, for the receipt; nobody is named where it is left out. */
+  /** The person or program that runs it, for the receipt; nobody is named if it is left out. */
   readonly actor?: string;
-  /** What an operator knows the mirror by; nothing if it is left out. */
+  /** An operator's labels for the mirror; none if left out. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Told of the run's number once it is recorded; null in a dry run. */
+  /** Called with the run's number once it is recorded; null in a dry run. */
   readonly onBegun?: (runId: number | null) => void;
   /** Versions that ended longer ago than this are deleted, in milliseconds; null or left out keeps all. */
   readonly keepHistoryMs?: number | null;
 }
 
-/** How a run ended; `runId` is null for a dry run, which stands in no record. */
+/** How a run ended; `runId` is null for a dry run, which is not recorded. */
 export interface RunSummary {
   readonly runId: number | null;
   /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
@@ -33,21 +33,22 @@ export interface RunSummary {
   readonly error: RunError | null;
   /** In the order of the lists' definition. */
   readonly resources: readonly ListOutcome[];
-  /** Where the run's receipt stands; null for a dry run. */
+  /** The run's receipt and its place in the log; null for a dry run. */
   readonly receipt: ReceiptHead | null;
 }
 
 /**
- * One run: each list is walked, proven and applied by itself, so that a list that fails leaves the others whole.
+ * One run: each list is read, proven and applied by itself, so that a list that fails does not affect the others.
  *
- * The lists whose word on connection names counts most go first, so that a dry run tells of the name that is believed.
+ * The lists whose connection names have the highest rank go first, so that a dry run reports the final names.
  *
- * @throws what is wrong with the mirror as a whole, and a fault of docmirror itself; one that is met in a list, when the run has ended.
+ * @throws an error of the mirror as a whole, and a fault of docmirror itself; a fault in a list is thrown when the run
+ * has ended.
  */
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   const { source, mirror, clock, signal } = world;
   const started = clock();
-  // The clock may be set while the run goes on.
+  // The clock might be set during the run.
   const startedAtMs = performance.now();
   const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun } = options;
   const startedAt = started.toISOString();
@@ -61,10 +62,10 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   });
   onBegun?.(runId);
 
-  // What is left of a rebuilt mirror has to be compared with the whole of each list.
+  // The rest of a rebuilt mirror has to be compared with the whole of each list.
   const lists = rowsDropped === null ? options : { ...options, fullEveryMs: 0 };
   const { resources, faults } = await syncAndPrune(lists, world, started).catch(async (error: unknown) => {
-    // Where not even that can be recorded, the next run sees that this one was interrupted.
+    // If not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
   });
@@ -87,13 +88,13 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   };
 }
 
-/** What the lists came to, in the order of their definition, and the faults of docmirror itself that were met. */
+/** The outcomes of the lists, in the order of their definition, and the faults of docmirror itself. */
 interface SyncedLists {
   readonly resources: readonly ListOutcome[];
   readonly faults: readonly unknown[];
 }
 
-/** Syncs the lists, and deletes what is older than the history is to go back. */
+/** Syncs the lists, and deletes history older than the limit. */
 async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date): Promise<SyncedLists> {
   const { mirror, clock, signal } = world;
   const synced = await syncLists(options, world);
@@ -104,7 +105,7 @@ async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date)
   try {
     await mirror.pruneHistory(before, clock().toISOString());
   } catch (error) {
-    // What is left of it is done by the next run.
+    // The next run does the rest.
     if (!signal.aborted) throw error;
   }
   return synced;
@@ -136,7 +137,7 @@ function errorOf(status: RunStatus, resources: readonly ListOutcome[], signal: A
   return resources.find(resource => resource.error !== null)?.error ?? null;
 }
 
-/** What a process exits with after this run. */
+/** The exit code of a process after this run. */
 export function exitCodeOf(summary: RunSummary, signal: AbortSignal): number {
   if (summary.status === 'completed') return exitCodes.done;
   if (summary.resources.some(({ error }) => error?.code === 'mirror_altered')) return exitCodes.difference;

@@ -9,35 +9,38 @@ import { type Ask, Requests } from './requests.ts';
 import { pagesOfSecondLook, secondLooksMax } from './second-look.ts';
 import { type KeyWindows, type Verdict, verdictByKey, wholePages, windowsByKey } from './verdict.ts';
 
-/** What a full sync of a list needs to know before its first request. */
+/** The facts that a full sync of a list needs before its first request. */
 export interface CourseOptions {
   readonly identity: Identity;
   /** The greatest page size that the service serves. */
   readonly largest: number;
-  /** Records that neighbouring pages have in common; as `overlapOf` says if it is not given. */
+  /** Records that neighbouring pages have in common; if left out, as `overlapOf` says. */
   readonly overlap?: number;
   readonly learnt: LearntOrder;
-  /** The total of the last run, so that more than one request is known at first; 0 if there was none. */
+  /** The total of the last run, so that more than one request can be sent at first; 0 if there was none. */
   readonly expectedTotal: number;
-  /** Whether two rows of the mirror are the same record: then only keys tell how many there are. */
+  /** Whether two rows of the mirror are the same record: then only keys show how many there are. */
   readonly hasTwins: boolean;
   /** Whether a run of the last days has used an address: eight times `DOCMIRROR_FULL_EVERY`. */
   readonly isUsed: (address: PageAddress) => boolean;
   readonly itemsOf: ItemsOf;
 }
 
-/** So many answers that contradict their total are asked for once more. If there are more, the totals are no use. */
+/**
+ * At most this many answers that contradict their total are asked for once more. If there are more, the totals are of
+ * no use.
+ */
 const askedAgainMax = 12;
 
 /**
- * A full sync of one list: which pages to ask for, and what they come to. Ask for what `next` says, as many at once as you like; tell
- * `answered` of each answer as it arrives, in any order. If `next` returns null and nothing is under way, `verdict` is final; `lookAgain`
- * can then be called with the rows that would go.
+ * A full sync of one list: the pages to ask for, and the result. Ask for the page that `next` returns, as many at once
+ * as you like. Call `answered` for each answer as it arrives, in any order. If `next` returns null and nothing is under
+ * way, `verdict` is final; `lookAgain` can then be called with the rows that would be removed.
  */
 export class Course {
   readonly #options: CourseOptions;
   readonly #requests: Requests;
-  /** Of a list without a visible key there is a second reading, by other pages, at addresses that were not used. */
+  /** A list without a visible key is read a second time, by other pages, at addresses that were not used. */
   readonly #plans: readonly [ReadingPlan, ReadingPlan];
   #reading: 0 | 1 = 0;
   readonly #firstPages = new Set<string>();
@@ -60,7 +63,7 @@ export class Course {
     return this.#requests.answers;
   }
 
-  /** What the answers come to; null while there is more to ask for. */
+  /** The result of the answers; null while there is more to ask for. */
   get verdict(): Verdict | null {
     return this.#verdict;
   }
@@ -77,7 +80,7 @@ export class Course {
     }
   }
 
-  /** Notes an answer. `summary` is that of the page, read or known. */
+  /** Notes an answer. `summary` is the one of its page, read or known. */
   answered(ask: Ask, total: number, summary: PageSummary): PageAnswer {
     const answer = this.#requests.enter(ask, total, summary);
     const doubt = doubtOfPage(answer, this.answers);
@@ -90,10 +93,10 @@ export class Course {
   }
 
   /**
-   * Asks for a second look at rows that would go. Call it again with those that are not confirmed by it.
+   * Asks for a second look at rows that would be removed. Call it again with those that it did not confirm.
    *
-   * @param keys of these rows; one for each row if it has none.
-   * @returns false if there is no second look, because the rule needs none, or no address is left, or there were enough of them.
+   * @param keys of these rows, one for each row; NaN if a row has none.
+   * @returns false if there is no second look: the rule needs none, no address is left, or there were enough of them.
    */
   lookAgain(keys: Float64Array): boolean {
     if (this.#verdict === null || keys.length === 0 || this.#looks >= secondLooksMax) return false;
@@ -140,7 +143,7 @@ export class Course {
     return this.#requests.newest?.total ?? this.#options.expectedTotal;
   }
 
-  /** All that was asked for has arrived: is that enough, and if not, what else helps? */
+  /** Everything that was asked for has arrived: is that enough, and if not, what else helps? */
   #weigh(): void {
     const { identity, learnt, itemsOf } = this.#options;
     const { answers } = this.#requests;
@@ -156,7 +159,7 @@ export class Course {
     else if (!this.#goesOn()) this.#weighRules();
   }
 
-  /** Whether the plan has another page to ask for, or can't come to the end of the list. */
+  /** Whether the plan has another page to ask for, or can't reach the end of the list. */
   #goesOn(): boolean {
     const plan = this.#plans[this.#reading];
     const beyond = this.#looks > 0 ? null : plan.nextBeyond(this.answers);
@@ -166,7 +169,10 @@ export class Course {
     return beyond !== null || this.#verdict !== null;
   }
 
-  /** Whether a full page is the first one, byte for byte, though it is at another place: the service may not heed the page number. */
+  /**
+   * Whether a full page is the same as the first one, byte for byte, at another place: the service might ignore the
+   * page number.
+   */
   #isFirstPageAgain({ index, size, summary }: PageAnswer): boolean {
     if (summary.count < size || summary.count < 2) return false;
     if (index === 0) this.#firstPages.add(summary.digest);
@@ -184,7 +190,7 @@ export class Course {
 
   #weighOverlap(): void {
     const { identity, itemsOf, hasTwins } = this.#options;
-    // If an answer of the second look is out of order, the first reading is all that there is.
+    // If an answer of the second look is out of order, only the first reading counts.
     if (hasTwins || this.#looks > 0) {
       this.#agree(hasTwins ? 'two rows of the mirror are the same record' : 'a page is out of order');
       return;
@@ -203,7 +209,7 @@ export class Course {
     else if (!this.#repair(overlap.at, overlap.reading)) this.#agree('neighbouring pages share no record');
   }
 
-  /** Asks for pages around places that are open in a reading; false if there is nothing that they could tell. */
+  /** Asks for pages around places that are open in a reading; false if no page would help. */
   #repair(places: readonly PlaceRange[], reading: number): boolean {
     const { largest } = this.#options;
     const { isUsed, isUsedNow } = this.#requests;

@@ -3,13 +3,16 @@ import type { Identity, ItemsOf } from './page.ts';
 import { shareRecord } from './share.ts';
 import { allKeys, type KeyRange, type Window } from './window.ts';
 
-/** So many windows before a window are looked at for a record that both show. More lie one upon another only if pages repeat. */
+/**
+ * The number of windows before a window that are searched for a record in both. More windows overlap only if pages
+ * repeat.
+ */
 const neighboursMax = 6;
 
-/** The parts of `within` of which no window speaks, in their order. */
+/** The parts of `within` that no window covers, in their order. */
 export function openRanges(windows: readonly KeyRange[], within: KeyRange = allKeys): KeyRange[] {
   const open: KeyRange[] = [];
-  // All keys before `reach` are spoken of; `isReachIn` tells whether the key there is, too.
+  // All keys before `reach` are covered; `isReachIn` tells whether the key there is, too.
   let reach = within.from;
   let isReachIn = !within.isFromIn;
   const sorted = windows.filter(speaks).sort(byFrom);
@@ -36,24 +39,24 @@ export function openRanges(windows: readonly KeyRange[], within: KeyRange = allK
   return open;
 }
 
-/** A page whose records all share one key that may also lie beyond it speaks of none. */
+/** A page whose records all share one key covers nothing if that key can also be outside the page. */
 function speaks({ from, to, isFromIn, isToIn }: KeyRange): boolean {
   return from < to || (isFromIn && isToIn);
 }
 
-/** What lies after a range, as a window that closes it. */
+/** The keys after a range, as a window that closes it. */
 function rest({ to, isToIn }: KeyRange): KeyRange {
   return { from: to, to: Number.POSITIVE_INFINITY, isFromIn: !isToIn, isToIn: true };
 }
 
-/** Windows that hang together because each shares a record with another, in the order of their keys. */
+/** Windows that are linked because each shares a record with another, in the order of their keys. */
 export interface Chain {
   readonly windows: readonly Window[];
   /** The window that reaches furthest. */
   readonly last: Window;
 }
 
-/** The chains of windows, in the order of their first keys. One that lies within what others speak of is left out. */
+/** The chains of windows, in the order of their first keys. A chain inside the keys of others is left out. */
 export function chainsOf(windows: readonly Window[], identity: Identity, itemsOf: ItemsOf): Chain[] {
   const sorted = windows.toSorted(byFrom);
   const groups = new Groups(sorted.length);
@@ -88,7 +91,7 @@ function withoutInner(chains: readonly Window[][]): Chain[] {
     const before = outer.at(-1);
     const isFirstPage = (windows[0] as Window).from === Number.NEGATIVE_INFINITY;
     if (before === undefined || last.to > before.last.to) {
-      // Of two chains from the first page, the one that reaches further counts.
+      // If two chains begin at the first page, the one that reaches further counts.
       if (before !== undefined && isFirstPage) outer.pop();
       outer.push({ windows, last });
     }

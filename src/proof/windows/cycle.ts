@@ -1,6 +1,7 @@
 /**
- * Whether orders contradict each other: each is a row of numbers below `count`, and no number may come both before and after another, be
- * it by way of others, nor twice in a row. Numbers are taken from the front as long as one has none before it; typed arrays, because there are millions.
+ * Whether orders contradict each other. Each order is a row of numbers below `count`. No number can be both before and
+ * after another, directly or through others, nor twice in a row. Numbers are taken from the front while one has none
+ * before it. Typed arrays, because there are millions.
  */
 export function hasCycle(orders: readonly Int32Array[], count: number): boolean {
   const starts = new Int32Array(count + 1);
@@ -20,7 +21,7 @@ export function hasCycle(orders: readonly Int32Array[], count: number): boolean 
   return takeAll(starts, next, waitsFor, count) < count;
 }
 
-/** How many numbers can be taken, each after all that come before it. */
+/** How many numbers can be taken, each after all that are before it. */
 function takeAll(starts: Int32Array, next: Int32Array, waitsFor: Int32Array, count: number): number {
   const queue = new Int32Array(count);
   let queued = 0;

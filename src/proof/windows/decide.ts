@@ -1,12 +1,12 @@
-/** What is known of one record, or of all that are equal in every field. */
+/** The facts about one record, or about all that are equal in every field. */
 export interface RecordFacts {
   /** How many the mirror has. */
   readonly known: number;
-  /** How many the answer that shows most of them shows. */
+  /** The most of them that one answer shows. */
   readonly shown: number;
-  /** Whether a window speaks of its key. */
+  /** Whether a window covers its key. */
   readonly isSpokenOf: boolean;
-  /** Whether a second window, at another address and asked for later, speaks of its key, too. */
+  /** Whether a second window, at another address and asked for later, covers its key, too. */
   readonly isConfirmed: boolean;
   /** Whether two runs in a row must show it gone, as `needsTwoRuns` tells. */
   readonly needsTwoRuns: boolean;
@@ -14,7 +14,9 @@ export interface RecordFacts {
   readonly wasGone: boolean;
 }
 
-/** What happens to them; `kept` and `added` are in the mirror after the run, `waiting` and `undecided` stay there. */
+/**
+ * The fate of these records; `kept` and `added` are in the mirror after the run, `waiting` and `undecided` stay there.
+ */
 export interface RecordFate {
   readonly added: number;
   readonly kept: number;
@@ -22,13 +24,13 @@ export interface RecordFate {
   readonly gone: number;
   /** Shown to be gone; removed if the next run shows the same. */
   readonly waiting: number;
-  /** Not shown, but no window speaks of them, or no second one does. */
+  /** Not shown, but no window covers them, or no second one does. */
   readonly undecided: number;
 }
 
 /**
- * What any answer shows is in the mirror. What no answer shows and a window speaks of is gone. What no window speaks of stays. Identical
- * records are counted: as many are listed as the fullest page shows.
+ * A record in any answer is in the mirror. A record in no answer is gone if a window covers it, and stays if none does.
+ * Identical records are counted: the mirror has as many as the page with the most of them.
  */
 export function fateOf(facts: RecordFacts): RecordFate {
   const { known, shown, isSpokenOf, isConfirmed } = facts;
@@ -41,7 +43,10 @@ export function fateOf(facts: RecordFacts): RecordFate {
   return { ...fate, gone: missing };
 }
 
-/** Whether rows may go only when two runs in a row show them gone: an order that nobody sees, readings that agree, or a list that is empty all at once. */
+/**
+ * Whether rows can be removed only after two runs in a row show them gone. This is so if no order is visible, if the
+ * proof is that readings agree, or if a list is suddenly empty.
+ */
 export function needsTwoRuns(rule: 'page' | 'key' | 'overlap' | 'agreement', shownCount: number): boolean {
   return rule === 'overlap' || rule === 'agreement' || shownCount === 0;
 }

@@ -1,12 +1,16 @@
 import { addressText, beginOf, isLater, type PageAnswer } from './page.ts';
 
 /**
- * What an answer's own total says of it. A full page is contradicted by a total that does not reach its end, a page that is not full by
- * a total that is not its first place plus its items. An answer at or beyond its own total says nothing.
+ * The result of comparing an answer with its own total. A full page is contradicted if the total does not reach its
+ * end. A page that is not full is contradicted if the total is not its first place plus its items. An answer at or
+ * beyond its own total says nothing.
  */
 export type TotalCheck = 'agrees' | 'contradicts' | 'silent';
 
-/** Holds an answer against its own total. A page that begins at its total or beyond it says nothing, unless it is the first one. */
+/**
+ * Compares an answer with its own total. A page that begins at its total or beyond says nothing, unless it is the first
+ * one.
+ */
 export function checkTotal(answer: PageAnswer): TotalCheck {
   const { total, size, summary } = answer;
   const begin = beginOf(answer);
@@ -23,8 +27,8 @@ export function isOfEmptyList({ index, total, summary }: PageAnswer): boolean {
 }
 
 /**
- * The answers that count: if an answer contradicts its own total and a later one is of the same address, only the later one does. Count
- * and items may come from two queries, and a change between them is no lie.
+ * The answers that count. If an answer contradicts its own total and a later one has the same address, only the later
+ * one counts. Count and items can come from two queries, and a change between them is not an error.
  */
 export function countedAnswers(answers: readonly PageAnswer[]): PageAnswer[] {
   const newest = new Map<string, PageAnswer>();
@@ -47,9 +51,9 @@ export function contradictedOnce(answers: readonly PageAnswer[]): PageAnswer[] {
 }
 
 /**
- * Whether a page is to be asked for once more at once, or shows that pages are of another size than they were asked for: it has more
- * records, or it is the first page, and two answers of it do not fit their totals. A service that cuts pages in silence, or filters
- * after paging, is found out before all pages are read.
+ * Whether a page should be asked for once more at once (`again`), or shows that pages have another size than was asked
+ * for (`cut`). It is `cut` if it has more records, or if it is the first page and two answers of it contradict their
+ * totals. So a service that cuts pages silently, or filters after paging, is found out before all pages are read.
  */
 export function doubtOfPage(answer: PageAnswer, answers: readonly PageAnswer[]): 'again' | 'cut' | null {
   if (answer.summary.count > answer.size) return 'cut';
@@ -59,15 +63,15 @@ export function doubtOfPage(answer: PageAnswer, answers: readonly PageAnswer[]):
 }
 
 /**
- * Which of the answers that count end the list: pages that are not full and agree with their total, if no answer contradicts its own. A
- * total can forbid a claim, and can't make one: pages that are not full may lie in the middle of a list, and a full one may be cut off.
+ * The answers that end the list: pages that are not full and agree with their total, if no answer contradicts its own.
+ * A total alone proves no end: a page that is not full can be in the middle of a list, and a full one can be cut off.
  */
 export function endingAnswers(counted: readonly PageAnswer[]): ReadonlySet<PageAnswer> {
   if (counted.some(answer => checkTotal(answer) === 'contradicts')) return new Set(); // guard: contradicted totals
   return new Set(counted.filter(isEnding));
 }
 
-/** A page without records is at or beyond its total, or contradicts it, so it ends nothing; but for that of an empty list. */
+/** A page without records is at or beyond its total, or contradicts it, so it ends nothing, except in an empty list. */
 function isEnding(answer: PageAnswer): boolean {
   if (answer.summary.count >= answer.size) return false; // guard: full pages end nothing
   return checkTotal(answer) === 'agrees';

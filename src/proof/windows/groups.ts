@@ -1,4 +1,4 @@
-/** Numbers from 0 that are joined to groups, step by step. */
+/** Joins numbers from 0 to groups, step by step. */
 export class Groups {
   readonly #parents: Int32Array;
 
@@ -6,7 +6,7 @@ export class Groups {
     this.#parents = Int32Array.from({ length: count }, (_, at) => at);
   }
 
-  /** What all numbers of a group have in common. */
+  /** The number that identifies the group of a number. */
   of(number: number): number {
     let group = number;
     while (this.#parents[group] !== group) group = this.#parents[group] as number;

@@ -5,7 +5,7 @@ import type { Identity, ItemsOf, PageAnswer } from './page.ts';
 import type { Plan } from './plan.ts';
 import { inOrder, type KeyRange, keysOf, windowOf } from './window.ts';
 
-/** What an incremental sync starts from: the mirror as the last run that was sure of the list left it. */
+/** The start of an incremental sync: the mirror after the last run that was sure of the list. */
 export interface KnownList {
   readonly identity: Identity;
   /** Learnt by the last proven full sync. */
@@ -16,30 +16,34 @@ export interface KnownList {
   readonly count: number;
 }
 
-/** An answer, and which of its records the mirror does not have as they are. */
+/** An answer, and its records that are new or different in the mirror. */
 export interface GrowthAnswer {
   readonly answer: PageAnswer;
-  /** A record without an id is new, too, if the page has more of its kind than the mirror. */
+  /** A record without an id is also new if the page has more of its kind than the mirror. */
   readonly newCount: number;
   /** The oldest key of the new records; NaN if there are none. */
   readonly oldestNewKey: number;
 }
 
-/** What to do next. */
+/** The next step. */
 export type IncrementalStep =
   /** Ask for this page of the plan. */
   | { readonly kind: 'ask'; readonly number: number }
-  /** The growing end is proven. Rows whose keys lie in the range must all have been shown; if one was not, the list is read in full. */
+  /**
+   * The growing end is proven. Rows whose keys are in the range must all have been shown; if one was not, the list is
+   * read in full.
+   */
   | { readonly kind: 'done'; readonly range: KeyRange }
   | { readonly kind: 'full'; readonly reason: string };
 
-/** An incremental sync that needs more pages than this is a full sync. */
+/** An incremental sync that needs more pages than this becomes a full sync. */
 const pagesMax = 200;
 
 /**
- * Plans an incremental sync of a list that grows at one end: windows must speak of all keys from the newest known one to that end; where
- * keys repeat, such a window begins strictly below. They hang together, as in a full sync. A new record below the newest known key, or a total that says that more has
- * changed, makes it a full sync. What arrives meanwhile is simply included.
+ * Plans an incremental sync of a list that grows at one end. Windows must cover all keys from the newest known one to
+ * that end; if keys repeat, they must begin strictly below it. They are linked, as in a full sync. A new record below
+ * the newest known key, or a total that shows another change, makes it a full sync. Records that arrive meanwhile are
+ * simply included.
  *
  * @param answers of this run, all of pages of the plan.
  * @param added how many new records the answers show, each counted once.
@@ -85,7 +89,7 @@ function nextPage(
   pages: readonly PageAnswer[],
 ): IncrementalStep {
   if (pages.length >= pagesMax) return full('the new records are on too many pages');
-  // The page in which the newest known record is, with one before it.
+  // The page with the newest known record and one before it.
   const first = direction === 'up' ? plan.numberBefore(Math.max(0, count - 2)) : 0;
   const number = first + pages.length;
   const last = pages.at(-1);

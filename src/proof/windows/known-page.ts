@@ -3,10 +3,11 @@ import type { PageItems } from './page.ts';
 import type { Window } from './window.ts';
 
 /**
- * The sum over the records of a page whose keys its window speaks of. If the mirror's rows with these keys come to the same sum, a page that
- * is known from the last proven full sync needs no parsing. Records at an edge of which it does not speak are left out.
+ * The sum of the records of a page whose keys its window covers. If the mirror's rows with these keys have the same
+ * sum, a page that is known from the last proven full sync needs no parsing. Records at an edge that the window does
+ * not cover are left out.
  *
- * @returns null if so many records share a key at an edge that the page's summary does not tell: then it has to be read.
+ * @returns null if more records share a key at an edge than the page's summary contains: then the page has to be read.
  */
 export function sumSpokenOf({ answer, isFromIn, isToIn }: Window): Sum | null {
   const { sum, head, tail, count, firstKey, lastKey } = answer.summary;
@@ -17,7 +18,7 @@ export function sumSpokenOf({ answer, isFromIn, isToIn }: Window): Sum | null {
   if (!isFromIn && !isTold(head, firstKey)) return null;
   if (!isToIn && !isTold(tail, lastKey)) return null;
   if (!isFromIn) takeAway(left, head, firstKey);
-  // If all records share one key, it is at both edges, and they were taken away.
+  // If all records share one key, it is at both edges, and they are already subtracted.
   if (!isToIn && (isFromIn || firstKey !== lastKey)) takeAway(left, tail, lastKey);
   return left;
 }

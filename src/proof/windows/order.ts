@@ -1,14 +1,17 @@
 import { beginOf, type PageAnswer } from './page.ts';
 
-/** Along a list in this direction its keys rise, or fall. */
+/** The direction of a list in which its keys rise, or fall. */
 export type Direction = 'up' | 'down';
 
-/** What the last proven full sync showed of a list's order: a direction; that its records are in no order of their keys; null if there was none. */
+/**
+ * The order that the last proven full sync found: a direction, or `none` if the records are in no order of their keys.
+ * Null if there was no proven full sync.
+ */
 export type LearntOrder = Direction | 'none' | null;
 
 /**
- * The direction that all answers have. The order is not assumed: one answer that is not in it ends the proof by key for the list, and so
- * does one in the last proven full sync.
+ * The direction of all answers. The order is not assumed: one answer out of order ends the proof by key for the list,
+ * and so does one in the last proven full sync.
  *
  * @returns null if there is none. If the keys fit both directions, the learnt one.
  */
@@ -21,12 +24,15 @@ export function directionOf(answers: readonly PageAnswer[], learnt: LearntOrder)
   return null;
 }
 
-/** So many records, or a page of them, may come before a page by their place and after it by their key, because records came in between. */
+/**
+ * This many records, or a page of them, can be before a page by their place and after it by their key, because records
+ * were added in between.
+ */
 const invertedMax = 20;
 
 /**
- * Whether a page has lower keys than many records that come before it: then the list is in the order of its keys only in pieces, as if a
- * record had moved to its end, and a window speaks of less than the keys between its edges.
+ * Whether a page has lower keys than many records before it. Then the list is ordered only in pieces, for example
+ * because a record moved to its end, and a window does not cover all keys between its edges.
  */
 export function isInverted(answers: readonly PageAnswer[], direction: Direction): boolean {
   const pages = answers.filter(({ summary }) => summary.count > 0).sort((a, b) => beginOf(a) - beginOf(b));
@@ -45,7 +51,7 @@ export function isInverted(answers: readonly PageAnswer[], direction: Direction)
   return false;
 }
 
-/** What a proven full sync shows of the order, for the next run; null if its records fit both directions. */
+/** The order that a proven full sync shows, for the next run; null if its records fit both directions. */
 export function learntOrder(answers: readonly PageAnswer[]): LearntOrder {
   const isUp = answers.every(({ summary }) => summary.isUp);
   const isDown = answers.every(({ summary }) => summary.isDown);

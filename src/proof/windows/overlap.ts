@@ -3,10 +3,10 @@ import { Groups } from './groups.ts';
 import { type Identity, type ItemsOf, isLater, type PageAnswer } from './page.ts';
 import { RecordTable } from './record-table.ts';
 
-/** What answers come to in a list whose order nobody sees. */
+/** The result of the answers for a list without a visible order. */
 export type Overlap =
   | { readonly kind: 'proven' }
-  /** A reading breaks, at places between two of its pieces, by the addresses of the answers. */
+  /** A reading has gaps, at places between two of its pieces, by the addresses of the answers. */
   | { readonly kind: 'broken'; readonly reading: number; readonly at: readonly PlaceRange[] }
   /** The list has no stable order, or records that can't be told apart. */
   | { readonly kind: 'unfit'; readonly reason: string };
@@ -18,8 +18,9 @@ export interface PlaceRange {
 }
 
 /**
- * Proof by overlap, in a list without a visible key: windows that share a record are one window. If each reading hangs together from
- * its first page to an end, and no two answers show two records in opposite orders, every record was on one of them.
+ * Proof by overlap, in a list without a visible key: windows that share a record are one window. Two conditions show
+ * that every record was on one of them. Each reading is linked from its first page to an end, and no two answers show
+ * two records in opposite orders.
  *
  * @param readings the answers of each reading; they are by different plans.
  * @param ending the answers that end the list, as `endingAnswers` tells.
@@ -63,7 +64,7 @@ function numbersOf(answer: PageAnswer, records: RecordTable, itemsOf: ItemsOf): 
   return items && Int32Array.from({ length: count }, (_, at) => records.numberOf(items, at));
 }
 
-/** Between which places a reading does not hang together from a first page to an end. */
+/** The places at which a reading is not linked from a first page to an end. */
 function breaksOf(
   answers: readonly PageAnswer[],
   shown: readonly Int32Array[],
@@ -102,7 +103,7 @@ function breaksOf(
   return breaks;
 }
 
-/** Which pages share a record, directly or by others. */
+/** The pages that share a record, directly or through others. */
 function groupsOf(shown: readonly Int32Array[], count: number): Groups {
   const groups = new Groups(shown.length);
   const firstPageOf = new Int32Array(count).fill(-1);

@@ -1,14 +1,17 @@
 import { contentBytes, Sum } from '../../contract/sum.ts';
 
-/** Which page is asked for: page `index`, from 0, of pages of `size` records. It begins `index × size` records from the front. */
+/**
+ * The address of a page: page `index`, from 0, of pages of `size` records. It begins `index × size` records from the
+ * front.
+ */
 export interface PageAddress {
   readonly index: number;
   readonly size: number;
 }
 
 /**
- * What makes two items the same record: the service's `id`, which is then the key, too, and no two records share one; or the content,
- * and then the key is a time that several records may share.
+ * How two items are known to be the same record. With `id` it is the service's id, which is also the key and unique.
+ * With `content` it is the content, and the key is a time that several records can share.
  */
 export type Identity = 'id' | 'content';
 
@@ -20,14 +23,19 @@ export interface PageItems {
   readonly contents: Uint8Array;
 }
 
-/** What is kept of a page, whatever its size: some 500 bytes. It can be kept for the next run, under the page's digest. */
+/**
+ * A summary of a page, some 500 bytes whatever the page's size. It can be kept for the next run, under the page's
+ * digest.
+ */
 export interface PageSummary {
   readonly digest: string;
   readonly count: number;
   /** NaN if the page has no items. */
   readonly firstKey: number;
   readonly lastKey: number;
-  /** Whether the keys rise, or fall, all along the page. Times may be equal, ids may not. Without a key, neither is true. */
+  /**
+   * Whether the keys rise, or fall, all along the page. Times can be equal, ids can't. Without a key, neither is true.
+   */
   readonly isUp: boolean;
   readonly isDown: boolean;
   /** Whether an id is on the page twice: then the list contradicts itself. */
@@ -40,12 +48,18 @@ export interface PageSummary {
 
 /** One answer of the run. */
 export interface PageAnswer extends PageAddress {
-  /** When it was asked for and when it arrived, by one counter of the run: an answer is later than another if it was asked for after that arrived. */
+  /**
+   * When it was asked for and when it arrived, by one counter of the run. An answer is later than another if it was
+   * asked for after that one arrived.
+   */
   readonly asked: number;
   readonly arrived: number;
   /** The answer's own `totalRecordCount`. */
   readonly total: number;
-  /** True if it was asked for to confirm removals, when all others had arrived, at an address that no cache on the way can have kept. */
+  /**
+   * True if it was asked for to confirm removals, after all others had arrived, at an address that no cache can have
+   * kept.
+   */
   readonly isSecondLook: boolean;
   /** 1 if it belongs to the second reading of a list without a visible key, else 0. */
   readonly reading: number;
@@ -55,7 +69,7 @@ export interface PageAnswer extends PageAddress {
 /** The items of an answer; null if the page was known by its digest and therefore not read. */
 export type ItemsOf = (answer: PageAnswer) => PageItems | null;
 
-/** As many as neighbouring pages of a plan have in common at most. */
+/** The most records that neighbouring pages of a plan have in common. */
 const edgeItems = 10;
 
 /** How many records of the list come before an answer's first one, by its address. */
@@ -88,7 +102,7 @@ export function isSameRecord(
   return true;
 }
 
-/** What is kept of a page that was read. */
+/** Summarises a page that was read. */
 export function summaryOf(items: PageItems, digest: string, identity: Identity): PageSummary {
   const { keys, contents } = items;
   const count = keys.length;

@@ -6,7 +6,7 @@ import { type Ask, Requests } from './requests.ts';
 import { pagesOfSecondLook, secondLooksMax } from './second-look.ts';
 import { type KeyWindows, type Verdict, verdictByKey, windowsByKey } from './verdict.ts';
 
-/** What plain readings need to know. */
+/** The facts that plain readings need. */
 export interface PlainOptions {
   readonly identity: Identity;
   readonly largest: number;
@@ -22,12 +22,13 @@ export interface PlainOptions {
 }
 
 const readingsMax = 4;
-/** The second size is so much of the first one: its pages are cut at other places, and there are not many more of them. */
+/** The second size as a share of the first: its pages are cut at other places, and there are not many more of them. */
 const otherSizeShare = 0.8;
 
 /**
- * Rule 3: plain readings of the whole list, by two page sizes if the service serves them. If two in a row agree, the list is proven;
- * if their pages are windows on visible keys that speak of all keys, it is proven by key. Used as `Course` is.
+ * Rule 3: plain readings of the whole list, by two page sizes if the service serves them. If two in a row agree, the
+ * list is proven. If their pages are windows on visible keys that cover all keys, it is proven by key. It is used like
+ * `Course`.
  */
 export class PlainCourse {
   readonly #options: PlainOptions;
@@ -86,7 +87,7 @@ export class PlainCourse {
     return answer;
   }
 
-  /** Notes that the service answered with another page than this one. */
+  /** Notes that the service answered with a different page. */
   noteOther(ask: Ask, reason: string): void {
     this.#readings[ask.reading]?.noteOther(reason);
   }
@@ -152,8 +153,8 @@ export class PlainCourse {
   }
 
   /**
-   * Whether two readings agree. If a record is on two pages, an order that is not stable may show it twice and hide another one: then
-   * three have to agree, not all cut alike.
+   * Whether two readings agree. If a record is on two pages, an unstable order might show it twice and hide another
+   * one. Then three have to agree, not all cut alike.
    */
   #doAgree(before: PlainResult | undefined, now: PlainResult & { readonly kind: 'complete' }): boolean {
     if (!haveSame(before, now)) return false;
@@ -199,7 +200,7 @@ function isContradicted({ kind }: PlainResult): boolean {
   return kind === 'contradicted';
 }
 
-/** The second size: no page of it ends where one of the first size does, but after many pages. */
+/** The second size: only after many pages does one of its pages end where one of the first size does. */
 function otherSizeOf(largest: number): number {
   if (largest === 1) return 2;
   let size = Math.max(1, Math.floor(largest * otherSizeShare));
@@ -211,7 +212,7 @@ function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b);
 }
 
-/** Whether two readings have the same records, whatever their pages are. */
+/** Whether two readings have the same records, on whatever pages. */
 function haveSame(before: PlainResult | undefined, now: PlainResult): boolean {
   if (before?.kind !== 'complete' || now.kind !== 'complete') return false;
   return before.count === now.count && before.sum.equals(now.sum); // guard: two readings agree

@@ -3,9 +3,9 @@ import { checkTotal } from './end.ts';
 import type { Identity, ItemsOf, PageAddress, PageAnswer } from './page.ts';
 import { RecordTable } from './record-table.ts';
 
-/** So many pages that are the same are enough to give up. */
+/** This many equal pages are enough to give up. */
 const alikeMin = 3;
-/** Pages beyond the total that are asked for while they come full. */
+/** The most pages beyond the total that are asked for while each is full. */
 const pagesBeyondMax = 20;
 
 /** Records that are the same in every field. */
@@ -15,7 +15,7 @@ export interface RepeatedRecord {
   readonly count: number;
 }
 
-/** What a reading by pages of one size comes to. */
+/** The result of a reading by pages of one size. */
 export type PlainResult =
   | {
       readonly kind: 'complete';
@@ -49,7 +49,7 @@ export class PlainReading {
     return this.#cursor === 0 || this.#cursor * this.size < total ? this.#page() : null;
   }
 
-  /** A page beyond those that the total tells of, if all others have arrived; null if the reading is over. */
+  /** A page beyond those that the total states, if all others have arrived; null if the reading is over. */
   nextBeyond(total: number): PageAddress | null {
     if (this.#isPointless) return null;
     const asFarAsStated = Math.max(1, Math.ceil(total / this.size));
@@ -66,13 +66,16 @@ export class PlainReading {
     if (answer.size === this.size) this.#answers.set(answer.index, answer);
   }
 
-  /** Notes that the service answered with another page than it was asked for, although that one is in the list. */
+  /** Notes that the service answered with a different page, although the one it was asked for is in the list. */
   noteOther(reason: string): void {
     this.#others++;
     this.#otherReason ??= reason;
   }
 
-  /** Whether all pages with records were one and the same, or others than were asked for: the service may not heed the page number. */
+  /**
+   * Whether all pages with records were the same, or not those that were asked for: the service might ignore the page
+   * number.
+   */
   get isAlike(): boolean {
     if (this.#others > 0) return true;
     const full = [...this.#answers.values()].filter(({ summary }) => summary.count > 0);
@@ -80,7 +83,10 @@ export class PlainReading {
     return digests.size === 1 && full.length > 1 && full.every(({ summary }) => summary.count >= this.size);
   }
 
-  /** Whether so many pages were the same that the others need not be asked for; a list of identical records has such pages, too. */
+  /**
+   * Whether so many pages were the same that the others need not be asked for. A list of identical records has pages
+   * like this, too.
+   */
   get #isPointless(): boolean {
     if (this.#answers.size < alikeMin || !this.isAlike) return false;
     const { head } = (this.#answers.values().next().value as PageAnswer).summary;
@@ -90,7 +96,7 @@ export class PlainReading {
     return false;
   }
 
-  /** What the reading comes to, when all of it has arrived. */
+  /** The result of the reading, when all of it has arrived. */
   result(identity: Identity, itemsOf: ItemsOf): PlainResult {
     const answers = [...this.#answers.values()].sort((a, b) => a.index - b.index);
     const same = this.#isPointless ? 'each page has the same records' : null;
@@ -134,7 +140,7 @@ export class PlainReading {
   }
 }
 
-/** The records that are on more than one page; why the list contradicts itself, if an id is in it twice. */
+/** The records that are on more than one page; or why the list contradicts itself, if an id is in it twice. */
 function repeatsIn(
   answers: readonly PageAnswer[],
   identity: Identity,

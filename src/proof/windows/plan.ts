@@ -1,21 +1,27 @@
 import type { Identity, PageAddress } from './page.ts';
 
-/** Pages that are all smaller than this share of the largest size are not worth asking for. */
+/** Pages are not worth asking for if they are all smaller than this share of the largest size. */
 const smallestShare = 1 / 3;
-/** The records that neighbouring pages have in common: as many as may come or go between two answers without a gap. */
+/**
+ * The records that neighbouring pages have in common: so many can be added or removed between two answers without a
+ * gap.
+ */
 const overlapShare = 1 / 50;
 const overlapMin: Readonly<Record<Identity, number>> = { id: 2, content: 3 };
 const overlapMax = 10;
 
-/** How many records two neighbouring pages of a plan have in common, at the least. Where keys repeat, a page says nothing of those at its edges. */
+/**
+ * The least number of records that two neighbouring pages of a plan have in common. If keys repeat, a page does not
+ * cover the keys at its edges.
+ */
 export function overlapOf(largest: number, identity: Identity): number {
   return Math.min(overlapMax, Math.max(overlapMin[identity], Math.round(largest * overlapShare)));
 }
 
 /**
- * Which pages to ask for, so that each begins before the one before it ends. Of all pages that begin `overlap` records before what
- * is covered, the one that reaches furthest. The plan depends on its arguments alone: a later run asks for the same pages.
- * It is lazy, because only answers tell how long the list is.
+ * Plans pages so that each begins before the one before it ends. Many pages begin `overlap` records
+ * before the end of those so far: it takes the one that reaches furthest. The plan depends on its arguments alone, so a later run
+ * asks for the same pages. It is lazy, because only answers show how long the list is.
  */
 export class Plan {
   readonly #largest: number;
@@ -27,7 +33,7 @@ export class Plan {
 
   /**
    * @param largest the greatest page size that the service serves.
-   * @param isUsed tells of addresses that are to be left out: those that a cache may have kept.
+   * @param isUsed whether an address must be left out, because a cache might have kept it.
    */
   constructor(largest: number, overlap: number, isUsed: (address: PageAddress) => boolean = () => false) {
     this.#largest = largest;
@@ -35,13 +41,16 @@ export class Plan {
     this.#isUsed = isUsed;
   }
 
-  /** A page of the plan, from 0; null if the plan can't go on so far. */
+  /** A page of the plan, from 0; null if the plan ends before it. */
   at(number: number): PageAddress | null {
     while (this.#pages.length <= number && !this.#isStopped) this.#extend();
     return this.#pages[number] ?? null;
   }
 
-  /** How many pages it takes until one reaches beyond a list of `total` records: that one is not full. Null if the plan stops before. */
+  /**
+   * How many pages it takes until one reaches beyond a list of `total` records: that one is not full. Null if the plan
+   * stops before.
+   */
   countFor(total: number): number | null {
     for (let number = 0; ; number++) {
       const page = this.at(number);
@@ -83,10 +92,10 @@ export function reachOf({ index, size }: PageAddress): number {
 }
 
 /**
- * The page in which a stretch of places lies furthest from both edges, at least one record; null if there is none at an unused address.
- * Sizes near the largest are tried.
+ * The page that has a range of places furthest from both its edges, by at least one record. Sizes near the largest are
+ * tried. Null if there is none at an unused address.
  *
- * @param from the stretch's first place and, `to`, the place after its last.
+ * @param from the first place of the range and, `to`, the place after its last.
  */
 export function pageAround(
   from: number,
@@ -101,7 +110,7 @@ export function pageAround(
     const middle = Math.floor(Math.max(0, (from + to) / 2 - size / 2) / size);
     for (const index of [middle, middle + 1]) {
       const page = { index, size };
-      // Nothing lies before the first page.
+      // There is nothing before the first page.
       const before = index === 0 ? Number.POSITIVE_INFINITY : from - index * size;
       const slack = Math.min(before, reachOf(page) - to);
       if (slack <= bestSlack || isUsed(page)) continue;
@@ -112,5 +121,5 @@ export function pageAround(
   return best;
 }
 
-/** So many sizes below the largest are tried for a page around a place. */
+/** The number of sizes below the largest that are tried for a page around a place. */
 const sizesTriedMax = 40;

@@ -1,10 +1,13 @@
 import { beginOf, type PageAddress, type PageAnswer } from './page.ts';
 import { type Plan, reachOf } from './plan.ts';
 
-/** Pages beyond the last needed one that are asked for while they come full, although no total tells of them. */
+/** The most pages beyond the last needed one that are asked for while each is full, although no total states them. */
 const pagesBeyondMax = 20;
 
-/** How far a reading has come with its plan: the list ends where the newest total says, and that may change while it is read. */
+/**
+ * The progress of a reading in its plan. The list ends where the newest total says, and that can change during the
+ * reading.
+ */
 export class ReadingPlan {
   readonly #plan: Plan;
   #cursor = 0;
@@ -24,7 +27,7 @@ export class ReadingPlan {
     return page;
   }
 
-  /** One page more if the last one came full: then the list may go on, whatever the totals say. */
+  /** One more page if the last one was full: then the list might go on, whatever the totals say. */
   nextBeyond(answers: readonly PageAnswer[]): PageAddress | null {
     const last = this.#plan.at(this.#cursor - 1);
     const page = this.#plan.at(this.#cursor);

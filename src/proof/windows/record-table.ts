@@ -2,14 +2,14 @@ import { contentBytes } from '../../contract/sum.ts';
 import type { Identity, PageItems } from './page.ts';
 
 const slotsAtFirst = 1024;
-/** At most so much of the table is filled. */
+/** At most this share of the table is filled. */
 const loadMax = 0.5;
 const notThere = -1;
 
 /** Numbers the records of a list, from 0, in 40 bytes each: no objects, however long the list is. */
 export class RecordTable {
   readonly #identity: Identity;
-  /** Of each record 8 bytes: its id, or the first half of its content. */
+  /** For each record 8 bytes: its id, or the first half of its content. */
   #words = new Float64Array(slotsAtFirst);
   #numbers = new Int32Array(slotsAtFirst).fill(notThere);
   #count = 0;
@@ -22,7 +22,7 @@ export class RecordTable {
     return this.#count;
   }
 
-  /** The number of an item's record; a record that was not met before gets the next one. */
+  /** The number of an item's record; a new record gets the next one. */
   numberOf(items: PageItems, at: number): number {
     if (this.#count >= this.#numbers.length * loadMax) this.#grow();
     const word = this.#wordOf(items, at);

@@ -4,12 +4,12 @@ import type { PlaceRange } from './overlap.ts';
 import { beginOf, type PageAnswer } from './page.ts';
 import type { Window } from './window.ts';
 
-/** So many pages are asked for to close gaps. A list that needs more changes too fast to be proven. */
+/** The most pages that are asked for to close gaps. A list that needs more changes too fast to be proven. */
 export const repairsMax = 12;
 
 /**
- * Between which places of the list something is open: between two chains of windows, at a key of which no window speaks because it is at the
- * edge of each, or after the last window. Places are those that the answers had; the list may have moved since.
+ * The places of the list that are still open: between two chains of windows, at a key that is only at the edges of
+ * windows, or after the last window. Places are those in the answers; the list might have moved since.
  *
  * @param newestTotal by the newest answer: the list ends there.
  */
@@ -29,7 +29,7 @@ export function placesToRepair(chains: readonly Chain[], newestTotal: number): P
   return places;
 }
 
-/** A key that several records may share, and that is at the edge of all windows that show it. */
+/** The places of keys that several records can share, and that are at the edge of every window that shows them. */
 function placesOfTies({ windows, last }: Chain): PlaceRange[] {
   const [first] = windows as readonly [Window];
   const within = { from: first.from, to: last.to, isFromIn: false, isToIn: false };

@@ -1,13 +1,13 @@
 import { addressText, type PageAddress, type PageAnswer, type PageSummary } from './page.ts';
 
-/** A page that is to be asked for now. */
+/** A page to ask for now. */
 export interface Ask extends PageAddress {
   readonly asked: number;
   readonly isSecondLook: boolean;
   readonly reading: number;
 }
 
-/** The requests of a run and their answers, with one counter for both, so that it is known which answer is later. */
+/** The requests of a run and their answers, with one counter for both, which shows which answer is later. */
 export class Requests {
   readonly answers: PageAnswer[] = [];
   readonly #queue: Omit<Ask, 'asked'>[] = [];
@@ -42,13 +42,13 @@ export class Requests {
   /** Whether this run or one of the last days has used an address. */
   readonly isUsed = (address: PageAddress): boolean => this.isUsedNow(address) || this.#isUsedBefore(address);
 
-  /** Puts a page down to be asked for. */
+  /** Adds a page to ask for. */
   add(page: PageAddress, reading: number, isSecondLook = false): void {
     this.#queue.push({ index: page.index, size: page.size, reading, isSecondLook });
     this.#asked.add(addressText(page));
   }
 
-  /** The next page to ask for, which is then under way; null if none is put down. */
+  /** The next page to ask for, which is then under way; null if none is left. */
   send(): Ask | null {
     const page = this.#queue.shift();
     if (page === undefined) return null;

@@ -3,17 +3,20 @@ import { type Plan, pageAround, reachOf } from './plan.ts';
 import type { KeyWindows, Verdict } from './verdict.ts';
 import { inOrder, isIn, type Window } from './window.ts';
 
-/** So many times rows that would go are looked for again. */
+/** The most times that rows to be removed are searched for again. */
 export const secondLooksMax = 3;
-/** So much of the whole list may be looked at by single pages. More is looked at by a plan of its own. */
+/**
+ * The most of the list, as a share, that is looked at by single pages. For more, the whole list is read by a plan of
+ * its own.
+ */
 const wholeFromShare = 1 / 2;
-/** Records on both sides of a place by which a page must reach beyond it, if it can. The list may have moved. */
+/** Records on both sides of a place by which a page must reach beyond it, if it can. The list might have moved. */
 const marginMax = 10;
 const marginShare = 1 / 4;
 
-/** What a second look needs to know. */
+/** The facts that a second look needs. */
 export interface SecondLook {
-  /** The keys of the rows that would go. */
+  /** The keys of the rows that would be removed. */
   readonly keys: Float64Array;
   readonly largest: number;
   readonly newestTotal: number;
@@ -24,8 +27,9 @@ export interface SecondLook {
 }
 
 /**
- * The pages for a second look at rows that would go: at addresses that no run has used for so long that no cache can have kept them. A
- * few pages around the places where the rows would be or, if they are many, the whole list by another plan.
+ * The pages for a second look at rows that would be removed, at addresses that no run has used for so long that no
+ * cache can have kept them. They are a few pages around the places of the rows or, for many rows, the whole list by
+ * another plan.
  */
 export function pagesOfSecondLook(
   rule: Verdict['rule'],
@@ -92,7 +96,7 @@ function isEnd(page: PageAddress, total: number): boolean {
   return reachOf(page) > total;
 }
 
-/** Where in the list each row would be, by a window that speaks of its key. */
+/** The place of each row in the list, by a window that covers its key. */
 function placesOf({ windows, direction }: KeyWindows, { keys, itemsOf }: SecondLook): number[] {
   const sorted = windows.toSorted((a, b) => a.from - b.from);
   const places: number[] = [];
@@ -109,7 +113,7 @@ function placesOf({ windows, direction }: KeyWindows, { keys, itemsOf }: SecondL
 function placeIn({ answer }: Window, key: number, itemsOf: ItemsOf): number {
   const begin = beginOf(answer);
   const keys = itemsOf(answer)?.keys;
-  // A page that was known, and not read, has the row somewhere.
+  // The row is somewhere on a page that was known, and not read.
   if (keys === undefined) return begin + Math.floor(answer.summary.count / 2);
   const isDown = (keys[0] ?? 0) > (keys.at(-1) ?? 0);
   const before = keys.findIndex(other => (isDown ? -other : other) >= key);

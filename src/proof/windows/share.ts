@@ -2,8 +2,8 @@ import { type Identity, type ItemsOf, isSameRecord, type PageItems } from './pag
 import type { Window } from './window.ts';
 
 /**
- * Whether two windows show the same record. `later` begins where `earlier` begins, or after it, in the order of the list. Most
- * neighbours show it at their edges; if they do not, the items are looked through.
+ * Whether two windows show the same record. `later` begins where `earlier` begins, or after it, in the order of the
+ * list. Most neighbours show it at their edges; if they do not, all items are compared.
  */
 export function shareRecord(earlier: Window, later: Window, identity: Identity, itemsOf: ItemsOf): boolean {
   const a = earlier.answer.summary;
@@ -20,14 +20,14 @@ export function shareRecord(earlier: Window, later: Window, identity: Identity, 
 }
 
 /**
- * Two pages that were known and not read: the mirror's rows in their windows are their records. So the last record of the earlier one, of
- * whose key the later one speaks, is on both.
+ * Two pages that were known and not read: their records are the mirror's rows in their windows. So the last record of
+ * the earlier one is on both, because the later one covers its key.
  */
 function areBothKnown(earlier: Window, later: Window, identity: Identity): boolean {
   return identity === 'id' ? later.from <= earlier.to : later.from < earlier.to;
 }
 
-/** Both are in order; keys that fall are walked through as those that rise are. */
+/** Both are in order. Falling keys are compared like rising ones. */
 function haveCommon(a: PageItems, b: PageItems, identity: Identity): boolean {
   const isDown = isFalling(a.keys) || isFalling(b.keys);
   let from = 0;

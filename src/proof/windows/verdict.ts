@@ -5,17 +5,17 @@ import type { Identity, ItemsOf, PageAnswer } from './page.ts';
 import type { RepeatedRecord } from './plain-reading.ts';
 import { type KeyRange, keysOf, type Window, windowOf } from './window.ts';
 
-/** What the answers of a run come to. */
+/** The result of the answers of a run. */
 export type Verdict =
   /** One answer shows the whole list; its order does not matter. */
   | { readonly rule: 'page'; readonly isProven: true; readonly isConfirmed: boolean }
   | ByKey
   /**
-   * The list hangs together by records that pages share, in an order that nobody sees. So a row that is not shown may go only if the
-   * last run showed it gone, too.
+   * The list is linked by records that pages share, in an order that nobody sees. So a row that is not shown is removed
+   * only if the last run showed it gone, too.
    */
   | { readonly rule: 'overlap'; readonly isProven: true; readonly isConfirmed: boolean }
-  /** Two complete readings agree. A row that is not shown may go only if the last run showed it gone, too. */
+  /** Two complete readings agree. A row that is not shown is removed only if the last run showed it gone, too. */
   | {
       readonly rule: 'agreement';
       readonly isProven: true;
@@ -28,7 +28,7 @@ export type Verdict =
       readonly rule: 'agreement';
       readonly isProven: false;
       readonly reason: string;
-      /** Whether each page was the same, whatever page was asked for. */
+      /** Whether each page was the same, for every page number. */
       readonly isPageNoIgnored?: boolean;
     };
 
@@ -37,15 +37,15 @@ export interface ByKey {
   readonly rule: 'key';
   readonly isProven: boolean;
   readonly direction: Direction;
-  /** Keys of which no window speaks: rows there stay as they are, and are undecided if no answer shows them. */
+  /** Keys that no window covers: rows there stay as they are, and are undecided if no answer shows them. */
   readonly open: readonly KeyRange[];
-  /** Keys of which no second window speaks, asked for later at an unused address: rows there may not go yet. */
+  /** Keys that no second window covers, asked for later at an unused address: rows there can't be removed yet. */
   readonly unconfirmed: readonly KeyRange[];
   /** Why it is not proven; null if it is. */
   readonly reason: string | null;
 }
 
-/** The windows of a run on the keys of a list, and how they hang together. */
+/** The windows of a run on the keys of a list, and how they are linked. */
 export interface KeyWindows {
   readonly direction: Direction;
   readonly windows: readonly Window[];
@@ -82,7 +82,7 @@ export function windowsByKey(
   return { direction, windows, chains, isProven };
 }
 
-/** What windows on keys come to, for whoever writes the mirror. */
+/** The result of windows on keys, for the writer of the mirror. */
 export function verdictByKey({ direction, windows, isProven }: KeyWindows): ByKey {
   const asKeys = (range: KeyRange) => keysOf(range, direction);
   const [seconds, firsts] = [true, false].map(isSecond =>

@@ -1,37 +1,38 @@
 // Proof by windows
 // ================
 //
-// The service hands out pages, and records come and go between two of them. But one answer is one moment: it shows a contiguous piece of
-// the list. If the list is in the order of a key that can be seen and can't change (an id, or a time that is part of the record), then an
-// answer is a window on the keys: of every key between its first and its last one it says which records have it.
+// The service serves pages, and records are added and removed between two of them. But one answer is one moment: it shows a
+// contiguous piece of the list. Suppose that the list is in the order of a key that is visible and can't change. The key is an id,
+// or a time that is part of the record. Then an answer is a window on the keys: for every key between its first and its last one, it
+// says which records have it. Three answers, for example, are these windows.
 //
-//     keys      1   2   3   4   5   6   7   8   9  10  11  12
-//     monday    |---a---b-------c---d--|                             first page: it also speaks of all keys before
-//     09:00                      [--c---d-------e---f--]
-//     09:01                                      [--e---f---g-----|  not full, and its total says so: all keys after
+//     Keys      1   2   3   4   5   6   7   8   9  10  11  12
+//     Monday    |---a---b-------c---d--|                             first page: it also covers all keys before.
+//     At 09:00                   [--c---d-------e---f--]
+//     At 09:01                                   [--e---f---g-----|  not full, and its total says so: all keys after.
 //
-// The three answers are of three moments, and nothing had to stand still meanwhile. Together they speak of every key. Each shares a
-// record with the next: d with d, e with e. That shows that the order is really one order, and that no piece lies between two windows.
+// They are of three moments, and the list can have changed meanwhile. Together they cover every key. Each shares a record with the
+// next: d with d, e with e. That shows that the order is really one order, and that no piece is between two windows.
 // So a record that was listed all the time is on one of them, and a record that is on none of them was not listed all the time.
-// The list is proven: what is shown is in the mirror, and what is not shown is gone.
+// The list is proven: records that are shown are in the mirror, and records that are not shown are gone.
 //
-// What can go wrong, and what the rules say of it:
+// The rules also handle what can go wrong.
 //
-// - Two records share a key, 5 say, and a page ends between them. Then the window says nothing of the key 5 (`isFromIn`, `isToIn`).
-//   Another window must, in which 5 is not at the edge. This is why neighbouring pages overlap.
-// - A page is not full although the list goes on (a filter after paging, a size that is cut in silence). Only pages whose own total
-//   says that the list ends there speak of what comes after, and only if no total of the run contradicts its page (end.ts).
-// - A key can't be read, or an answer is out of order: then there are no windows on keys. Windows that share a record still hang
-//   together (overlap.ts), and if that proves nothing, two complete readings have to agree.
-// - Between two windows is a gap. Pages are asked for in which the gap lies well inside (repairs.ts).
-// - A record would go because no answer shows it. A cache may have kept those answers. So another window has to say the same,
-//   asked for later and at an address that was not used for days (second-look.ts).
+// * Two records share a key, for example 5, and a page ends between them. Then the window does not cover the key 5 (`isFromIn`,
+//   `isToIn`). Another window must cover it, with 5 not at its edge. This is why neighbouring pages overlap.
+// * A page is not full although the list goes on (a filter after paging, a size that is cut silently). Only pages whose own total
+//   says that the list ends there cover the keys after them. This needs that no total of the run contradicts its page (end.ts).
+// * A key can't be read, or an answer is out of order: then there are no windows on keys. Windows that share a record are still
+//   linked (overlap.ts). If that proves nothing, two complete readings have to agree.
+// * There is a gap between two windows. Pages are asked for that have the gap well inside (repairs.ts).
+// * A record would be removed because no answer shows it. A cache might have kept those answers. So another window has to say the
+//   same, asked for later and at an address that was not used for days (second-look.ts).
 
 import { checkTotal, isOfEmptyList } from './end.ts';
 import type { Direction } from './order.ts';
 import type { Identity, PageAnswer } from './page.ts';
 
-/** Keys from one to another, in the order of the list: in a list whose keys fall they are negated. */
+/** Keys from one to another, in the order of the list: if the keys of a list fall they are negated. */
 export interface KeyRange {
   readonly from: number;
   readonly to: number;
@@ -40,7 +41,7 @@ export interface KeyRange {
   readonly isToIn: boolean;
 }
 
-/** The keys that an answer speaks of. */
+/** The keys that an answer covers. */
 export interface Window extends KeyRange {
   readonly answer: PageAnswer;
 }
@@ -59,7 +60,7 @@ export function inOrder(key: number, direction: Direction): number {
 }
 
 /**
- * The keys that an answer speaks of; null if there are none.
+ * The keys that an answer covers; null if there are none.
  *
  * @param ends whether the answer ends the list, as `endingAnswers` tells.
  */
@@ -83,7 +84,7 @@ export function windowOf(
   };
 }
 
-/** Whether a key, in the order of the list, lies in a range. */
+/** Whether a key, in the order of the list, is in a range. */
 export function isIn(key: number, { from, to, isFromIn, isToIn }: KeyRange): boolean {
   return (key > from || (isFromIn && key === from)) && (key < to || (isToIn && key === to));
 }

@@ -1,7 +1,7 @@
 /** The parameters of a page, as they are in its address. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** The query of an address with some parameters changed; null takes one away, and where the page begins is forgotten. */
+/** The query of an address with some parameters changed. A null removes one, and the page begins at the start again. */
 export function queryWith(parameters: Parameters, changes: Readonly<Record<string, string | null>>): string {
   const merged: [string, string | null][] = Object.entries({
     ...parameters,

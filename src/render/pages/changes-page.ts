@@ -11,7 +11,7 @@ import { pageLinks } from './list-page.ts';
 import { pageStyles } from './styles.ts';
 import { titleOr } from './words.ts';
 
-/** What the page of changes shows. */
+/** The content of the page of changes. */
 export interface ChangesView {
   readonly changes: readonly Change[];
   /** The parameters of the filter. */
@@ -29,7 +29,7 @@ const words = {
   removal: { tone: 'bad', text: 'Removed' },
 } as const;
 
-/** What runs changed, run by run, with its filters. */
+/** The changes of runs, run by run, with filters. */
 export function changesPage(view: ChangesView): Page {
   const { changes, names, parameters, choices } = view;
   const { run } = parameters;

@@ -10,13 +10,13 @@ import { runLink, stateOf, versionList } from './record-page.ts';
 import { pageStyles } from './styles.ts';
 import { brief } from './words.ts';
 
-/** Records that belong to a connection: the first ones, and how many there are. */
+/** Records that belong to a connection: the first ones, and the number of all. */
 interface Belonging {
   readonly items: readonly BrowsedRecord[];
   readonly count: number;
 }
 
-/** What the page of a connection shows. */
+/** The content of the page of a connection. */
 export interface ConnectionView extends ConnectionStory {
   readonly exports: Belonging;
   readonly imports: Belonging;
@@ -27,7 +27,7 @@ export interface ConnectionView extends ConnectionStory {
 
 const root = '../';
 
-/** A connection: what it exports and receives over time, its collections and webhooks, its names. */
+/** A connection: its exports and imports over time, its collections and webhooks, its names. */
 export function connectionPage(view: ConnectionView): Page {
   const { story, exported, received, months } = view;
   const { recordId, versions, firstSeen } = story;
@@ -73,7 +73,7 @@ function part(title: string, resource: string, { items, count: all }: Belonging,
   </section>`;
 }
 
-/** The months with a bar each: the picture is the table. */
+/** The months with a bar each: the table itself is the chart. */
 function monthTable(months: readonly MonthOfConnection[]): Html {
   if (months.length === 0) return html`<p class="empty">No export with a date.</p>`;
   const most = Math.max(1, ...months.flatMap(({ exported, received }) => [exported, received]));

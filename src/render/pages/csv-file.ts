@@ -7,7 +7,7 @@ import { shownEndpoint } from '../endpoint.ts';
 import { CsvEncoder } from '../export-formats.ts';
 import { flatChanges } from '../flat-changes.ts';
 
-// Files for people, from a browser: as for a spreadsheet, and without what no page shows.
+// Files for people, from a browser: written for a spreadsheet, and without the secrets that pages hide.
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ interface Column extends ExportColumn {
   readonly of: (item: Item, id: number) => ExportValue;
 }
 
-/** Records as comma-separated values, piece by piece; an empty piece stands for a record that does not fit. */
+/** Records as comma-separated values, piece by piece; an empty piece means a record that does not fit. */
 export function* recordFile(browsable: Browsable, items: Iterable<BrowsedRecord | null>): Generator<string> {
   const columns = columnsOf(browsable);
   yield* encoded(columns, items, ({ id, record }) => {

@@ -1,7 +1,7 @@
 import { type Html, html } from '../report/html.ts';
 import { type Parameters, queryWith } from './address.ts';
 
-/** What can be chosen in a form; null for a list that is too long to be shown. */
+/** The choices of a form; null for a list that is too long to be shown. */
 export interface Choices {
   readonly connections: readonly { readonly id: number; readonly name: string | null }[] | null;
   readonly kinds: readonly string[];
@@ -22,7 +22,7 @@ export function filterForm(names: readonly string[], parameters: Parameters, cho
   </form>`;
 }
 
-/** The ways out of what is filtered: all of it as a file, and the list without a filter. */
+/** The links beside a filter: all filtered rows as a file, and the list without a filter. */
 export function linksOf(file: string, parameters: Parameters): Html {
   const { sort, order, ...filters } = parameters;
   const isFiltered = Object.keys(filters).some(name => name !== 'after' && name !== 'before');
@@ -75,7 +75,7 @@ function input(name: string, value: string, { connections, kinds, resources }: C
         <datalist id="kinds">${kinds.map(kind => html`<option value=${kind}></option>`)}</datalist>`;
     case 'from':
     case 'to':
-      // A browser shows nothing of a time in a field for dates.
+      // A browser shows no time in a field for dates.
       return html`<input name=${name} value=${value} type=${/^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : 'text'} />`;
     default:
       return text(name, value, '');

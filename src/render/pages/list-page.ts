@@ -10,21 +10,21 @@ import { type Choices, filterForm, linksOf } from './filter-form.ts';
 import { pageStyles } from './styles.ts';
 import { labelOf, shortTime, titleOr } from './words.ts';
 
-/** A record of a list; of a connection also how many exports it has. */
+/** A record of a list; a connection also has its number of exports. */
 export interface ListedRecord extends BrowsedRecord {
   readonly exportCounts?: { readonly exported: number; readonly received: number };
 }
 
-/** What a list page shows. */
+/** The content of a list page. */
 export interface ListView {
   readonly browsable: Browsable;
   readonly items: readonly ListedRecord[];
-  /** How many fit the filter, on all pages. */
+  /** How many records fit the filter, on all pages. */
   readonly count: number;
   readonly order: ListOrder;
   readonly parameters: Parameters;
   readonly choices: Choices;
-  /** Where the page before and the page after begin; null if there is none. */
+  /** The start of the page before and of the page after; null if there is none. */
   readonly before: string | null;
   readonly after: string | null;
 }
@@ -55,7 +55,7 @@ function countText(count: number): string {
   return count === 0 ? 'None' : counted(count, 'record');
 }
 
-/** The ways to the pages before and after this one. */
+/** The links to the pages before and after this one. */
 export function pageLinks({
   before,
   after,
@@ -68,14 +68,14 @@ export function pageLinks({
   </p>`;
 }
 
-/** Where the other pages are, and how the table can be sorted; without an order it can not. */
+/** The links to other pages, and the sort order; without an order the table can't be sorted. */
 interface TableOptions {
   readonly order?: ListOrder;
   readonly parameters?: Parameters;
   readonly root?: './' | '../';
 }
 
-/** Records as a table: the title first, which leads to the record, then what else there is of it. */
+/** Records as a table: first the title, which is a link to the record, then the other fields. */
 export function recordTable(
   browsable: Browsable,
   items: readonly ListedRecord[],

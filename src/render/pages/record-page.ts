@@ -9,12 +9,12 @@ import { moment } from '../report/list-sections.ts';
 import { pageStyles } from './styles.ts';
 import { titleOr } from './words.ts';
 
-/** A record's page lies this deep below the report. */
+/** The report, seen from a record's page. */
 const root = '../../';
 
 type Above = '../' | '../../';
 
-/** One record as a page: what it says, each version, the newest first, and what changed between two. */
+/** One record as a page: its fields, each version, the newest first, and the differences between them. */
 export function recordPage(story: RecordStory, list: string): Page {
   const { recordId, versions, firstSeen } = story;
   const [newest] = versions;
@@ -44,7 +44,7 @@ export function recordPage(story: RecordStory, list: string): Page {
   return framed(`${name} – docmirror`, body, root, pageStyles);
 }
 
-/** A field's text, in which connections lead to their pages. */
+/** A field's text, with links to its connections. */
 function shownValue({ text, connections }: ShownField): Html {
   if (connections.length === 0) return text;
   return connections.map(
@@ -53,14 +53,14 @@ function shownValue({ text, connections }: ShownField): Html {
   );
 }
 
-/** Whether the record is there, and since when. */
+/** Whether the record is in the mirror, and since when. */
 export function stateOf({ from, to }: StoryVersion, above: Above): Html {
   return to === null
     ? html`<span class="badge good">Listed</span> since ${runLink(from, above)}`
     : html`<span class="badge bad">Gone</span> since ${runLink(to, above)}`;
 }
 
-/** Each version, the newest first, and what changed between two. */
+/** Each version, the newest first, and the differences between them. */
 export function versionList({ resource, recordId, versions, versionCount }: RecordStory, above: Above): Html {
   const rest = versionCount - versions.length;
   return html`<p class="hint">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</p>
@@ -87,12 +87,12 @@ function spanOf({ from, to, endedBy }: StoryVersion, above: Above): Html {
   return html`From ${runLink(from, above)} until ${runLink(to, above)} ${endedBy === 'removal' ? 'removed' : 'replaced'} it`;
 }
 
-/** A run, which leads to all that it changed. */
+/** A run, as a link to its changes. */
 export function runLink({ runId, at }: StoryRun, above: Above): Html {
   return html`<a href=${`${above}changes?run=${runId}`}>run ${runId}</a>${at !== null && html` (${moment(at)})`}`;
 }
 
-/** What stands where a record is asked for that the mirror never had. */
+/** The page for a record that the mirror never had. */
 export function noRecordPage(root: Above): Page {
   const body = html`<body>
     <header><h1>No such record</h1>${navigation(root)}</header>

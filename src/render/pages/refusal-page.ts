@@ -3,7 +3,7 @@ import { html } from '../report/html.ts';
 import { pageStyles } from './styles.ts';
 import { brief } from './words.ts';
 
-/** What a browser shows if a page can't be served. */
+/** The page for a browser if the page it asked for can't be served. */
 export function refusalPage(message: string, root: './' | '../' | '../../'): Page {
   const body = html`<body>
     <header><h1>This can't be shown</h1>${navigation(root)}</header>

@@ -6,12 +6,12 @@ import { pageStyles } from './styles.ts';
 import { brief, titleOr } from './words.ts';
 
 const root = './';
-/** So many hits are on a page, and so many pages can be turned to. */
+/** Hits on one page. */
 export const hitsOnPage = 50;
-/** The last page of a search that can be turned to. */
+/** The last page of a search that can be opened. */
 export const searchPagesMax = 20;
 
-/** What a search found, as a page; `result` is null where nothing has been looked for yet. */
+/** The results of a search, as a page; `result` is null if nothing has been searched for yet. */
 export function searchPage(wanted: string, pageNo: number, result: SearchResult | null): Page {
   const body = html`<body>
     <header><h1>Search</h1>${navigation(root, wanted)}</header>

@@ -1,6 +1,6 @@
 import { styleSheet } from '../report/style-sheet.ts';
 
-/** The style of the pages that are browsed: that of the report, and of forms and long tables. */
+/** The style of the pages of `serve`: the report's style, and styles for forms and long tables. */
 export const pageStyles = `${styleSheet}
 h1,h2,h3,.empty{overflow-wrap:anywhere}
 .browse header,.browse main,.browse footer{max-width:1480px}

@@ -5,7 +5,7 @@ import { type Html, html } from '../report/html.ts';
 
 const textMax = 300;
 
-/** A text of a record on one line of a page: bounded, harmless, and without the secret parts of addresses. */
+/** A text of a record on one line of a page: cut, harmless, and without the secret parts of addresses. */
 export function brief(text: string): string {
   return cut(printable(withoutAddressSecrets(text)), textMax);
 }
@@ -21,7 +21,7 @@ const shortNames: Readonly<Record<string, string>> = {
   destinationConnection: 'Destination',
 };
 
-/** What a field is called in the head of a table: `Title` for `sourceDocumentTitle`. */
+/** The heading of a field's column in a table: `Title` for `sourceDocumentTitle`. */
 export function labelOf(field: string): string {
   const name = shortNames[field] ?? field.replace(/^sourceDocument(?=[A-Z])/, '');
   const words = name.replace(
@@ -31,7 +31,7 @@ export function labelOf(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A point in time of a record, as short as a table needs it; a text that is none stays as it is. */
+/** A point in time of a record, in the short form for tables; a text that is not a time stays as it is. */
 export function shortTime(text: string): Html {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(text) ?? [];
   return day === undefined ? text : html`<time datetime=${text}>${day} ${time}</time>`;

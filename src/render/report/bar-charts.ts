@@ -3,22 +3,22 @@ import { cutToColumns } from '../cut.ts';
 import { count } from '../numbers.ts';
 import { type Html, html } from './html.ts';
 
-/** One bar over time: its place on the axis and what it is filled with. */
+/** One bar over time: its place on the axis and its value. */
 export interface TimeBar {
-  /** Tells it from the other bars. */
+  /** A name of the bar, different from the others. */
   readonly key: string;
-  /** What stands under the bar, where there is room. */
+  /** The text under the bar, if there is room. */
   readonly label: string;
-  /** Null where it is not known yet. */
+  /** Null if it is not known yet. */
   readonly value: number | null;
-  /** The value of the bar at this place in the period before; null where there is none. */
+  /** The value of the bar at this place in the period before; null if there is none. */
   readonly before: number | null;
   /** False for a stretch of time that is not over, or cut by an end of the period. */
   readonly isWhole: boolean;
   readonly fill: string;
 }
 
-/** How large a chart is, and how large its letters are, in units of its own; and how many bars are labelled. */
+/** The size of a chart and of its letters, in units of its own; and how many bars are labelled. */
 interface ChartSize {
   readonly width: number;
   readonly height: number;
@@ -31,7 +31,7 @@ export const narrowSize: ChartSize = { width: 340, height: 220, letters: 12, lab
 /** The size of a chart over time on wider screens and on paper. */
 export const wideSize: ChartSize = { width: 960, height: 250, letters: 14, labelsMax: 12 };
 
-/** A chart of bars that stand side by side in time, each with a mark at the value of the period before. */
+/** A chart of bars side by side in time, each with a mark at the value of the period before. */
 export function timeBars(
   bars: readonly TimeBar[],
   { width, height, letters, labelsMax }: ChartSize,
@@ -97,7 +97,7 @@ function timeBar({ value, before, isWhole, fill }: TimeBar, { x, width, top, bot
 export interface RankedBar {
   readonly label: string;
   readonly value: number;
-  /** The value in the period before; null where there is none. */
+  /** The value in the period before; null if there is none. */
   readonly before: number | null;
   /** The value as it is written beside the name. */
   readonly text: string;
@@ -110,8 +110,8 @@ const labelWidth = 236;
 const rankLetters = 13;
 
 /**
- * A chart of bars that lie under each other, each below its name: so that long names have room on a phone. What is not among the
- * bars has no part in their scale, so that a long tail does not squeeze them.
+ * A chart of bars under each other, each below its name, so that long names have room on a phone. Values that are not
+ * among the bars do not change the scale, so a long tail does not make them small.
  */
 export function rankedBars(bars: readonly RankedBar[], fill: string): Html {
   const x = linear(
@@ -130,17 +130,17 @@ export function rankedBars(bars: readonly RankedBar[], fill: string): Html {
   return html`<svg viewBox=${`0 0 ${rankWidth} ${bars.length * rowHeight}`}>${bars.map(row)}</svg>`;
 }
 
-/** From nothing to at least the greatest of some values. */
+/** A scale from 0 to at least the greatest of some values. */
 function linear(values: readonly number[], range: readonly [number, number]) {
   return scaleLinear([0, Math.max(1, ...values)], range).nice(4);
 }
 
-/** A length in a drawing, to the hundredth. */
+/** A length in a drawing, rounded to the hundredth. */
 function n(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Some of the keys, evenly spread, the last one among them. */
+/** Some of the keys, evenly spread, including the last one. */
 function spread(keys: readonly string[], countMax: number): string[] {
   const step = Math.max(1, Math.ceil(keys.length / countMax));
   return keys.filter((_, at) => (keys.length - 1 - at) % step === 0);

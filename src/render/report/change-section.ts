@@ -23,13 +23,16 @@ const groups: readonly Group[] = [
 ];
 const firstsMax = 6;
 const onPaperMax = 3;
-/** More lines than this stand on paper in columns. */
+/** More lines than this are in columns on paper. */
 const linesMax = 24;
 const detailsMax = 4;
 const differencesMax = 3;
 const nameMax = 80;
 
-/** What the runs of the period found new, renamed or changed, and removed; and what was exported for the first time. */
+/**
+ * The changes in the period: records that are new, renamed, changed or removed, and things that were exported for the
+ * first time.
+ */
 export function changeSection(data: ReportData, root: Root): Html {
   const shown = groups.map(group => groupOf(group, data, root)).filter(each => each !== null);
   return html`<section aria-labelledby="changes">
@@ -68,7 +71,7 @@ function groupOf({ heading, operation, tone }: Group, data: ReportData, root: Ro
   </div>`;
 }
 
-/** A few of many things, on paper fewer of them, and how many more there are. */
+/** A few of many things, on paper fewer of them, and the number of the others. */
 function someOf(title: string, tone: Tone, all: number, some: readonly Html[]): Html {
   const more = (shown: number, medium: string) =>
     all > shown && html`<li class=${medium}>and ${count(all - shown)} more</li>`;
@@ -79,7 +82,7 @@ function someOf(title: string, tone: Tone, all: number, some: readonly Html[]): 
     </ul>`;
 }
 
-/** Kinds and ways of which the period has the first export; nothing where the list itself begins with the period. */
+/** Kinds and routes with their first export in the period; nothing if the list itself begins with the period. */
 function firstExports({ exports, connectionNames }: ReportData) {
   const { all, kinds, routes } = exports;
   if (all.before + all.earlier === 0) return [];
@@ -127,7 +130,7 @@ export function fieldList(fields: readonly ShownField[]): Html {
   )}</dl>`;
 }
 
-/** What an update changed, before and after. */
+/** The changes of an update, before and after. */
 export function differenceList(differences: readonly ShownDifference[]): Html {
   return html`<dl class="fields wide-fields">${differences.map(
     ({ name, before, after, note }) => html`<div><dt>${name}</dt>

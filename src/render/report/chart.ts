@@ -1,16 +1,19 @@
 import { type Html, html } from './html.ts';
 
-/** What a chart shows and how it is told to those who don't see it. */
+/** A chart, and its text for those who can't see it. */
 interface Chart {
   readonly title: string;
-  /** What the chart shows, in a sentence or two. */
+  /** The chart in a sentence or two. */
   readonly summary: string;
   /** The same numbers as a table: its headings, then its rows. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A chart, or one for narrow and one for wide screens, of which the style sheet shows the fitting one; and the table of its numbers. */
+/**
+ * A chart, or one for narrow and one for wide screens, of which the style sheet shows one; and the table of its
+ * numbers.
+ */
 export function figure(
   { title, summary, columns, rows }: Chart,
   drawings: { readonly narrow: Html; readonly wide?: Html },

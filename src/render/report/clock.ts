@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Says times as the clocks of a zone show them; all moments are in milliseconds since 1970. */
+/** Writes times as the clocks of a zone show them; all moments are in milliseconds since 1970. */
 export class Clock {
   readonly timezone: string;
 
@@ -31,7 +31,7 @@ export class Clock {
     return html`<time datetime=${iso}>${text}</time>`;
   }
 
-  /** `1 Nov 2026 to 30 Nov 2026`, both days included; with times where it is not of whole days. */
+  /** `1 Nov 2026 to 30 Nov 2026`, both days included; with times if it does not consist of whole days. */
   span({ fromMs, toMs }: Span): string {
     if ([fromMs, toMs].some(ms => this.time(ms) !== '00:00')) {
       return `${this.day(fromMs)} ${this.time(fromMs)} to ${this.day(toMs)} ${this.time(toMs)}`;

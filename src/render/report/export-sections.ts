@@ -143,7 +143,7 @@ function ranking<Key>(
   );
 }
 
-/** What the rest of a ranking is called; a count of 0 is of things that were not told apart. */
+/** The name of the rest of a ranking; a count of 0 means things that were not counted separately. */
 function restText(restCount: number): string {
   if (restCount === 0) return 'All others together';
   return restCount === 1 ? 'One other' : `All ${count(restCount)} others together`;

@@ -11,8 +11,8 @@ export interface Page {
 }
 
 /**
- * Where the other pages of a server are, seen from this one: `./` or, from a page one or two folders deep, `../` or `../../`, so that
- * they are found behind a proxy, too. Null for a page that stands alone in a file.
+ * The path from this page to the other pages of a server. It is relative, so that they are also found behind a proxy:
+ * `./` or, from a page one or two folders deep, `../` or `../../`. Null for a page in a file of its own.
  */
 export type Root = './' | '../' | '../../' | null;
 
@@ -23,7 +23,10 @@ export function recordPath(root: Exclude<Root, null>, resource: string, recordId
     : `${root}records/${resource}/${recordId}`;
 }
 
-/** It loads nothing and runs nothing; only the one style sheet in it counts. A served page may also ask its own server. */
+/**
+ * The page loads nothing and runs nothing, and has only its one style sheet. A served page can also request its own
+ * server.
+ */
 function policyOf(root: Root, styles: string): string {
   const styleHash = createHash('sha256').update(styles).digest('base64');
   const forms = root === null ? "'none'" : "'self'";
@@ -50,7 +53,7 @@ export function framed(title: string, body: Html, root: Root, styles = styleShee
   return { html: `<!doctype html>\n${renderToString(page as never)}\n`, contentSecurityPolicy };
 }
 
-/** The ways to all pages, and to any record by its title or reference. */
+/** The links to all pages, and a search for any record by its title or reference. */
 export function navigation(root: Exclude<Root, null>, wanted = ''): Html {
   return html`<nav aria-label="Pages">
     <a href=${root}>Report</a>

@@ -11,7 +11,7 @@ export function moment(iso: string): Html {
   return html`<time datetime=${iso}>${text}</time>`;
 }
 
-/** A card a list: how many records, how it stands, how fresh it is. */
+/** A card for each list: the number of records, the verdict, and the age. */
 export function listCards({ lists, period }: ReportData, freshness: Freshness): Html {
   const clock = new Clock(period.timezone);
   return html`<div class="cards">${lists.map(list => card(list, freshness, clock))}</div>`;
@@ -43,12 +43,12 @@ function ageBefore(iso: string, nowMs: number): string {
   return `${ageMs < 60_000 ? 'just' : duration(ageMs)} before this report`;
 }
 
-/** More are counted, not told. */
+/** More than this are counted, not shown. */
 const concernsMax = 6;
-/** More are told on paper in a line each. */
+/** More than this are shown on paper in one line each. */
 const fewConcernsMax = 3;
 
-/** What asks for attention and what to do about it; or that nothing does. */
+/** Everything that asks for attention, with what to do about it; or that nothing does. */
 export function attention(concerns: readonly Concern[], data: ReportData): Html {
   if (concerns.length === 0) return allWell(data);
   const number = `${concerns.length} ${concerns.length === 1 ? 'thing needs' : 'things need'} a look`;

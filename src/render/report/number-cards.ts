@@ -27,13 +27,13 @@ function active({ entries }: Counted<unknown>, when: 'now' | 'before'): number {
   return entries.filter(each => each[when] > 0).length;
 }
 
-/** `+12 %, `; nothing where there is nothing to compare with. */
+/** `+12 %, `; nothing if there is nothing to compare with. */
 function change(now: number, before: number): string {
   const text = changeText(now, before);
   return text === '' ? '' : `${text}, `;
 }
 
-/** How a number changed, in percent: `+12 %`, `−3 %`, `±0 %`; empty where it was nothing before. */
+/** The change of a number, in percent: `+12 %`, `−3 %`, `±0 %`; empty if it was 0 before. */
 export function changeText(now: number, before: number): string {
   if (before === 0) return '';
   const percent = Math.round(((now - before) / before) * 100);

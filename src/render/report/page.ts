@@ -12,12 +12,12 @@ import { behindConcerns, quietConcerns } from './quiet.ts';
 import { runSection } from './run-section.ts';
 import { concernsOf, type Freshness } from './verdict.ts';
 
-/** What a report says of itself besides the data: the docmirror that made it, and what it takes for too old. */
+/** Details of a report besides its data: the version of docmirror, and the age that counts as too old. */
 interface ReportOptions extends Freshness {
   readonly version: string;
-  /** Where the pages of the records are; null where there are none. */
+  /** The path to the pages of the records; null if there are none. */
   readonly root: Root;
-  /** What stands at its top; undefined for a name of docmirror's. */
+  /** The title; undefined for docmirror's own. */
   readonly title?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function reportPage(data: ReportData, options: ReportOptions): Page {
   return framed(title, body, options.root);
 }
 
-/** What is mirrored, and as of when: the list that was longest not completed tells. */
+/** The mirrored service and the time of the oldest list. */
 function stateOf({ baseUrl, lists }: ReportData, clock: Clock): Html {
   if (baseUrl === null) return 'A mirror that has not been synced yet';
   const [oldest] = lists.map(({ lastCompletedAt }) => lastCompletedAt ?? '').toSorted();

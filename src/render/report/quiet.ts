@@ -7,15 +7,15 @@ import { Clock } from './clock.ts';
 import type { Concern, Freshness } from './verdict.ts';
 
 const dayMs = 86_400_000;
-/** Nothing is quiet before that, in milliseconds: a long weekend. */
+/** No connection is quiet before that, in milliseconds: a long weekend. */
 const silenceMsMin = 4 * dayMs;
-/** Nor before it was silent so many times as long as it usually is. */
+/** A connection is also not quiet before its silence is this many times the usual one. */
 const usualGaps = 5;
-/** What has been silent for longer is no news, in milliseconds, but where the period before is longer. */
+/** A longer silence is not news, in milliseconds, unless the period before is longer. */
 const newsMs = 90 * dayMs;
 const namedMax = 5;
 
-/** A connection that has stopped to export or to receive. */
+/** A connection that has stopped exporting or receiving. */
 export interface QuietConnection {
   readonly id: number;
   readonly role: 'source' | 'destination';
@@ -25,14 +25,14 @@ export interface QuietConnection {
   readonly usualGapMs: number;
 }
 
-/** Since when nothing more has come, in milliseconds, where that is longer than usual; else null. `knownMs` is now, or the period's end. */
+/** How long nothing has come, in milliseconds, if that is longer than usual; else null. `knownMs` is now, or the period's end. */
 export function silenceMs({ lastMs, usualGapMs }: VolumeNumbers, knownMs: number): number | null {
   if (lastMs === null) return null;
   const silence = knownMs - lastMs;
   return silence >= Math.max(silenceMsMin, usualGaps * (usualGapMs ?? 0)) ? silence : null;
 }
 
-/** The connections that went quiet in the period or shortly before, those that went last first. */
+/** The connections that went quiet in the period or shortly before, the latest first. */
 export function quietConnections({ exports, period, connectionNames }: ReportData): QuietConnection[] {
   const { knownMs, sources, destinations } = exports;
   const newsFromMs = Math.min(knownMs - newsMs, period.spanBefore.fromMs);
@@ -50,7 +50,7 @@ export function quietConnections({ exports, period, connectionNames }: ReportDat
   );
 }
 
-/** What to say where exports stop: that all do, or which connections went quiet. */
+/** The concerns if exports stop: all of them, or those of connections that went quiet. */
 export function quietConcerns(data: ReportData): Concern[] {
   const { exports, period } = data;
   const clock = new Clock(period.timezone);
@@ -92,10 +92,10 @@ export function quietConcerns(data: ReportData): Concern[] {
   ];
 }
 
-/** Where nobody said what is too old: a mirror that knows the period only up to days ago, in milliseconds. */
+/** If no limit for the age is set: a mirror is behind if it is older than this, in milliseconds. */
 const behindMsMin = 2 * 86_400_000;
 
-/** What to say where the mirror itself is behind, so that nobody knows what was exported since. */
+/** The concerns if the mirror itself is behind, so that later exports are not known. */
 export function behindConcerns(
   { exports, period, lists }: ReportData,
   { nowMs, maxAgeMs }: Freshness,

@@ -1,4 +1,4 @@
-/** What only the report has, on screens. */
+/** Styles of the report alone, on screens. */
 export const reportStyle = `.numbers-of{padding:0;background:none;border:0}
 .numbers-of h2{margin:0 0 12px}
 .four{grid-template-columns:repeat(4,1fr)}
@@ -25,7 +25,7 @@ header .period{color:var(--text)}
 @media (max-width:760px){.four{grid-template-columns:1fr 1fr}}
 `;
 
-/** What only the report has, on paper: two pages of A4. */
+/** Styles of the report alone, on paper: two pages of A4. */
 export const reportOnPaper = `@page{size:A4;margin:10mm}
 @media print{
 .report{font-size:8.5pt;line-height:1.35}

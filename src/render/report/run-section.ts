@@ -17,7 +17,10 @@ const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'war
 
 const legendOrder = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 
-/** How complete the lists are, as far as runs have proven; and the history of runs: how long they took and how they ended. */
+/**
+ * The completeness of the lists, as runs have proven it; and the history of runs: how long they took and how they
+ * ended.
+ */
 export function runSection(data: ReportData, freshness: Freshness): Html {
   const { runs, runCount, period } = data;
   if (runs.length === 0) {
@@ -91,7 +94,7 @@ function runRow(run: ReportRun, clock: Clock): Html {
     ...(removed > 0 ? [`−${count(removed)} removed`] : []),
   ];
   const message = errorMessage === null ? null : cut(errorMessage, messageMax);
-  // The roles are said aloud, for on a phone the style sheet lays the rows out in another way than as a table.
+  // The roles are written out because on a phone the style sheet does not lay out the rows as a table.
   return html`<tr role="row">
     <th role="rowheader" scope="row">${id}<small>${clock.moment(startedAt)}, ${trigger}</small></th>
     <td role="cell"><span class=${`badge ${toneOf(run)}`}>${status}</span>${message !== null && html`<small>${printable(message)}</small>`}</td>

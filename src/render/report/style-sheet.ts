@@ -6,7 +6,7 @@ const light = `--page:#f6f7f9;--card:#fff;--text:#1b2330;--muted:#566072;--line:
 const dark = `--page:#12161d;--card:#1a2029;--text:#e7ebf1;--muted:#a3adbd;--line:#2d3643;--accent:#6ea2ff;--accent-text:#8db6ff;--accent-2:#b094f7;
 --good:#67cf94;--good-soft:#163526;--warn:#f0b85a;--warn-soft:#3a2c10;--bad:#ff8f86;--bad-soft:#431d1b;--quiet:#a3adbd;--quiet-soft:#262e3a;--mark:#e7ebf1;color-scheme:dark`;
 
-/** The report's style: light and dark, from a phone's width on, and on paper. */
+/** The report's style: light and dark, for phones and wider screens, and on paper. */
 export const styleSheet = `
 :root{${light}}
 @media (prefers-color-scheme:dark){:root{${dark}}}

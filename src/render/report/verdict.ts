@@ -3,10 +3,10 @@ import { stateText } from '../../list-state.ts';
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
 import { counted, duration } from '../numbers.ts';
 
-/** How much something asks for: `good` for nothing, `warn` for a look, `bad` for help. */
+/** How urgent something is: `good` needs nothing, `warn` needs a look, `bad` needs help. */
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 
-/** A judgement in a few words, and how it is coloured. */
+/** A judgement in a few words, and its colour. */
 export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
@@ -18,17 +18,17 @@ export interface Concern {
   readonly title: string;
   readonly detail: string;
   readonly advice: string;
-  /** Commands that help, as they are typed. */
+  /** Commands that help, ready to type. */
   readonly commands: readonly string[];
 }
 
-/** What counts as stale. */
+/** The rule for stale lists. */
 export interface Freshness {
   readonly nowMs: number;
   readonly maxAgeMs: number | null;
 }
 
-/** How a list stands, in few words. */
+/** The state of a list, in few words. */
 export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
   const { last } = list;
   if (last === null) return { tone: 'quiet', text: 'Never synced' };
@@ -39,12 +39,14 @@ export function verdictOf(list: ReportList, freshness: Freshness): Verdict {
   return { tone: last.status === 'failed' ? 'bad' : 'warn', text };
 }
 
-/** True where a list has had no completed run within the allowed age, or never had one; never where no age is given. */
+/**
+ * True if a list has had no completed run within the allowed age, or never had one; always false if no age is given.
+ */
 export function isStale({ lastCompletedAt }: ReportList, { nowMs, maxAgeMs }: Freshness): boolean {
   return maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
 }
 
-/** What asks for attention in how runs did, the lists in their order. */
+/** The concerns about the last runs, the lists in their order. */
 export function concernsOf({ lists }: ReportData, freshness: Freshness): Concern[] {
   return lists
     .flatMap(list => [
