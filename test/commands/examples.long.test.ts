@@ -15,6 +15,7 @@ import { pathWithDocmirror } from './installed.ts';
 const readyMsMax = 20_000;
 const sigterm = 143;
 const failed = 1;
+const usage = 2;
 const difference = 4;
 
 /** What a command that runs until it is told to end says when it is ready. */
@@ -53,7 +54,9 @@ describe.concurrent('the examples of the help do what they say', () => {
       if (isClickHouse) expect(result.stderr, line).toContain('ClickHouse');
       // There are no mirrors in the folder of this example, and --strict says so.
       const isStrict = line.includes('--strict mirrors/');
-      const code = isClickHouse ? failed : isStrict ? difference : name in readyWords ? sigterm : 0;
+      const isMissing = line.includes('upgrade --check mirrors/');
+      const ofMirrors = isStrict ? difference : isMissing ? usage : 0;
+      const code = isClickHouse ? failed : name in readyWords ? sigterm : ofMirrors;
       expect(result, line).toMatchObject({ code });
     }
   });

@@ -123,9 +123,9 @@ export class ListTable {
     return found;
   }
 
-  /** The next row, by its id, with a record's content. */
-  findAfter(record: NewRecord, id: number): number | undefined {
-    return this.#findAfter.get(this.#lead(record), record.content, id);
+  /** The next rows with the content of a record, in the order of their ids: `sameRowsPerRead` at most. */
+  findAfter(record: NewRecord, id: number): number[] {
+    return this.#findAfter.all(this.#lead(record), record.content, id);
   }
 
   /** Inserts a record and returns its row's id. */

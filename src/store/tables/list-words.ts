@@ -21,6 +21,9 @@ export type ChildWords = ReturnType<typeof childWordsOf>;
 
 const known = new WeakMap<ListDefinition, ListWords>();
 
+/** Rows of one content a read. The index sorts them by other columns first, so reading them one by one would sort all of them each time. */
+const sameRowsPerRead = 1_000;
+
 /** The statements of a list. They name the columns in its definition. */
 export function listWords(list: ListDefinition): ListWords {
   const found = known.get(list) ?? {
@@ -52,7 +55,7 @@ function wordsOf(list: ListDefinition) {
         .from(table)
         .where(and(says(value, bytes), gt(id, row)))
         .orderBy(id)
-        .limit(1),
+        .limit(sameRowsPerRead),
     has: (row: number) => select({ id }).from(table).where(eq(id, row)),
     count: () => select({ count: count() }).from(table),
     repeated: () =>

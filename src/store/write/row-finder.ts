@@ -24,8 +24,13 @@ export class IndexedRows implements RowFinder {
   }
 
   *rowsOf(record: NewRecord): Generator<number, undefined> {
-    for (let row = this.#table.find(record); row !== undefined; row = this.#table.findAfter(record, row))
-      yield row;
+    const first = this.#table.find(record);
+    if (first === undefined) return undefined;
+    yield first;
+    for (let rows = this.#table.findAfter(record, first); rows.length > 0; ) {
+      yield* rows;
+      rows = this.#table.findAfter(record, rows.at(-1) as number);
+    }
     return undefined;
   }
 

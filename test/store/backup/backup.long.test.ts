@@ -179,7 +179,7 @@ describe.concurrent('backup', () => {
       [[scene.database], 'is the mirror itself'],
       [[scene.folder], 'is a folder'],
       [[join(scene.folder, 'no', 'such')], 'does not exist'],
-      [[scene.database, '--keep', '2'], 'is no folder'],
+      [[scene.database, '--keep', '2'], 'is not a folder'],
       [['x.sqlite', '--keep', '0'], 'expected a whole number'],
       [['x.sqlite', '--check', 'y.sqlite'], '--check makes no backup'],
     ] as const) {

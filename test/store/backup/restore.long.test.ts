@@ -276,5 +276,5 @@ test('serve goes on with the file that took the place of the mirror', async () =
   await scene.sync();
   expect((await collections()).count).toBe(6);
   expect((await served.get('/metrics')).status).toBe(200);
-  expect(await (await served.get('/')).text()).toContain('Run 2');
+  expect(await (await served.get('/changes?run=2')).text()).toContain('Collection 7</a>');
 });
