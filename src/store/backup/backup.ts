@@ -32,7 +32,7 @@ export interface BackupOptions extends CopyOptions {
 export interface Backup {
   readonly path: string;
   readonly bytes: number;
-  /** The newest run that had ended; 0 where none had. */
+  /** The newest run that had ended; 0 if none had. */
   readonly newestRunId: number;
   readonly verification: Verification;
 }
@@ -41,8 +41,8 @@ export interface Backup {
  * Copies a mirror while runs may write to it. The copy is one state of the mirror: it is written beside its final name, made a
  * single file that opens anywhere, audited against its own run records, only then given its name, and opened under it.
  *
- * @throws UsageError, RefusedFileError where the destination can't be one; what lies there is left as it is.
- * @throws MirrorFileError where there is no mirror, or the copy can't be written.
+ * @throws UsageError, RefusedFileError if the destination can't be one; what lies there is left as it is.
+ * @throws MirrorFileError if there is no mirror, or the copy can't be written.
  */
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
   const wanted = destinationFile(source, destination);
@@ -85,7 +85,7 @@ function place(unfinished: string, wanted: string, nextName: BackupOptions['next
   }
 }
 
-/** Copies a mirror, and returns the newest run that stands ended in the copy; 0 where none does. */
+/** Copies a mirror, and returns the newest run that stands ended in the copy; 0 if none does. */
 async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<number> {
   using file = openMirrorForReading(source);
   await copyMirror(file, unfinished, options);

@@ -26,9 +26,9 @@ interface Restored {
   /** Whose backup it is; null if the copy does not say. */
   readonly baseUrl: string | null;
   readonly mirrorId: string | null;
-  /** The newest run that the copy knows; 0 where it knows none. */
+  /** The newest run that the copy knows; 0 if it knows none. */
   readonly newestRunId: number;
-  /** The audit of the copy; null where it is of an older shape, so that SQLite alone has checked it. */
+  /** The audit of the copy; null if it is of an older shape, so that SQLite alone has checked it. */
   readonly verification: Verification | null;
 }
 
@@ -48,10 +48,10 @@ const readerWaitMs = 10_000;
  * what SQLite left beside the old mirror goes before the new one gets its name, so that nothing of the one is taken for a part
  * of the other.
  *
- * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
- * @throws MirrorBusyError where a run is using the mirror.
- * @throws DamagedCopyError where the copy is damaged.
- * @throws MirrorFileError where it can't be written, or a program holds on to the mirror.
+ * @throws UsageError, RefusedFileError if the target or the copy is no mirror's file; both are left as they are.
+ * @throws MirrorBusyError if a run is using the mirror.
+ * @throws DamagedCopyError if the copy is damaged.
+ * @throws MirrorFileError if it can't be written, or a program holds on to the mirror.
  */
 export async function restore(
   copy: string,

@@ -8,7 +8,7 @@ const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_r
   WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
 
 /**
- * The base address of the service that a mirror is of, whatever its shape; null where there is no mirror, or no run has written
+ * The base address of the service that a mirror is of, whatever its shape; null if there is no mirror, or no run has written
  * anything. It only reads: what is wrong with the file is said by who opens it to write.
  */
 export function readBaseUrl(path: string): string | null {

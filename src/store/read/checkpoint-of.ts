@@ -5,7 +5,7 @@ import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 /**
  * What the log of a mirror's receipts holds now.
  *
- * @throws MirrorFileError where there is no mirror, or it can't be read.
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function checkpointOf(path: string): Checkpoint {
   using file = openForReading(path);
@@ -15,7 +15,7 @@ export function checkpointOf(path: string): Checkpoint {
 /**
  * Every receipt of a mirror in order, of one state of it.
  *
- * @throws MirrorFileError where there is no mirror, or it can't be read.
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function* receiptsOf(path: string): Generator<StoredReceipt> {
   using file = openForReading(path);

@@ -5,7 +5,7 @@ import { syncRunResources } from '../tables/schema.ts';
 import { select } from '../tables/statement.ts';
 
 /**
- * When the last completed run of a list ended; null where there is none.
+ * When the last completed run of a list ended; null if there is none.
  *
  * @param which which of them count, as a condition: all where it is left out.
  */

@@ -63,7 +63,7 @@ export class MirrorReader implements Disposable {
   #changesOfRun: Database.Statement<Parameters<typeof changesOfRun>, Change> | null = null;
   #changePages: ChangePages | null = null;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     const file = openForReading(path);
     this.#file = file;
@@ -115,7 +115,7 @@ export class MirrorReader implements Disposable {
     }))();
   }
 
-  /** All that the mirror knows of one record of a list or of the connections; null where it never had it. */
+  /** All that the mirror knows of one record of a list or of the connections; null if it never had it. */
   story(resource: string, recordId: number, versionsMax: number): RecordStory | null {
     return readStory(this.#file.sqlite, resource, recordId, versionsMax);
   }

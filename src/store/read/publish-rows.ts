@@ -62,7 +62,7 @@ export class PublishRows implements PublishSource {
   /** Prepared once: the view is long, and there may be thousands of runs. */
   #changesOfRun: Database.Statement<[number], SourceChange> | null = null;
 
-  /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
+  /** @throws MirrorFileError if there is no mirror, it can't be read, or no run of it has ended. */
   static open(path: string): PublishRows {
     const file = openMirrorForReading(path);
     try {

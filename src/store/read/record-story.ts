@@ -24,7 +24,7 @@ export interface StoryVersion {
   readonly to: StoryRun | null;
   /** What ended it: `update` or `removal`; null for the version that stands. */
   readonly endedBy: string | null;
-  /** True where the record was new, or had come back, with this version. */
+  /** True if the record was new, or had come back, with this version. */
   readonly isFirst: boolean;
   /** JSON text in the service's own shape; null if it was erased. */
   readonly record: string | null;
@@ -99,11 +99,11 @@ const withReference = `
   ORDER BY 1 DESC`;
 
 /**
- * All that the mirror knows of one record; null where it never had it.
+ * All that the mirror knows of one record; null if it never had it.
  *
  * @param resource a list, or `connections`.
  * @param versionsMax how many versions are told, the newest ones.
- * @throws MirrorFileError where a version in the history is no JSON.
+ * @throws MirrorFileError if a version in the history is no JSON.
  */
 export function readStory(
   sqlite: Database.Database,

@@ -63,7 +63,7 @@ export interface ReportRun {
 
 /** Everything that the report tells, all of one state of the file. */
 export interface ReportData {
-  /** Null where no run is recorded. */
+  /** Null if no run is recorded. */
   readonly baseUrl: string | null;
   readonly lists: readonly ReportList[];
   readonly runCount: number;

@@ -3,7 +3,7 @@ export interface Stretch {
   readonly fromMs: number;
   /** Not part of it. */
   readonly toMs: number;
-  /** False where an end of the period cuts it: a month of which the period holds ten days. */
+  /** False if an end of the period cuts it: a month of which the period holds ten days. */
   readonly isWhole: boolean;
 }
 

@@ -16,7 +16,7 @@ import { readUnknownFields } from './unknown-fields.ts';
 export class ReportReader implements Disposable {
   readonly #file: MirrorFile;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     this.#file = openForReading(path);
   }

@@ -24,9 +24,9 @@ export interface RecordedRun extends RunRow {
 export interface ListStatus {
   readonly resource: string;
   readonly recordCount: number;
-  /** The newest run that worked on the list, however it ended; null where none has. */
+  /** The newest run that worked on the list, however it ended; null if none has. */
   readonly lastRun: (RunResourceRow & { readonly baseUrl: string }) | null;
-  /** When the last completed run of the list ended; null where none has. */
+  /** When the last completed run of the list ended; null if none has. */
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
   /** Fields that the service sends and no column exists for. */
@@ -39,7 +39,7 @@ export interface ListStatus {
 export class RunReader implements Disposable {
   readonly #file: MirrorFile;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     this.#file = openForReading(path);
   }

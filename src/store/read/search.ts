@@ -10,7 +10,7 @@ export interface SearchHit {
   /** What the list is called. */
   readonly list: string;
   readonly recordId: number;
-  /** Its title or name; null where it has none. */
+  /** Its title or name; null if it has none. */
   readonly title: string | null;
   /** What else tells it from others: references, version, time. */
   readonly details: readonly string[];
@@ -23,7 +23,7 @@ export interface SearchResult {
   readonly hits: readonly SearchHit[];
   /** How many records were found: there may be more than are told. */
   readonly hitCount: number;
-  /** False where the time was over before everything was looked at. */
+  /** False if the time was over before everything was looked at. */
   readonly isWhole: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface VolumeNumbers {
   readonly earlier: number;
   /** The last one up to the end of the period, in milliseconds since 1970; null if there is none. */
   readonly lastMs: number | null;
-  /** How long it usually is from one to the next, by the last few months, in milliseconds; null where too few tell. */
+  /** How long it usually is from one to the next, by the last few months, in milliseconds; null if too few tell. */
   readonly usualGapMs: number | null;
 }
 

@@ -34,7 +34,7 @@ export class ReceiptLog {
   /**
    * The mirror's own id; in a share, which has no table for it, the one that its newest receipt names.
    *
-   * @throws MirrorFileError where the file has lost it.
+   * @throws MirrorFileError if the file has lost it.
    */
   mirrorId(): string {
     // By hand: SQLite's own table.
@@ -49,7 +49,7 @@ export class ReceiptLog {
   /**
    * Makes sure that a receipt can be added: a run that can't be given one would stand as if it had never ended.
    *
-   * @throws MirrorFileError where the file has lost its id, or the log holds what is no hash.
+   * @throws MirrorFileError if the file has lost its id, or the log holds what is no hash.
    */
   assertReady(): void {
     this.mirrorId();
@@ -79,9 +79,9 @@ export class ReceiptLog {
   }
 
   /**
-   * The newest receipt with what the log comes to; null where there is none.
+   * The newest receipt with what the log comes to; null if there is none.
    *
-   * @throws MirrorFileError where a leaf's hash is none.
+   * @throws MirrorFileError if a leaf's hash is none.
    */
   head(): ReceiptHead | null {
     const tree = this.#tree();
@@ -96,7 +96,7 @@ export class ReceiptLog {
   /**
    * What the log holds now, as it can be signed: by the receipts themselves, for who signs vouches for them.
    *
-   * @throws MirrorFileError where a receipt is missing, or is not what its hash says, or the file has lost its id.
+   * @throws MirrorFileError if a receipt is missing, or is not what its hash says, or the file has lost its id.
    */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();

@@ -19,9 +19,9 @@ const severities: Readonly<Record<string, Severity>> = {
 
 /** Something in the mirror that is not as docmirror wrote it. */
 export interface Difference {
-  /** The table that it is found in; null where the file itself is damaged. */
+  /** The table that it is found in; null if the file itself is damaged. */
   readonly table: string | null;
-  /** The row's id; null where it is no single row's fault, or the row is gone. */
+  /** The row's id; null if it is no single row's fault, or the row is gone. */
   readonly id: number | null;
   readonly what: string;
   readonly severity: Severity;

@@ -67,7 +67,7 @@ export class LifeCheck {
   }
 }
 
-/** What is wrong between a version and the one before, in words; null where it follows rightly. */
+/** What is wrong between a version and the one before, in words; null if it follows rightly. */
 function problemBetween(before: StoredVersion | undefined, link: Link, knownAfter: number): string | null {
   const isInsert = link.firstSeenRunId === link.validFromRunId;
   // A rebuild drops rows without a trace; what the service still has begins again.

@@ -39,7 +39,7 @@ export interface VerifiedList {
   readonly resource: string;
   readonly recordCount: number;
   readonly versionCount: number;
-  /** The last run that wrote the list; null where none has. */
+  /** The last run that wrote the list; null if none has. */
   readonly runId: number | null;
   /** 32 hexadecimal digits, recomputed from what the rows' columns hold. */
   readonly checksum: string;

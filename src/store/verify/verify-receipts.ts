@@ -63,7 +63,7 @@ export interface PinnedCheckpoint extends Checkpoint {
 /**
  * Holds the receipts as they stand against what a checkpoint pins.
  *
- * @param found how many there are, and the root of as many as the checkpoint counts; null where they are fewer.
+ * @param found how many there are, and the root of as many as the checkpoint counts; null if they are fewer.
  */
 export function verifyCheckpoint(
   { sqlite, differences }: Audit,

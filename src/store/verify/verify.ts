@@ -28,7 +28,7 @@ export interface Verification {
   readonly versionCount: number;
   readonly runCount: number;
   readonly receiptCount: number;
-  /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null where all was. */
+  /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null if all was. */
   readonly prunedBefore: string | null;
   /** The last run before the mirror was rebuilt: what runs changed up to it was not recomputed. Null if it never was. */
   readonly rebuiltAfterRunId: number | null;
@@ -54,7 +54,7 @@ export interface VerifyOptions {
  * Audits a mirror's file, in one state of it: the file itself, its references, every row, the history, and all of it against
  * the records of the runs. It takes no lock that a run would have to wait for, and writes nothing.
  *
- * @throws MirrorFileError where there is no mirror to audit; damage is a difference, no error.
+ * @throws MirrorFileError if there is no mirror to audit; damage is a difference, no error.
  */
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
   const differences = new Differences(options.limit);
@@ -169,7 +169,7 @@ async function checkContent(
   await verifyRuns(audit, sums, receipts);
 }
 
-/** What an error says of damage to the file; null where it is no damage. */
+/** What an error says of damage to the file; null if it is no damage. */
 function damageIn(error: unknown, path: string): string | null {
   const codes = [codeOf(error), codeOf(error instanceof Error ? error.cause : undefined)];
   const code = codes.find(each => each?.startsWith('SQLITE_')) ?? '';
