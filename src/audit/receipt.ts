@@ -55,7 +55,7 @@ export interface RunReceipt {
   readonly lists: readonly (ListReceipt | ConnectionsReceipt)[];
 }
 
-/** The file got another shape: its state before that. Times are as in `RunReceipt`. */
+/** The file got another shape: its state after that. Times are as in `RunReceipt`. */
 export interface UpgradeReceipt {
   readonly kind: 'upgrade';
   readonly mirrorId: string;
@@ -91,7 +91,7 @@ export interface KeptSum {
   readonly sum: string;
 }
 
-/** Rows that another program had altered were dropped or accepted: the state of the mirror before that. */
+/** Rows that another program had altered were dropped or accepted: the state of the mirror after that. */
 export interface RebuildReceipt {
   readonly kind: 'rebuild';
   readonly mirrorId: string;
