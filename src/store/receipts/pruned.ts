@@ -13,7 +13,7 @@ const { leafIndex, runId } = syncReceipts;
 export interface Pruned {
   /** As in the newest receipt of a pruning; null if nothing was ever deleted. */
   readonly before: string | null;
-  /** The last run such that it and all earlier ones had ended by then. The versions that these ended are gone. 0 if there is none. */
+  /** The last run for which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none. */
   readonly throughRunId: number;
 }
 

@@ -32,7 +32,7 @@ export class ReceiptLog {
   }
 
   /**
-   * The mirror's own id. A share has no table for it, so there it is the id in the newest receipt.
+   * The mirror's own id. In a share, which has no table with it, this is the id in the newest receipt.
    *
    * @throws MirrorFileError if the file has lost it.
    */
