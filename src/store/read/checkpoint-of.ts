@@ -3,7 +3,7 @@ import { openForReading } from '../file/open.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 
 /**
- * What the log of a mirror's receipts holds now.
+ * The present checkpoint of the log of a mirror's receipts, unsigned.
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
@@ -13,7 +13,7 @@ export function checkpointOf(path: string): Checkpoint {
 }
 
 /**
- * Every receipt of a mirror in order, of one state of it.
+ * Every receipt of a mirror in order, from one state of it.
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
