@@ -10,8 +10,8 @@ import {
 import type { MirrorState } from './mirror-state.ts';
 
 /**
- * The kind of value in an exported column. `instant` is a point in time. `time` is a text that mostly is one, as the service sent
- * it. `json` is a text that is JSON.
+ * The kind of value in an exported column. An `instant` is a point in time. A `time` is a text that mostly is one, as the service sent
+ * it. A `json` value is a text that is JSON.
  */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
