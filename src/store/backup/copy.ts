@@ -22,7 +22,7 @@ export async function copyMirror(source: MirrorFile, path: string, options: Copy
   await copyPages(source, path, options);
   const copy = new Database(path);
   try {
-    // A copy of a mirror is still marked as a file with a log beside it, and such a file can't be opened in a read-only place.
+    // A copy of a mirror is still marked as a file with a log beside it. A file like that can't be opened in a read-only place.
     copy.pragma('journal_mode = DELETE');
   } finally {
     copy.close();

@@ -74,7 +74,7 @@ export class BrowseReader implements Disposable {
     return changesThatFit(this.#file.sqlite, request);
   }
 
-  /** All that the mirror knows of a connection; null if it never had it. */
+  /** Everything that the mirror knows about a connection; null if it never had it. */
   connection(id: number): ConnectionStory | null {
     return readConnection(this.#file.sqlite, id);
   }

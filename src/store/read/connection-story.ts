@@ -74,7 +74,7 @@ export function exportCounts(
   return { exported: firstValue(sqlite, countFrom, id) ?? 0, received: firstValue(sqlite, countTo, id) ?? 0 };
 }
 
-/** All that the mirror knows of a connection; null if it never had it. */
+/** Everything that the mirror knows about a connection; null if it never had it. */
 export function readConnection(sqlite: Database.Database, id: number): ConnectionStory | null {
   const story = readStory(sqlite, 'connections', id, namesMax);
   if (story === null) return null;

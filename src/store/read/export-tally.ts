@@ -28,7 +28,7 @@ export interface ExportTally {
   readonly all: VolumeNumbers;
   /** Exports whose time is missing or can't be read. */
   readonly undated: number;
-  /** The most frequent in the period first, as in all that follow. Null is for exports without one. */
+  /** The most frequent in the period first, as in the next fields. Null is for exports without one. */
   readonly sources: Counted<number | null>;
   readonly destinations: Counted<number | null>;
   readonly kinds: Counted<string | null>;

@@ -118,7 +118,7 @@ export class MirrorReader implements Disposable {
     }))();
   }
 
-  /** All that the mirror knows of one record of a list or of the connections; null if it never had it. */
+  /** Everything that the mirror knows about one record of a list or of the connections; null if it never had it. */
   story(resource: string, recordId: number, versionsMax: number): RecordStory | null {
     return readStory(this.#file.sqlite, resource, recordId, versionsMax);
   }

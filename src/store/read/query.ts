@@ -3,7 +3,7 @@ import { codeOf, UsageError } from '../../errors.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
-/** A value of a result: whole numbers are bigints, which are exact, other numbers are REAL. BLOBs are lower-case hexadecimal. */
+/** A value of a result. Whole numbers are bigints, which are exact; other numbers are REAL. BLOBs are lower-case hexadecimal digits. */
 export type QueryValue = string | number | bigint | null;
 
 /** One statement, and the texts of its named parameters. */
