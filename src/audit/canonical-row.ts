@@ -1,11 +1,11 @@
 import canonicalize from 'canonicalize';
 
-/** What SQLite gives for a column. */
+/** A value of a column, as SQLite returns it. */
 export type ColumnValue = string | number | null | Uint8Array;
 
 /**
- * A row of a table as canonical JSON (RFC 8785) by its columns' names: without those that are null, a BLOB as lower-case hexadecimal
- * digits. Source: docs/audit.md.
+ * A row of a table as canonical JSON (RFC 8785), by the names of its columns. Null columns are left out. A BLOB is written in
+ * lower-case hexadecimal digits. Source: docs/audit.md.
  */
 export function canonicalRow(row: Readonly<Record<string, ColumnValue>>): string {
   const members = Object.entries(row)

@@ -3,7 +3,7 @@ import { MalformedError } from './malformed-error.ts';
 import { merkleHashBytes } from './merkle.ts';
 import { decodeNote, fromBase64, type Note, noteText, readNote, signNote } from './note.ts';
 
-/** What a log held at one size (C2SP tlog-checkpoint): whoever keeps it pins every receipt before it. */
+/** The state of a log at one size (C2SP tlog-checkpoint). A checkpoint that somebody keeps pins every receipt before it. */
 export interface Checkpoint {
   /** The log's name, `docmirror/<mirrorId>`; the key signs under the same name. */
   readonly origin: string;
@@ -13,7 +13,7 @@ export interface Checkpoint {
   readonly root: Uint8Array;
 }
 
-/** A checkpoint that was read, with the note that carries it; `note` has no signatures where the checkpoint is unsigned. */
+/** A checkpoint that was read, with its note. If the checkpoint is unsigned, `note` has no signatures. */
 export interface ReadCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly note: Note;
@@ -38,7 +38,7 @@ export function signedCheckpoint(checkpoint: Checkpoint, privateKey: KeyObject):
   return noteText(signNote(checkpointText(checkpoint), checkpoint.origin, privateKey));
 }
 
-/** Reads a checkpoint, signed by whomever or unsigned; `signatureVerdict` says what the signatures are worth. */
+/** Reads a checkpoint, unsigned or signed by anybody. `signatureVerdict` checks the signatures. */
 export function readCheckpoint(bytes: Uint8Array): ReadCheckpoint {
   if (bytes.length > checkpointBytesMax) {
     throw new MalformedError(`A checkpoint has ${checkpointBytesMax} bytes at most.`);
@@ -66,7 +66,7 @@ function readText(text: string): Checkpoint {
     );
   }
   const checkpoint = { origin, size, root };
-  // An empty number, leading zeros, spaces and further lines all end here.
+  // This refuses an empty number, leading zeros, spaces and further lines.
   if (checkpointText(checkpoint) !== text) {
     throw new MalformedError(
       'A checkpoint is three lines and nothing else, before the empty line and the signatures.',

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { MalformedError } from './malformed-error.ts';
 
-/** Bytes of an Ed25519 public key, which are the last ones of its DER form. */
+/** Bytes of an Ed25519 public key. They are the last ones of its DER form. */
 const publicKeyBytes = 32;
 
 /** A new Ed25519 key: the private part as PKCS #8, the public one as SPKI, both in PEM. */
@@ -28,12 +28,12 @@ export function readPrivateKey(pem: string): KeyObject {
 /** The key that checks signatures, from SPKI in PEM: what `openssl pkey -pubout` writes and `openssl pkey -pubin` reads. */
 export function readPublicKey(pem: string): KeyObject {
   const label = labelOf(pem);
-  // Node would take a private key, too, and an auditor has no business with one.
+  // Node would accept a private key, too, but an auditor must not need one.
   if (label !== 'PUBLIC KEY') throw wrongLabel('public', 'PUBLIC KEY', label);
   return ed25519Only(parse(() => createPublicKey({ key: pem, format: 'pem', type: 'spki' })));
 }
 
-/** The public key in print, of either part; `openssl pkey -pubin -text -noout` shows what is in it. */
+/** The public key in PEM, from either part. `openssl pkey -pubin -text -noout` shows its content. */
 export function publicPem(key: KeyObject): string {
   return publicPart(key).export({ type: 'spki', format: 'pem' }).toString();
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a change did to a record, in the words of the view `changes`. */
+/** A kind of change, named as in the view `changes`. */
 export type Operation = 'insert' | 'removal' | 'update';
 
 /** In the order in which they are hashed. */
@@ -10,8 +10,8 @@ const contentDigits = 32;
 const contentPattern = /^[\da-f]{32}$/;
 
 /**
- * The line of a change: `operation TAB record_id TAB content LF`. `content` is 32 hexadecimal digits: what the record says now or,
- * of a removal, what it said.
+ * The line of a change: `operation TAB record_id TAB content LF`. `content` is 32 hexadecimal digits: the content of the record
+ * after the change or, for a removal, before it.
  *
  * @throws RangeError if it is no change.
  */
@@ -29,8 +29,8 @@ export function contentInLine(line: string): string {
 const linesPerUpdate = 1024;
 
 /**
- * A SHA-256 over lines, each of which ends with a line feed. None of them is kept, so there may be any number. The hash of what a
- * run changed in a list is over the lines of its changes, by operation and then by record id as numbers.
+ * A SHA-256 over lines, each of which ends with a line feed. No line is kept, so their number is not limited. For the changes of a
+ * run in a list, sort the lines by operation and then by record id as numbers.
  */
 export class LinesHash {
   readonly #hash = createHash('sha256');
@@ -49,7 +49,7 @@ export class LinesHash {
     if (this.#lines.length === linesPerUpdate) this.#flush();
   }
 
-  /** The hash in 64 hexadecimal digits, after which nothing can be added; of no line it is the SHA-256 of nothing. */
+  /** The hash in 64 hexadecimal digits. Nothing can be added after it. Without lines it is the SHA-256 of nothing. */
   digest(): string {
     this.#flush();
     this.#digest ??= this.#hash.digest('hex');

@@ -1,12 +1,12 @@
 import { createHash, hash } from 'node:crypto';
 
-/** Bytes of a leaf's, a node's and the root's hash. */
+/** Bytes of the hash of a leaf, a node or the root. */
 export const merkleHashBytes = 32;
 
 const leafPrefix = Buffer.from([0]);
 const nodePrefix = Buffer.from([1]);
 
-/** The hash of a leaf (RFC 6962): the SHA-256 over a zero byte and the leaf's bytes; a text stands for its UTF-8. */
+/** The hash of a leaf (RFC 6962): the SHA-256 over a zero byte and the leaf's bytes. A text is taken as UTF-8. */
 export function leafHash(leaf: string | Uint8Array): Buffer {
   return createHash('sha256').update(leafPrefix).update(leaf).digest();
 }
@@ -16,9 +16,9 @@ function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /**
- * A Merkle tree of RFC 6962 to which leaves are appended. Of all its hashes it keeps only the roots of the perfect trees that
- * it falls into, largest first: one for each 1 among the binary digits of its size. So a leaf costs at most log2(size) hashes
- * and one on average, and the root at any size on the way can be had by asking when `size` is there.
+ * A Merkle tree of RFC 6962 to which leaves are appended. It keeps only the roots of its perfect subtrees, the largest first: one
+ * for each 1 in its size as a binary number. So a leaf costs at most log2(size) hashes, and one on average. For the root at a
+ * smaller size, ask when the tree has that size.
  */
 export class MerkleTree {
   readonly #perfect: Buffer[] = [];
@@ -35,7 +35,7 @@ export class MerkleTree {
       throw new RangeError(`A leaf's hash has ${merkleHashBytes} bytes, not ${hashOfLeaf.length}.`);
     }
     let root: Buffer = Buffer.from(hashOfLeaf);
-    // Each trailing 1 of the old size is a perfect tree as large as the one that is being made: together they are the next.
+    // Each trailing 1 of the old size is a perfect tree as large as the new one. Both together make the next one.
     for (let digits = this.#size; digits % 2 === 1; digits = Math.floor(digits / 2)) {
       root = nodeHash(this.#perfect.pop() as Buffer, root);
     }
@@ -43,7 +43,7 @@ export class MerkleTree {
     this.#size++;
   }
 
-  /** The root as the tree stands; of no leaf it is the SHA-256 of nothing. */
+  /** The root of the leaves so far. Without leaves it is the SHA-256 of nothing. */
   root(): Buffer {
     const last = this.#perfect.at(-1);
     if (last === undefined) return hash('sha256', '', 'buffer');

@@ -6,13 +6,13 @@ import { MalformedError } from './malformed-error.ts';
 interface NoteSignature {
   /** The name of the key, as the line has it. */
   readonly name: string;
-  /** 4 bytes, which with the name say whose signature it is. */
+  /** 4 bytes. Together with the name they identify the key. */
   readonly keyId: Uint8Array;
-  /** The signature itself; 64 bytes where it is of Ed25519. */
+  /** The signature itself: 64 bytes if it is an Ed25519 signature. */
   readonly signature: Uint8Array;
 }
 
-/** A C2SP signed note: a text that ends in a newline, and who signed it. */
+/** A C2SP signed note: a text that ends in a newline, and its signatures. */
 export interface Note {
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
@@ -24,8 +24,8 @@ interface NamedKey {
 }
 
 /**
- * What a note's signatures say of one key: `verified`; `forged` where a line that claims to be the key's is not; `absent` where
- * no line claims to be. Lines of other keys count for nothing.
+ * The result of checking a note's signatures for one key: `verified`; `forged` if a line that names the key is not by it; `absent`
+ * if no line names the key. Lines of other keys are ignored.
  */
 type SignatureVerdict = 'verified' | 'forged' | 'absent';
 
@@ -41,12 +41,12 @@ export function signNote(text: string, name: string, privateKey: KeyObject): Not
   return { text, signatures: [{ name, keyId: keyIdOf(name, privateKey), signature }] };
 }
 
-/** A note as it is written down. */
+/** The text of a note with its signatures, as it is stored. */
 export function noteText({ text, signatures }: Note): string {
   return `${text}\n${signatures.map(lineOf).join('')}`;
 }
 
-/** Reads a note: text, empty line, signature lines. Whatever `noteText` would not write just so is refused. */
+/** Reads a note: text, empty line, signature lines. It refuses every text that `noteText` would write in another way. */
 export function readNote(written: string): Note {
   const end = written.lastIndexOf('\n\n') + 1;
   if (end === 0 || !written.endsWith('\n')) {
@@ -61,7 +61,7 @@ export function readNote(written: string): Note {
   return { text: written.slice(0, end), signatures: lines.map(readLine) };
 }
 
-/** The UTF-8 text of a note's bytes, in which no control character but the newline may stand. */
+/** The UTF-8 text of a note's bytes. The only control character that it can contain is the newline. */
 export function decodeNote(bytes: Uint8Array): string {
   let text: string;
   try {
@@ -78,7 +78,7 @@ export function decodeNote(bytes: Uint8Array): string {
   return text;
 }
 
-/** Says whether a key signed a note. Each line that claims to be the key's must hold. */
+/** Tells if a key signed a note. Each line that names the key must be a valid signature. */
 export function signatureVerdict(
   { text, signatures }: Note,
   { name, publicKey }: NamedKey,
@@ -90,7 +90,7 @@ export function signatureVerdict(
   return isGood ? 'verified' : 'forged';
 }
 
-/** The first 4 bytes of SHA-256(name, newline, 0x01, public key); of a private key, its public one is taken. */
+/** The first 4 bytes of SHA-256(name, newline, 0x01, public key). `key` can be the private or the public part. */
 export function keyIdOf(name: string, key: KeyObject): Buffer {
   const bytes = Buffer.concat([Buffer.from(`${name}\n`), ed25519Type, rawPublicKey(key)]);
   return hash('sha256', bytes, 'buffer').subarray(0, keyIdBytes);
@@ -111,7 +111,7 @@ function readLine(line: string): NoteSignature {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) };
 }
 
-/** The bytes of a text in standard base64, with its padding and no bit to spare; null where it is anything else. */
+/** The bytes of a text in standard base64, with its padding and no spare bit set; null if the text is anything else. */
 export function fromBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : null;

@@ -15,8 +15,8 @@ import {
 } from './receipt.ts';
 
 /**
- * Reads a stored receipt back. It must be one of the five kinds, with exactly its fields, and every byte as `receiptText`
- * writes it: whatever a parser would pass over (spaces, another order, a name that stands twice, `1.0`) is refused.
+ * Reads a stored receipt. It must be one of the five kinds, with exactly its fields, and every byte as `receiptText` writes it.
+ * This refuses everything that a parser would ignore: spaces, another order, a repeated name, `1.0`.
  */
 export function readReceipt(text: string): Receipt {
   const receipt = parse(text);
@@ -29,7 +29,7 @@ export function readReceipt(text: string): Receipt {
   return receipt;
 }
 
-/** The same; null if others have altered it, which an audit finds. */
+/** Reads a stored receipt; null if somebody altered it, which an audit reports. */
 export function receiptOrNull(text: string): Receipt | null {
   try {
     return readReceipt(text);

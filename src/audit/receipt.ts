@@ -1,10 +1,10 @@
 import canonicalize from 'canonicalize';
 import type { ResourceName } from '../contract/lists.ts';
 
-/** How a run, or a list in it, ended; `interrupted`: its process died, and the next run says so. */
+/** How a run, or a list in it, ended. `interrupted`: its process died, and the next run recorded that. */
 type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 
-/** What a list has after a run. */
+/** The state of a list after a run. */
 export interface ListSum<Name extends string = ResourceName | 'connections'> {
   readonly resource: Name;
   readonly recordCount: number;
@@ -12,7 +12,7 @@ export interface ListSum<Name extends string = ResourceName | 'connections'> {
   readonly checksum: string;
 }
 
-/** What a run did to a list or to the connections, as two hashes of 64 hexadecimal digits. */
+/** The work of a run on a list or on the connections, as two hashes of 64 hexadecimal digits. */
 interface WorkHashes {
   /** Over the changes; see `LinesHash`. */
   readonly changes: string;
@@ -20,13 +20,13 @@ interface WorkHashes {
   readonly ended: string;
 }
 
-/** What a run changed in the connections; a receipt has it if there was such a change. */
+/** The changes of a run in the connections. A receipt has this only if the run changed some. */
 export interface ConnectionsReceipt extends ListSum<'connections'>, WorkHashes {}
 
-/** What a run says of one list. */
+/** The result of a run for one list. */
 export interface ListReceipt extends ListSum<ResourceName>, WorkHashes {
   readonly status: EndStatus;
-  /** Null if the list did not come to a verdict. */
+  /** Null if the run reached no verdict for the list. */
   readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
   readonly inserted: number;
   readonly updated: number;
@@ -35,7 +35,7 @@ export interface ListReceipt extends ListSum<ResourceName>, WorkHashes {
   readonly removalsWithheld: number;
 }
 
-/** What a run states of itself and of its lists. Times are UTC in ISO 8601 with milliseconds. */
+/** The statement of a run about itself and its lists. Times are UTC in ISO 8601 with milliseconds. */
 export interface RunReceipt {
   readonly kind: 'run';
   readonly mirrorId: string;
@@ -45,17 +45,17 @@ export interface RunReceipt {
   readonly startedAt: string;
   /** Null if the run died, because nobody knows when. */
   readonly completedAt: string | null;
-  /** Who ran it. */
+  /** The person or program that started the run. */
   readonly actor: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
-  /** The SHA-256 over the run's own rows, in hexadecimal digits; see `booksOf`. */
+  /** The SHA-256 over the run's own rows, in hexadecimal digits; see `Books`. */
   readonly books: string;
   /** In the order of the contract, the connections last. */
   readonly lists: readonly (ListReceipt | ConnectionsReceipt)[];
 }
 
-/** The file got another shape: what it had then. Times are as in `RunReceipt`. */
+/** The file got another shape: its state after that. Times are as in `RunReceipt`. */
 export interface UpgradeReceipt {
   readonly kind: 'upgrade';
   readonly mirrorId: string;
@@ -63,7 +63,7 @@ export interface UpgradeReceipt {
   readonly fromVersion: string;
   readonly docmirrorVersion: string;
   readonly lists: readonly ListSum[];
-  /** Of each list and the connections: which run wrote the versions that there are. */
+  /** For each list and the connections: which run wrote the existing versions. */
   readonly kept: readonly KeptSum[];
 }
 
@@ -73,11 +73,17 @@ export interface PruneReceipt {
   readonly mirrorId: string;
   readonly at: string;
   readonly before: string;
-  /** Of each list and the connections: which run wrote the versions that are left of the runs whose ended versions were deleted. */
+  /**
+   * For each list and the connections: which run wrote the versions that are left. It covers the runs whose ended versions were
+   * deleted.
+   */
   readonly kept: readonly KeptSum[];
 }
 
-/** How many versions there are of runs of which no changes hash can be computed any more, and the sum over who wrote them and what they say. */
+/**
+ * A sum over versions of runs whose changes hash can no longer be computed: over the runs that wrote them and their content. It
+ * also has their number.
+ */
 export interface KeptSum {
   readonly resource: ResourceName | 'connections';
   readonly count: number;
@@ -85,14 +91,14 @@ export interface KeptSum {
   readonly sum: string;
 }
 
-/** What another program altered was dropped or taken as it was: what the mirror had then. */
+/** Rows that another program had altered were dropped or accepted: the state of the mirror after that. */
 export interface RebuildReceipt {
   readonly kind: 'rebuild';
   readonly mirrorId: string;
   readonly at: string;
   readonly actor: string;
   readonly lists: readonly ListSum[];
-  /** Of each list and the connections: which run wrote the versions that there are. */
+  /** For each list and the connections: which run wrote the existing versions. */
   readonly kept: readonly KeptSum[];
 }
 
@@ -107,7 +113,7 @@ export interface EraseReceipt {
   readonly recordId: number;
   /** How many versions lost their text; 0 for a rejected record. */
   readonly versions: number;
-  /** For each run that had ended one of them, by its number: the `ended` hash that its list has from now on. */
+  /** For each run that had ended one of them, by its number: the `ended` hash of its list from now on. */
   readonly ended: readonly { readonly runId: number; readonly ended: string }[];
 }
 
@@ -115,8 +121,9 @@ export interface EraseReceipt {
 export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt | RebuildReceipt | EraseReceipt;
 
 /**
- * A receipt as it is stored: canonical JSON (RFC 8785), whose UTF-8 bytes are the leaf of the log. Throws if it has what
- * JSON can't have: half a surrogate pair, or a number that is not finite.
+ * A receipt as it is stored: canonical JSON (RFC 8785). Its UTF-8 bytes are the leaf of the log.
+ *
+ * @throws if it contains something that JSON can't have: half a surrogate pair, or a number that is not finite.
  */
 export function receiptText(receipt: Receipt): string {
   const text = canonicalize(receipt);

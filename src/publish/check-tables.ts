@@ -8,9 +8,9 @@ const columnsQuery =
   'SELECT table, name, type FROM system.columns WHERE database = {database:String} ORDER BY table, position';
 
 /**
- * Makes sure that the tables are those that this docmirror fills; columns that others added may be there too.
+ * Makes sure that the tables are those that this docmirror fills. They can have additional columns.
  *
- * @throws UsageError that says what is missing and how to make it.
+ * @throws UsageError that names what is missing and how to make it.
  */
 export async function checkTables(target: ClickHouse): Promise<void> {
   const rows = await target.ask(columnsQuery, { database: target.database });

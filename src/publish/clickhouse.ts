@@ -7,41 +7,41 @@ import pRetry from 'p-retry';
 import { type Addressee, ClickHouseFault, faultOf, OddAnswerError, timeoutWords } from './faults.ts';
 import type { TargetTable } from './tables.ts';
 
-/** Where to publish to, complete and checked. */
+/** The server to publish to, complete and checked. */
 export interface ClickHouseOptions extends Addressee {
   readonly password: string;
-  /** Its `url` has user name and password, too. From Node.js 24.5 on: an older one would go around it. */
+  /** Its `url` has user name and password, too. It needs Node.js 24.5: an older one would go around the proxy. */
   readonly proxy: { readonly url: string; readonly shown: string } | null;
   /** One request, from start to last byte. */
   readonly timeoutMs: number;
-  /** How long a request is tried again, in milliseconds: each of them can be sent twice. */
+  /** How long a request is tried again, in milliseconds. Every request can be sent twice. */
   readonly giveUpAfterMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Values that stand for `{name:Type}` in a query. */
+/** Values for the places `{name:Type}` in a query. */
 export type Parameters = Readonly<Record<string, string | number>>;
 
 const retryAfterMsMin = 200;
 const retryAfterMsMax = 5_000;
 
-/** Each of these is the default of some version or user profile the other way round, and each way loses or changes rows. */
+/** Some version or user profile has another default for each of these, and that would lose or change rows. */
 const safeSettings = {
   async_insert: 0,
   input_format_skip_unknown_fields: 0,
   input_format_null_as_default: 0,
   date_time_input_format: 'best_effort',
-  // The older name, which newer versions know too. Without it a Distributed table answers before its rows have arrived.
+  // The older name, which newer versions also accept. Without it a Distributed table answers before its rows have arrived.
   insert_distributed_sync: 1,
-  // A deletion is done when it is answered, on all replicas.
+  // Wait until a deletion is done on all replicas.
   mutations_sync: '2',
 } as const;
 
-/** A ClickHouse server, asked over HTTP. Its faults come in the user's words; passing ones are tried again. */
+/** A ClickHouse server, asked over HTTP. Its errors have messages for the user. If one is temporary, the request is tried again. */
 export class ClickHouse {
   readonly #options: ClickHouseOptions;
   readonly #client: ClickHouseClient;
-  /** Undefined where the server is reached directly. */
+  /** Undefined if the server is reached directly. */
   readonly #agent: Agent | undefined;
 
   constructor(options: ClickHouseOptions) {
@@ -50,7 +50,7 @@ export class ClickHouse {
     this.#agent = agentFor(options);
     this.#client = createClient({
       url: origin,
-      // In the address, the client would take it for the name of a database.
+      // In `url`, the client would take the path for the name of a database.
       pathname,
       username: options.user,
       password: options.password,
@@ -58,7 +58,7 @@ export class ClickHouse {
       request_timeout: options.timeoutMs,
       application: 'docmirror',
       clickhouse_settings: safeSettings,
-      // What it would log on standard error is said once, by the fault.
+      // The fault already reports what the client would log to standard error.
       log: { level: ClickHouseLogLevel.OFF },
       ...(this.#agent && { http_agent: this.#agent }),
     });
@@ -78,7 +78,7 @@ export class ClickHouse {
       const answer = await this.#client.query({
         query,
         query_params: parameters,
-        // One document: in a format of lines, half an answer or a proxy's page would be taken for fewer rows.
+        // One document: in a format of lines, half an answer or a proxy's page would look like fewer rows.
         format: 'JSONCompact',
         abort_signal: signal,
       });
@@ -92,8 +92,8 @@ export class ClickHouse {
   insert({ name, columns }: TargetTable, rows: readonly (readonly unknown[])[]): Promise<void> {
     const [first, ...others] = columns.map(column => column.name);
     if (first === undefined) throw new TypeError(`${name} has no columns.`);
-    // A tenant that was deleted and is sent again has the same blocks as before: without a name of their own, a server that drops
-    // blocks which it has seen lately would drop them. The settings that forbid it differ from version to version.
+    // A tenant that was deleted and is sent again has the same blocks as before. A server that drops repeated blocks would drop
+    // them, so each block gets its own name. The settings that turn this off differ between versions.
     const settings = { insert_deduplication_token: randomUUID() };
     return this.#persistently(async signal => {
       await this.#client.insert({
@@ -139,7 +139,7 @@ export class ClickHouse {
     });
   }
 
-  /** The client keeps the status of an answer that is not ClickHouse's own for itself: this asks for it once more. */
+  /** Asks for the status of an answer that is not ClickHouse's own, because the client does not return it. */
   async #httpStatus(): Promise<number | null> {
     const { url, user, password, timeoutMs, signal } = this.#options;
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -153,7 +153,7 @@ export class ClickHouse {
       const [answer] = await once(asked.end(), 'response');
       return answer.statusCode;
     } catch {
-      // It does not answer at all, which is what the first error says.
+      // The server does not answer at all, and the first error says so.
       return null;
     } finally {
       asked.on('error', () => undefined).destroy();
@@ -161,7 +161,7 @@ export class ClickHouse {
   }
 }
 
-/** What connects through the proxy and never around it; undefined where there is none. */
+/** An agent that always connects through the proxy; undefined if there is no proxy. */
 function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefined {
   if (proxy === null) return undefined;
   const proxyEnv = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
@@ -169,7 +169,7 @@ function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefin
   return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
 
-/** True of the errors that the client makes of an answer it can't read. When time is up there is no answer to ask for again. */
+/** True for the errors that the client makes from an answer that it can't read. After a timeout there is no answer to ask for. */
 function isPlain(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -8,7 +8,7 @@ interface SentChanges {
   readonly count: number;
 }
 
-/** One query, so that all is of one moment. What can't be read as text is made one. */
+/** One query, so that all results are from one moment. Values of other types are turned into texts. */
 const comparison = [
   ...publishedTables.map(
     ({ resource, name }) =>
@@ -18,8 +18,8 @@ const comparison = [
 ].join('\nUNION ALL\n');
 
 /**
- * Asks ClickHouse what it holds of the tenant, and compares it with the mirror after a run: of each list the number of rows and the
- * sum of their contents. Of the changes there must be as many as were sent; more may be there, for a mirror forgets old versions.
+ * Compares the rows of a tenant in ClickHouse with the mirror after a run: for each list the number of rows and the sum of their
+ * contents. There must be at least as many changes as were sent. There can be more, because a mirror forgets old versions.
  *
  * @returns a sentence for each difference.
  */

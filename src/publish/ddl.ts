@@ -14,7 +14,7 @@ interface DdlOptions {
 
 /**
  * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the
- * columns that a later docmirror has learnt, and change nothing else.
+ * columns of a later docmirror, and change nothing else.
  */
 export function ddlStatements({ database, cluster }: DdlOptions): string[] {
   const onCluster = cluster === null ? '' : ` ON CLUSTER ${quoted(cluster)}`;
@@ -38,7 +38,7 @@ function tableStatements(place: Place, table: TargetTable): string[] {
   return [createTable(place, table.name, table, engine), ...addColumns(place, [table.name], table)];
 }
 
-/** On each server a table of its own, and one that sends a tenant's rows to the server where they belong. */
+/** Makes two tables on each server: its own, and one that sends a tenant's rows to the server where they belong. */
 function clusterStatements(place: Place, table: TargetTable, cluster: string): string[] {
   const local = `${table.name}_local`;
   const replica = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...table.replacement];

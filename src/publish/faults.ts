@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { codeOf, DocmirrorError, UsageError } from '../errors.ts';
 
-/** ClickHouse did not do what it was asked. `isRetryable` says whether another try may help. */
+/** ClickHouse did not do what it was asked. `isRetryable` says if another try can help. */
 export class ClickHouseFault extends DocmirrorError {
   readonly isRetryable: boolean;
 
@@ -15,41 +15,41 @@ export class ClickHouseFault extends DocmirrorError {
 const wrongPassword = new Set(['192', '193', '194', '516']);
 const lacksRights = '497';
 const missingTables = new Set(['60', '81']);
-/** Time is up, too much at once, a connection within the cluster is lost, too many parts wait to be merged. */
+/** These can pass: a timeout, too many queries at once, a lost connection within the cluster, too many parts to be merged. */
 const passing = new Set(['159', '202', '209', '210', '242', '252', '425', '439', '999']);
 const certificateFault = /CERT|ISSUER|SIGNATURE|ALTNAME/;
 const wordsMax = 300;
-/** What the client says when time is up. */
+/** The client's message for a timeout. */
 export const timeoutWords = 'Timeout error.';
 
 /** How to make the tables, as the end of a sentence. */
 export const howToMake = (database: string) =>
   `make them with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery`;
 
-/** What the server is called in messages, and as whom it is asked. */
+/** The name of the server in messages, and the user that asks it. */
 export interface Addressee {
   /** Without user and password. */
   readonly url: string;
   readonly user: string;
   readonly database: string;
-  /** The proxy on the way to it; null where there is none. */
+  /** The proxy on the way to it; null if there is none. */
   readonly proxy: { readonly shown: string } | null;
 }
 
 /** An answer that is not what was asked for; its message is docmirror's own. */
 export class OddAnswerError extends Error {}
 
-/** What is known of a request that failed, besides its error. */
+/** Facts about a request that failed, besides its error. */
 export interface FailedRequest {
-  /** Of an answer that is not ClickHouse's own; null where there is none. */
+  /** The status of an answer that is not ClickHouse's own; null if there is none. */
   readonly httpStatus: number | null;
-  /** True where rows were sent: the server's words may hold them, and with them what a webhook's address keeps secret. */
+  /** True if rows were sent: the server's message might contain them, and the secret part of a webhook's address with them. */
   readonly sentRows: boolean;
 }
 
 /**
- * Says in the user's words why a request failed. Errors of docmirror itself stay as they are. Nothing is quoted of an answer that
- * is not ClickHouse's: it may be what was sent, the password among it.
+ * Makes an error with a message for the user of the failure of a request. Errors of docmirror itself stay as they are. The message
+ * quotes nothing of an answer that is not ClickHouse's, because it can contain what was sent, including the password.
  */
 export function faultOf(
   error: unknown,
@@ -81,10 +81,10 @@ export function faultOf(
   );
 }
 
-/** What went wrong on the way, in a few words. */
+/** The reason of a network failure, in a few words. */
 function reasonOf(error: Error): string {
   const code = codeOf(error);
-  // Of a proxy that opens no way, the message says why.
+  // If a proxy opens no connection, the message says why.
   if (code === 'ERR_PROXY_TUNNEL' || error instanceof OddAnswerError) return words(error.message);
   if (code !== undefined) return code;
   return error.message === timeoutWords ? 'no answer in time' : 'an answer that is not its own';

@@ -15,9 +15,9 @@ const newestRuns = `
   FROM published_runs WHERE tenant = {tenant:String} GROUP BY mirror_id`;
 
 /**
- * The last run of this mirror that ClickHouse holds whole; 0 where there is none.
+ * The last run of this mirror that is complete in ClickHouse; 0 if there is none.
  *
- * @throws UsageError where the tenant's rows are another mirror's, or those of runs that this mirror no longer knows.
+ * @throws UsageError if the tenant's rows are from another mirror, or from runs that this mirror no longer knows.
  */
 export async function lastPublishedRun(
   target: ClickHouse,
@@ -53,7 +53,7 @@ export async function lastPublishedRun(
   return own.runId;
 }
 
-/** Deletes all that the tenant has. What it has published goes last: cut off before that, it is still refused. */
+/** Deletes all rows of the tenant. The rows about published runs go last: if the deletion is interrupted, the tenant is still refused. */
 export async function deleteTenant(target: ClickHouse, tenant: string): Promise<void> {
   for (const { name } of targetTables)
     await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });

@@ -10,22 +10,22 @@ import { changesTable, publishedRunsTable, publishedTables } from './tables.ts';
 /** How to publish, and for whom. */
 export interface PublishOptions {
   readonly tenant: string;
-  /** Send what is there already once more, too. */
+  /** Also send again what was already sent. */
   readonly again: boolean;
-  /** Delete all that the tenant has before; whoever published it. */
+  /** First delete all rows of the tenant, whichever mirror published them. */
   readonly replaceTenant: boolean;
   readonly clock: () => Date;
   readonly signal: AbortSignal;
   readonly onProgress: (rowsDone: number, rowsExpected: number) => void;
 }
 
-/** What a publication came to. That it was compared with the mirror, and found equal, is so whenever there is one. */
+/** The result of a publication. It exists only if ClickHouse was compared with the mirror and no difference was found. */
 export interface Publication {
   readonly tenant: string;
   readonly mirrorId: string;
-  /** The first run that was sent; null where all were there. */
+  /** The first run that was sent; null if all were already there. */
   readonly fromRunId: number | null;
-  /** The newest run that ClickHouse now holds whole. */
+  /** The newest run that is now complete in ClickHouse. */
   readonly throughRunId: number;
   /** How many runs, rows and changes were sent. */
   readonly runs: number;
@@ -33,17 +33,17 @@ export interface Publication {
   readonly changes: number;
 }
 
-/** More publishers that get ahead of this one, each with a later state of the mirror, than it waits for. */
+/** So many times another publisher, with a later state of the mirror, can get ahead before this one gives up. */
 const overtakenMax = 5;
 
 /**
- * Brings a mirror into ClickHouse: the runs that are not there yet, in their order; then it compares what arrived with the mirror, and
- * writes down which runs are whole. Every row has a version that follows from its run, so sending one twice changes nothing: a
- * publication may be cut off anywhere, or run twice at once.
+ * Brings a mirror into ClickHouse: sends the runs that are not there yet, in their order, and compares the result with the mirror.
+ * Then it records which runs are complete. The version of every row follows from its run, so sending one twice changes nothing. A
+ * publication can be interrupted anywhere, or run twice at once.
  *
- * @param open opens the mirror as it is now; it is asked again where another publisher, with later runs, got ahead.
- * @throws UsageError where the server has not the tables, refuses the password, or the tenant is not this mirror's.
- * @throws DocmirrorError where ClickHouse does not hold what the mirror holds.
+ * @param open opens the mirror in its present state. It is called again if another publisher, with later runs, got ahead.
+ * @throws UsageError if the server lacks the tables or refuses the password, or the tenant is not this mirror's.
+ * @throws DocmirrorError if ClickHouse does not have what the mirror has.
  */
 export async function publish(
   open: () => PublishSource,
@@ -75,7 +75,7 @@ export async function publish(
   }
 }
 
-/** What all attempts have sent. */
+/** The rows that all attempts sent. */
 interface Sent {
   readonly runs: EndedRun[];
   rows: number;
@@ -114,7 +114,7 @@ async function sendNewRuns(
   return { throughRunId, differences: await differences(target, tenant, source, throughRunId, feed) };
 }
 
-/** True where rows of later runs are there than this publication knows of: another one is ahead of it, or was cut off. */
+/** True if there are rows of later runs than this publication has: another one is ahead of it, or was interrupted. */
 async function hasLaterRows(target: ClickHouse, tenant: string, runId: number): Promise<boolean> {
   const newest = publishedTables
     .map(({ name }) => `SELECT max(version) AS newest FROM ${name} WHERE tenant = {tenant:String}`)

@@ -3,21 +3,21 @@ import type { ClickHouse } from './clickhouse.ts';
 import type { EndedRun, PublishSource } from './source.ts';
 import type { PublishedTable, TargetTable } from './tables.ts';
 
-/** Rows of one insert. More at once were slower: 20,000 rows take 0.2 s there, and as long here to be read. */
+/** Rows of one insert. Larger batches were slower: 20,000 rows take 0.2 s there, and as long to be read here. */
 const batchRows = 20_000;
-/** So many rows are read before the batch that is on its way gets its turn. */
+/** So many rows are read before the batch that is being sent gets its turn. */
 const turnRows = 1_000;
 
 type Row = readonly unknown[];
 
 interface SendOptions {
   readonly signal?: AbortSignal;
-  /** Told the number of rows of each batch that has arrived. */
+  /** Called with the number of rows of each batch that has arrived. */
   readonly onSent?: (rowCount: number) => void;
 }
 
 /**
- * Inserts rows as they are read. One batch is on its way while the next is gathered, and no more: memory does not grow with the rows.
+ * Inserts rows as they are read. Only one batch is sent while the next one is gathered, so memory does not grow with the rows.
  *
  * @returns how many rows there were.
  */
@@ -32,7 +32,7 @@ export async function insertAll(
   const send = async (batch: readonly Row[]): Promise<void> => {
     await underWay;
     underWay = target.insert(table, batch).then(() => onSent?.(batch.length));
-    // It is awaited before the next batch; until then its failure is not unheard.
+    // This awaits it before the next batch. Until then, an unhandled rejection would end the process.
     underWay.catch(() => undefined);
   };
   let batch: Row[] = [];
@@ -61,14 +61,14 @@ export function* listRows(
     for (const row of source.rows(resource, runId)) {
       const { id, values, firstSeenRunId, changedRunId, extra, content, isRemoved } = row;
       const provenance = [firstSeenRunId, changedRunId, extra, BigInt(`0x${content}`).toString()];
-      // A record that a run removed and brought back stands: what is removed has the lesser version.
+      // If a run removed a record and brought it back, the record exists: so a removal has the lower version.
       const version = runId * 2 + (isRemoved ? 0 : 1);
       yield [tenant, id, ...values, ...provenance, version, isRemoved ? 1 : 0];
     }
   }
 }
 
-/** What runs changed, in their order. */
+/** The changes of runs, in their order. */
 export function* changeRows(
   tenant: string,
   runs: readonly EndedRun[],
@@ -82,7 +82,7 @@ export function* changeRows(
   }
 }
 
-/** That runs are there whole. */
+/** Rows that record that runs are complete. */
 export function* runRows(
   runs: readonly EndedRun[],
   { mirrorId }: PublishSource,

@@ -15,9 +15,9 @@ export interface SourceRow {
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
   readonly extra: string | null;
-  /** What the record says, as 32 hexadecimal digits. */
+  /** The hash of the record's content, as 32 hexadecimal digits. */
   readonly content: string;
-  /** True where the run removed the record: the row is then what it said last. */
+  /** True if the run removed the record: the row is then its last content. */
   readonly isRemoved: boolean;
 }
 
@@ -32,15 +32,15 @@ export interface SourceChange {
   readonly record: string | null;
 }
 
-/** How many rows of a list stand after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
+/** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
 export interface RowSum {
   readonly recordCount: number;
   readonly contentSum: string;
 }
 
 /**
- * A mirror as `publish` reads it: one state of it, whatever a run writes meanwhile. `resource` is the service's own word for a
- * list, or `connections`. What a run says does not change when later runs come: so it can be sent again.
+ * A mirror as `publish` reads it: one state of it, even if a run writes meanwhile. `resource` is the service's own word for a list,
+ * or `connections`. Later runs do not change the rows and changes of a run, so they can be sent again.
  */
 export interface PublishSource extends Disposable {
   readonly mirrorId: string;
@@ -50,7 +50,7 @@ export interface PublishSource extends Disposable {
   runs(): readonly EndedRun[];
   /** About how many rows the later runs wrote and removed; for a progress bar. */
   rowCountSince(runId: number): number;
-  /** The rows that a run left changed, and those that it removed, in any order. */
+  /** The versions that a run wrote, and those that it removed, in any order. */
   rows(resource: string, runId: number): Iterable<SourceRow>;
   changes(runId: number): Iterable<SourceChange>;
   sumAfter(resource: string, runId: number): RowSum;

@@ -10,18 +10,18 @@ export interface Column {
 export interface TargetTable {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** Of rows with one sort key, which one replaces the others: the arguments of ReplacingMergeTree. */
+  /** The arguments of ReplacingMergeTree: which one of several rows with the same sort key replaces the others. */
   readonly replacement: readonly string[];
   /** No nullable column can be in it. */
   readonly sortKey: readonly string[];
 }
 
-/** A table that holds the versions of a list's rows, and the view of those that stand. */
+/** A table that contains the versions of a list's rows, and the view of the current ones. */
 export interface PublishedTable extends TargetTable {
   /** The service's own word for the list, or `connections`. */
   readonly resource: string;
   readonly view: string;
-  /** The list's own columns: those that a later contract may add to. */
+  /** The list's own columns. A later contract can add to them. */
   readonly fields: readonly Column[];
   /** The columns of the view. */
   readonly shown: readonly Column[];
@@ -44,7 +44,7 @@ export const publishedTables: readonly PublishedTable[] = [
   rowsTable('connections', 'connections', [{ name: 'name', type: 'Nullable(String)' }]),
 ];
 
-/** The change feed. A run does one thing to a record, or removes it and inserts another of its id. */
+/** The change feed. A run does one thing to a record, or removes it and inserts another one with its id. */
 export const changesTable: TargetTable = {
   name: 'changes',
   columns: [
@@ -60,7 +60,7 @@ export const changesTable: TargetTable = {
   sortKey: ['tenant', 'run_id', 'resource', 'record_id', 'operation'],
 };
 
-/** Which runs are there whole. */
+/** The runs that are complete. */
 export const publishedRunsTable: TargetTable = {
   name: 'published_runs',
   columns: [
@@ -74,7 +74,7 @@ export const publishedRunsTable: TargetTable = {
   sortKey: ['tenant', 'run_id'],
 };
 
-/** All tables; the last one says what the others hold. */
+/** All tables. The last one says which runs the others contain. */
 export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
 
 function rowsTable(resource: string, view: string, fields: readonly Column[]): PublishedTable {

@@ -10,14 +10,14 @@ export interface ListedBackup {
   readonly path: string;
   readonly mirrorId: string | null;
   readonly baseUrl: string | null;
-  /** By its manifest or, without one, by its file: ISO 8601, in UTC. */
+  /** When the backup was made, by its manifest or, without one, by its file: ISO 8601, in UTC. */
   readonly at: string;
   readonly bytes: number;
-  /** Null if it has none. */
+  /** Null if there is none that can be read. */
   readonly manifest: Manifest | null;
   /** True for the newest one of its mirror. */
   readonly isNewest: boolean;
-  /** Whether its SHA-256 is that of its manifest; null if that was not looked at. Only the newest of each mirror is. */
+  /** Whether its SHA-256 is that of its manifest; null if that was not checked. Only the newest backup of each mirror is checked. */
   readonly isSound: boolean | null;
 }
 
@@ -38,7 +38,7 @@ export async function listBackups(folder: string, signal: AbortSignal): Promise<
   return listed;
 }
 
-/** Backups by their name, and other copies that have a manifest. */
+/** Names of backups, and of other copies that have a manifest. */
 function namesIn(folder: string): string[] {
   const byName = backupsIn(folder);
   const others = readdirSync(folder)
@@ -48,7 +48,7 @@ function namesIn(folder: string): string[] {
   return [...byName, ...others];
 }
 
-/** Null for what is no backup: another file of that name, or a mirror that runs write to. */
+/** Null for a file that is no backup: another file with a name like that, or a mirror that runs write to. */
 function look(path: string): Found | null {
   const manifest = readManifest(path);
   const stat = statSync(path, { throwIfNoEntry: false });

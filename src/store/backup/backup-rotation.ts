@@ -7,17 +7,17 @@ import { manifestBeside } from './manifest.ts';
 
 const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
 
-/** Where the checkpoint of a backup lies. */
+/** The path of a backup's checkpoint. */
 export function checkpointBeside(path: string): string {
   return `${path}.checkpoint`;
 }
 
 /**
- * Where a backup made now goes in a folder of backups: the mirror's name and the first time from now on that is free, because another
- * mirror of that name may be backed up there in the same second. The folder is made if there is none.
+ * The path of a new backup in a folder of backups: the mirror's name and the first free time from now on. Another mirror of the
+ * same name can be backed up there in the same second. The folder is made if there is none.
  *
- * @param database the mirror, as it was named.
- * @throws UsageError if there is something else than a folder.
+ * @param database the mirror, as the user named it.
+ * @throws UsageError if something else than a folder is there.
  */
 export function nameInFolder(folder: string, database: string, now: Date): string {
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
@@ -32,7 +32,7 @@ export function nameInFolder(folder: string, database: string, now: Date): strin
   }
 }
 
-/** The backups in a folder by their names, the newest first: what is named as `--keep` names them. */
+/** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
 export function backupsIn(folder: string): string[] {
   const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
   return readdirSync(folder)
@@ -41,8 +41,8 @@ export function backupsIn(folder: string): string[] {
 }
 
 /**
- * Removes the oldest backups of a mirror from a folder until as many are left as are to be kept, never the newest one made. Other
- * files in the folder, backups of other mirrors among them, are not touched.
+ * Removes the oldest backups of a mirror from a folder until `keep` are left. It never removes the newest one made. Other files in
+ * the folder, including backups of other mirrors, are not touched.
  *
  * @returns the names that were removed.
  */

@@ -22,27 +22,28 @@ import { assertManifestFits, manifestBeside } from './manifest.ts';
 
 /** How a backup is made and checked. */
 export interface BackupOptions extends CopyOptions {
-  /** The most differences that are listed where the copy is not sound. */
+  /** The most differences that are listed if the copy is not sound. */
   readonly limit: number;
-  /** Gives another name where the destination is taken meanwhile; left out, an older backup there is replaced. */
+  /** Gives another name if the destination is taken meanwhile. If it is left out, an older backup there is replaced. */
   readonly nextName?: () => string;
 }
 
-/** How a backup ended: under its name where its verification found no difference, nowhere otherwise. */
+/** The result of a backup. The copy has its name only if its verification found no difference. Otherwise it was removed. */
 export interface Backup {
   readonly path: string;
   readonly bytes: number;
-  /** The newest run that had ended; 0 where none had. */
+  /** The newest run that had ended; 0 if none had. */
   readonly newestRunId: number;
   readonly verification: Verification;
 }
 
 /**
- * Copies a mirror while runs may write to it. The copy is one state of the mirror: it is written beside its final name, made a
- * single file that opens anywhere, audited against its own run records, only then given its name, and opened under it.
+ * Copies a mirror, even if runs write to it meanwhile. The copy is one state of the mirror. It is written beside its final name,
+ * made a single file that opens anywhere, and audited against its own run records. Only then is it given its name and opened under
+ * it.
  *
- * @throws UsageError, RefusedFileError where the destination can't be one; what lies there is left as it is.
- * @throws MirrorFileError where there is no mirror, or the copy can't be written.
+ * @throws UsageError, RefusedFileError if the destination can't be one; an existing file is not changed.
+ * @throws MirrorFileError if there is no mirror, or the copy can't be written.
  */
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
   const wanted = destinationFile(source, destination);
@@ -72,7 +73,7 @@ export async function backUp(source: string, destination: string, options: Backu
   }
 }
 
-/** Gives the copy its name, and returns it: where it has to be a new one, and is taken meanwhile, another one. */
+/** Gives the copy its name, and returns it. If it must be a new name and is taken meanwhile, it gets another one. */
 function place(unfinished: string, wanted: string, nextName: BackupOptions['nextName']): string {
   let path = wanted;
   for (;;) {
@@ -85,16 +86,16 @@ function place(unfinished: string, wanted: string, nextName: BackupOptions['next
   }
 }
 
-/** Copies a mirror, and returns the newest run that stands ended in the copy; 0 where none does. */
+/** Copies a mirror, and returns the newest run that has ended in the copy; 0 if there is none. */
 async function copyOf(source: string, unfinished: string, options: CopyOptions): Promise<number> {
   using file = openMirrorForReading(source);
   await copyMirror(file, unfinished, options);
-  // A run may have ended while the mirror was copied.
+  // A run might have ended while the mirror was copied, so this asks the copy.
   using copy = openMirrorForReading(unfinished);
   return new EndedRuns(copy.sqlite).newest() ?? 0;
 }
 
-/** The file to write: one that is not there yet, or an older backup. */
+/** The file to write: one that does not exist yet, or an older backup. */
 function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
   if (isSameFile(path, source))

@@ -3,28 +3,28 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { RefusedFileError } from '../../errors.ts';
 import { writeWhole } from '../file/atomic-file.ts';
 
-/** What a backup is, in a JSON file beside it, so that nobody has to open it to know. */
+/** A description of a backup, in a JSON file beside it, so that nobody has to open the backup itself. */
 export interface Manifest {
   readonly mirrorId: string;
   readonly baseUrl: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** The newest run that had ended; 0 if none had. */
   readonly runId: number;
-  /** 64 hexadecimal digits: of the log of receipts. */
+  /** 64 hexadecimal digits: the root hash of the log of receipts. */
   readonly rootHash: string;
   readonly recordCounts: Readonly<Record<string, number>>;
   readonly bytes: number;
-  /** 64 hexadecimal digits: of the copy's file. */
+  /** 64 hexadecimal digits: the hash of the copy's file. */
   readonly sha256: string;
   readonly docmirrorVersion: string;
   /** When it was made, ISO 8601, in UTC. */
   readonly at: string;
 }
 
-/** Far more than a manifest takes, in bytes. */
+/** In bytes, far more than a manifest has. */
 const manifestBytesMax = 64 * 1024;
 
-/** Where the manifest of a backup is. */
+/** The path of a backup's manifest. */
 export function manifestBeside(path: string): string {
   return `${path}.json`;
 }
@@ -44,7 +44,7 @@ export function readManifest(backup: string): Manifest | null {
 /**
  * Makes sure, before anything is copied, that the manifest can be written.
  *
- * @throws RefusedFileError if another file is at its path; it is left as it is.
+ * @throws RefusedFileError if another file is at its path; it is not changed.
  */
 export function assertManifestFits(backup: string): void {
   const path = manifestBeside(backup);
@@ -54,7 +54,7 @@ export function assertManifestFits(backup: string): void {
   );
 }
 
-/** Writes the manifest of a backup, whole or not at all. */
+/** Writes the manifest of a backup, completely or not at all. */
 export function writeManifest(backup: string, manifest: Manifest): void {
   writeWhole(manifestBeside(backup), `${JSON.stringify(manifest)}\n`);
 }

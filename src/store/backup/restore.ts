@@ -19,39 +19,38 @@ import { copyMirror } from './copy.ts';
 
 // All by hand: a look that opens the file, whatever its shape.
 
-/** How a restore ended: the mirror is replaced where the copy is sound, and as it was otherwise. */
+/** The result of a restore. The mirror is replaced if the copy is sound. Otherwise it is unchanged. */
 interface Restored {
   readonly path: string;
   readonly bytes: number;
-  /** Whose backup it is; null if the copy does not say. */
+  /** The service of the backup's mirror; null if the copy does not say. */
   readonly baseUrl: string | null;
   readonly mirrorId: string | null;
-  /** The newest run that the copy knows; 0 where it knows none. */
+  /** The newest ended run in the copy; 0 if there is none. */
   readonly newestRunId: number;
-  /** The audit of the copy; null where it is of an older shape, so that SQLite alone has checked it. */
+  /** The audit of the copy; null if it is of an older shape. Then only SQLite has checked it. */
   readonly verification: Verification | null;
 }
 
-/** How a backup is put back. */
+/** How a backup is restored. */
 interface RestoreOptions extends BackupOptions {
-  /** Audits the copy. */
+  /** The function that audits the copy. */
   readonly verify: typeof verifyMirror;
-  /** The service that the settings name: no mirror of another one is made. Null if they name none. */
+  /** The service in the settings: a backup of another one is not restored if there is no mirror yet. Null if there is none. */
   readonly baseUrl: string | null;
 }
 
-/** How long a reader may hold on to the mirror that is replaced, in milliseconds. */
+/** How long to wait for a reader of the mirror that is replaced, in milliseconds. */
 const readerWaitMs = 10_000;
 
 /**
- * Puts a copy of a mirror where the mirror is to be, while no run holds it. The copy is written beside it and audited first;
- * what SQLite left beside the old mirror goes before the new one gets its name, so that nothing of the one is taken for a part
- * of the other.
+ * Puts a copy of a mirror in the mirror's place, while no run uses it. The copy is written beside it and audited first. Files that
+ * SQLite left beside the old mirror are removed before the new one gets its name, because they must not be taken for a part of it.
  *
- * @throws UsageError, RefusedFileError where the target or the copy is no mirror's file; both are left as they are.
- * @throws MirrorBusyError where a run is using the mirror.
- * @throws DamagedCopyError where the copy is damaged.
- * @throws MirrorFileError where it can't be written, or a program holds on to the mirror.
+ * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
+ * @throws MirrorBusyError if a run is using the mirror.
+ * @throws DamagedCopyError if the copy is damaged.
+ * @throws MirrorFileError if it can't be written, or another program does not release the mirror.
  */
 export async function restore(
   copy: string,
@@ -84,7 +83,7 @@ export async function restore(
   }
 }
 
-/** An audit of a file that nobody will find, in the words of the copy that it was made of. */
+/** The audit of the unfinished copy, with the name of the backup that it was made from. Nobody would find the unfinished file. */
 function namedBy(verification: Verification, unfinished: string, copy: string): Verification {
   const differences = verification.differences.map(difference => ({
     ...difference,
@@ -93,7 +92,7 @@ function namedBy(verification: Verification, unfinished: string, copy: string): 
   return { ...verification, path: copy, differences };
 }
 
-/** What can't be read is what a restore is for; what can says whose copy it is. */
+/** Refuses a copy of another mirror. A mirror that can't be read is no reason to refuse, because a restore is made to replace it. */
 function assertSameMirror(copy: string, path: string): void {
   const different = differentMirrors(copy, path);
   if (different === null) return;
@@ -102,7 +101,7 @@ function assertSameMirror(copy: string, path: string): void {
   );
 }
 
-/** Where there is no mirror yet, only the service tells that the backup is another tenant's. */
+/** If there is no mirror yet, only the service shows that the backup is another tenant's. */
 function assertSameService(copy: string, wanted: string | null): void {
   const { baseUrl } = identityOf(copy);
   if (wanted === null || baseUrl === null || baseUrl === wanted) return;
@@ -128,7 +127,7 @@ async function copyAny(
   return { shape, newestRunId };
 }
 
-/** What an audit would say needs the tables of now; that the file is whole can be said of any. */
+/** An audit needs the tables of this version. This check works for a file of any shape. */
 function isWhole({ sqlite }: MirrorFile): boolean {
   return damageOf(sqlite) === null && brokenReferences(sqlite).next().done === true;
 }
@@ -145,14 +144,14 @@ function isDamage(error: unknown): boolean {
 function replaceMirror(unfinished: string, path: string): void {
   if (existsSync(path)) {
     foldLog(path);
-    // Somebody may have let others read it.
+    // The mode can have been changed, so that others can read the mirror.
     chmodSync(unfinished, statSync(path).mode);
     shareOwner(unfinished, path);
   }
   putDatabaseInPlace(unfinished, path);
 }
 
-/** Makes the old mirror one file: should this process be killed amid its replacement, it is still whole. */
+/** Makes the old mirror one file: if this process is killed during the replacement, the old mirror is still complete. */
 function foldLog(path: string): void {
   const sqlite = new Database(path, { timeout: readerWaitMs });
   try {
@@ -164,7 +163,7 @@ function foldLog(path: string): void {
       });
     }
   } catch (error) {
-    // A damaged mirror is what a restore is for.
+    // A restore is made to replace a damaged mirror.
     if (!isDamage(error)) throw error;
   } finally {
     sqlite.close();

@@ -8,8 +8,8 @@ const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_r
   WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
 
 /**
- * The base address of the service that a mirror is of, whatever its shape; null where there is no mirror, or no run has written
- * anything. It only reads: what is wrong with the file is said by who opens it to write.
+ * The base address of the service that a mirror is of, whatever its shape; null if there is no mirror, or no run has written
+ * anything. It only reads. If the file is damaged, the command that opens it to write reports that.
  */
 export function readBaseUrl(path: string): string | null {
   if (!existsSync(path)) return null;

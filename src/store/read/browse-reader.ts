@@ -31,13 +31,13 @@ export interface Choice {
   readonly name: string | null;
 }
 
-/** What a connection keeps in memory, in KiB: several look through the mirror at once. */
+/** The memory for pages of one connection, in KiB. It is small, because several requests read the mirror at once. */
 const cacheKib = 4 * 1024;
-/** Exports of late that are looked at for their kinds, and most kinds that are told. */
+/** How many of the newest exports are searched for their kinds, and how many kinds are returned. */
 const exportsLookedAt = 2_000;
 const kindsMax = 50;
 
-/** Looks through a mirror for one request, and sees one state of it, whatever a run writes meanwhile. */
+/** Reads a mirror for one request. It sees one state of the mirror, even if a run writes meanwhile. */
 export class BrowseReader implements Disposable {
   readonly #file: MirrorFile;
   readonly #connections: ConnectionTable;
@@ -56,25 +56,25 @@ export class BrowseReader implements Disposable {
     this.#file.close();
   }
 
-  /** The records of one page that fit a filter. */
+  /** The records of one page that match a filter. */
   *page(request: ListRequest): Generator<void, BrowsedPage> {
     const found = yield* findRows(this.#file.sqlite, request);
     const read = this.#reader(request.resource);
     return { ...found, items: found.rows.map(({ id }) => read(id)) };
   }
 
-  /** Every record that fits, one at a time; null in between, so that others have their turn. */
+  /** Every record that matches, one at a time; null in between, so that others have their turn. */
   *every(request: Pick<ListRequest, 'resource' | 'filter' | 'order'>): Generator<BrowsedRecord | null> {
     const read = this.#reader(request.resource);
     for (const id of everyRow(this.#file.sqlite, request)) yield id === null ? null : read(id);
   }
 
-  /** The changes that fit, in order; null in between, so that others have their turn. */
+  /** The changes that match, in order; null in between, so that others have their turn. */
   changes(request: ChangeRequest): Generator<Change | null> {
     return changesThatFit(this.#file.sqlite, request);
   }
 
-  /** All that the mirror knows of a connection; null if it never had it. */
+  /** Everything that the mirror knows about a connection; null if it never had it. */
   connection(id: number): ConnectionStory | null {
     return readConnection(this.#file.sqlite, id);
   }
@@ -90,10 +90,10 @@ export class BrowseReader implements Disposable {
     return exportCounts(this.#file.sqlite, id);
   }
 
-  /** The connections by their names; null if there are more than so many. */
+  /** The connections by their names; null if there are more than `max`. */
   connectionChoices(max: number): Choice[] | null {
     const all = this.#file.sqlite
-      // By hand: an order by a function.
+      // By hand: sorted by a function.
       .prepare<[number], Choice>('SELECT id, name FROM connections ORDER BY lower(name), id LIMIT ?')
       .all(max + 1);
     return all.length > max ? null : all;

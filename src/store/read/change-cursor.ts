@@ -1,10 +1,13 @@
 import { keptResources } from '../../contract/lists.ts';
 import type { Change } from './change.ts';
 
-/** What identifies a change within one log of receipts. */
+/** The fields that identify a change within one log of receipts. */
 export type ChangeKey = Pick<Change, 'runId' | 'resource' | 'recordId' | 'operation'>;
 
-/** How far a reader of the changes is: everything up to a run was delivered and, if `after` is not null, up to that change of a later one. */
+/**
+ * The position of a reader of the changes: everything up to a run was delivered and, if `after` is not null, everything up to that
+ * change of a later one.
+ */
 export interface ChangeCursor {
   readonly mirrorId: string;
   /** 0 for the time before the first run. */
@@ -13,7 +16,7 @@ export interface ChangeCursor {
   readonly leafIndex: number | null;
   readonly leafHash: string | null;
   readonly after: ChangeKey | null;
-  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes: after a restore they tell how far both agree. */
+  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes. After a restore they show how far both agree. */
   readonly earlier: readonly (readonly [runId: number, hash: string])[];
 }
 
@@ -22,7 +25,7 @@ export function cursorText(cursor: ChangeCursor): string {
   return `${JSON.stringify(cursor)}\n`;
 }
 
-/** Reads what `cursorText` wrote; null if the text is no cursor. */
+/** Reads the text that `cursorText` wrote; null if the text is no cursor. */
 export function readCursor(text: string): ChangeCursor | null {
   const value = parsed(text);
   if (!isObject(value)) return null;
@@ -76,7 +79,7 @@ function isEarlier(value: unknown): value is ChangeCursor['earlier'] {
   );
 }
 
-/** A record that came back in the run that removed it is told in the order in which that happened. */
+/** If a record came back in the run that removed it, this is the order in which that happened. */
 const operations: readonly Change['operation'][] = ['update', 'removal', 'insert'];
 
 /** True if a change comes after another one: by its run, its list, its record, its operation. */

@@ -6,17 +6,17 @@ import { syncReceipts } from '../tables/schema.ts';
 import { prepare, select } from '../tables/statement.ts';
 import type { ChangeCursor, ChangeKey } from './change-cursor.ts';
 
-/** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if none is. */
+/** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if there is none. */
 export interface LostCursor {
   /** Goes on after "it" as in "it is of another mirror". */
   readonly why: string;
   readonly sharedRunId: number;
 }
 
-/** Earlier runs of a cursor: all of the last ones, then ever fewer, so that a cursor stays small. */
+/** Earlier runs of a cursor: all of the last 16, then fewer and fewer, so that a cursor stays small. */
 const nearRuns = 16;
 const farRunsMax = 2 ** 24;
-/** So many hexadecimal digits of an earlier receipt's hash tell it from another. */
+/** So many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
 const hashLength = 16;
 
 /** Makes cursors of a mirror or share, and says if one can be followed in it. */
@@ -33,7 +33,7 @@ export class ChangeCursors {
   }
 
   /**
-   * The cursor of a reader to whom all was delivered up to a run, and up to a change of a later one.
+   * The cursor of a reader that has received everything up to a run, and up to a change of a later one.
    *
    * @throws MirrorFileError if the mirror has lost its id.
    */
@@ -52,7 +52,7 @@ export class ChangeCursors {
     };
   }
 
-  /** Null if all that came after a cursor can be told. */
+  /** The reason why a cursor can't be followed; null if all changes after it can be read. */
   loss(cursor: ChangeCursor): LostCursor | null {
     const { runId, after } = cursor;
     // Nothing was delivered yet, so nothing can be missing.

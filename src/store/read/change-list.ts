@@ -13,7 +13,7 @@ import { type ChangeKey, isAfter, placeOf } from './change-cursor.ts';
 import { allOf, conditionsOf, wordConditions } from './record-conditions.ts';
 import type { Condition } from './words.ts';
 
-/** Some changes that fit a filter. */
+/** Selects some of the changes that match a filter. */
 export interface ChangeRequest {
   readonly filter: ChangeFilter;
   /** Changes of later runs than this. */
@@ -44,7 +44,7 @@ function nextRunSql(isDescending: boolean): string {
   return `SELECT ${pick}(run_id) FROM (${each.join(' UNION ALL ')})`;
 }
 
-/** Rows that are looked at in one go when they are filtered. */
+/** Rows that are read at once when they are filtered. */
 const rowsPerTurn = 50_000;
 
 function changeWith(runId: number, resource: string, recordId: number, operation: Change['operation']) {
@@ -53,8 +53,8 @@ function changeWith(runId: number, resource: string, recordId: number, operation
 }
 
 /**
- * The changes of ended runs that fit a filter, in order, one at a time; null now and then between two of them, so that others have
- * their turn.
+ * The changes of ended runs that match a filter, in order, one at a time. Now and then it yields null between two of them, so that
+ * others have their turn.
  */
 export function* changesThatFit(sqlite: Database.Database, request: ChangeRequest): Generator<Change | null> {
   const { filter, sinceRunId, isDescending, after } = request;
@@ -76,7 +76,7 @@ export function* changesThatFit(sqlite: Database.Database, request: ChangeReques
   }
 }
 
-/** The changes of one run and list that fit. */
+/** The changes of one run and list that match. */
 function* keysOfRun(
   sqlite: Database.Database,
   runId: number,
@@ -105,12 +105,12 @@ function* keysOfRun(
     }
     for (; !version.done; version = versions.next()) yield fitting(version.value, bounds);
   } finally {
-    // A statement that is left half read would keep its connection from being closed.
+    // A statement that is not read to its end would keep its connection from being closed.
     versions.return(undefined);
   }
 }
 
-/** True for a list that comes before the one of the change after which it goes on. */
+/** True for a list that comes before the list of the change `after`. */
 function isPassed(runId: number, resource: string, { after, isDescending }: Bounds): boolean {
   if (after?.runId !== runId) return false;
   const [from, here] = [placeOf(after.resource), placeOf(resource)];
@@ -135,7 +135,7 @@ function isInTime(
   return at !== null && (from === null || at >= from) && (to === null || at < `${to}~`);
 }
 
-/** A run's part in one list. */
+/** The changes of a run in one list. */
 interface Part extends Bounds {
   readonly sqlite: Database.Database;
   readonly runId: number;
@@ -143,7 +143,7 @@ interface Part extends Bounds {
   readonly operation: string | null;
 }
 
-/** A change of the part, without what all of them have. */
+/** A change, without the fields that all changes of the part have in common. */
 type PartKey = Pick<ChangeKey, 'recordId' | 'operation'>;
 
 const insertOrUpdate = (first: string, changed: string) => `iif(${first} = ${changed}, 'insert', 'update')`;
@@ -153,13 +153,13 @@ function isOperation(operation: string | null, first: string, changed: string): 
   return operation === 'removal' ? '0' : `${first} ${operation === 'insert' ? '=' : '<>'} ${changed}`;
 }
 
-/** Where the part begins: at the record of the change after which it goes on, because that can have more. */
+/** The record at which the part begins: that of the change `after`, because it can have more changes. */
 function startOf({ after, runId, browsable, isDescending }: Part): number {
   if (after !== null && after.runId === runId && after.resource === browsable.resource) return after.recordId;
   return isDescending ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
 }
 
-/** What the run wrote and what still is so, in order; null between two parts of it. */
+/** The run's changes whose row is still current, in order; null between two groups of rows. */
 function* keysOfRows(part: Part, { sql, values }: Condition): Generator<ChangeKey | null> {
   const { sqlite, runId, browsable, operation, isDescending } = part;
   if (operation === 'removal') return;
@@ -184,10 +184,10 @@ function* keysOfRows(part: Part, { sql, values }: Condition): Generator<ChangeKe
   }
 }
 
-/** A run with more versions than so many is read in the order of the records. */
+/** A run with more versions than this is read in the order of the records. */
 const sortedMax = 5_000;
 
-/** What the run began or removed and has ended since, in order. */
+/** The run's removals, and its changes whose version has ended since, in order. */
 function* keysOfVersions(part: Part, { sql, values }: Condition): Generator<ChangeKey> {
   const { sqlite, runId, browsable, operation, isDescending } = part;
   const countOf = (column: string) =>
@@ -198,7 +198,7 @@ function* keysOfVersions(part: Part, { sql, values }: Condition): Generator<Chan
       .pluck()
       .get(runId) ?? 0;
   const isMany = countOf('valid_from_run_id') + countOf('valid_to_run_id') >= sortedMax;
-  // With the plus, SQLite takes the other index.
+  // The plus makes SQLite use the other index.
   const [byRun, byRecord] = isMany ? ['+', ''] : ['', '+'];
   const [sign, direction] = isDescending ? ['<=', 'DESC'] : ['>=', 'ASC'];
   const arm = (column: string, told: string, condition: string) =>

@@ -11,17 +11,17 @@ import { ChangeCursors } from './change-cursors.ts';
 /** Some changes, in the order of `isAfter`. */
 export interface ChangePage {
   readonly changes: readonly Change[];
-  /** Where the next page begins. */
+  /** The position at which the next page begins. */
   readonly next: ChangeCursor;
   /** True if all changes of ended runs were delivered with this page. */
   readonly isComplete: boolean;
 }
 
 /**
- * Changes of one list by one run, after a place. "update" comes before "removal", and that before "insert".
+ * Changes of one list by one run, after a position. "update" comes before "removal", and that before "insert".
  *
- * @param column the number of the record. With a plus at it, SQLite reads all changes of the run and sorts them, and not the history in
- *   the order of its records.
+ * @param column the number of the record. With a plus before it, SQLite reads all changes of the run and sorts them. Without it,
+ *   SQLite reads the history in the order of its records.
  */
 const changesAfter =
   (column: SQL) =>
@@ -40,7 +40,7 @@ const changesAfter =
 const inOrderOfRecords = changesAfter(sql`${changes.recordId}`);
 const sorted = changesAfter(sql`+${changes.recordId}`);
 type Place = Parameters<typeof sorted>;
-/** A run of more changes than so many pages is read in the order of its records. */
+/** A run whose changes are more pages than this is read in the order of its records. */
 const pagesSorted = 5;
 
 const runColumns = [
@@ -50,16 +50,16 @@ const runColumns = [
 ];
 // By hand: a union over the tables of all lists.
 const nextRun = `SELECT min(run_id) FROM (${runColumns
-  // By hand: a part of it.
+  // By hand: a part of the union.
   .map(([table, column]) => `SELECT min(${column}) AS run_id FROM ${table} WHERE ${column} > @runId`)
   .join(' UNION ALL ')})`;
-// By hand: the same.
+// By hand: a union over the tables of all lists, too.
 const rowsOfRun = `SELECT count(*) FROM (${runColumns
-  // By hand: a part of it.
+  // By hand: a part of the union.
   .map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @runId`)
   .join(' UNION ALL ')} LIMIT @limit)`;
 
-/** Reads changes page by page. Each page begins where a cursor says, whatever runs did in between. */
+/** Reads changes page by page. Each page begins at a cursor, whatever runs did in between. */
 export class ChangePages {
   readonly #sqlite: Database.Database;
   readonly #cursors: ChangeCursors;
@@ -77,7 +77,7 @@ export class ChangePages {
     this.#rowsOfRun = sqlite.prepare<{ runId: number; limit: number }, number>(rowsOfRun).pluck();
   }
 
-  /** At most so many changes after a place; the caller has made sure that the place is in this mirror. */
+  /** At most `limit` changes after a position. The caller must have checked that the position is in this mirror. */
   read(from: Pick<ChangeCursor, 'runId' | 'after'>, limit: number): ChangePage {
     const newest = new EndedRuns(this.#sqlite).newest() ?? 0;
     const found: Change[] = [];
@@ -113,7 +113,7 @@ export class ChangePages {
   }
 }
 
-/** Comes before each change of a list. */
+/** Sorts before each change of a list. */
 const beforeAll = { recordId: Number.MIN_SAFE_INTEGER, operation: '~' };
 
 function keyOf(change: Change | null): ChangeKey | null {

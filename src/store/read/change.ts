@@ -4,7 +4,7 @@ import { changes } from '../tables/view-columns.ts';
 /** A change of one record, by one run. */
 export interface Change {
   readonly runId: number;
-  /** When the run had applied the list or, for connections, which belong to several, when it had ended. */
+  /** When the run had applied the list. For connections, which belong to several lists, when the run had ended. */
   readonly changedAt: string | null;
   readonly resource: string;
   readonly recordId: number;
@@ -15,7 +15,7 @@ export interface Change {
   readonly before: string | null;
 }
 
-/** Begins a SELECT of changes; conditions and order are to follow. */
+/** Begins a SELECT of changes. The caller adds conditions and order. */
 export function selectChanges() {
   const { runId, changedAt, resource, recordId, operation, record, before } = changes;
   return select({ runId, changedAt, resource, recordId, operation, record, before }).from(changes);

@@ -3,9 +3,9 @@ import { openForReading } from '../file/open.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 
 /**
- * What the log of a mirror's receipts holds now.
+ * The present checkpoint of the log of a mirror's receipts, unsigned.
  *
- * @throws MirrorFileError where there is no mirror, or it can't be read.
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function checkpointOf(path: string): Checkpoint {
   using file = openForReading(path);
@@ -13,9 +13,9 @@ export function checkpointOf(path: string): Checkpoint {
 }
 
 /**
- * Every receipt of a mirror in order, of one state of it.
+ * Every receipt of a mirror in order, from one state of it.
  *
- * @throws MirrorFileError where there is no mirror, or it can't be read.
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function* receiptsOf(path: string): Generator<StoredReceipt> {
   using file = openForReading(path);

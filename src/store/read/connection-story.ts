@@ -13,9 +13,9 @@ export interface MonthOfConnection {
   readonly received: number;
 }
 
-/** What is known of a connection. */
+/** Everything that the mirror knows about a connection. */
 export interface ConnectionStory {
-  /** What it was called, version by version. */
+  /** Its names, version by version. */
   readonly story: RecordStory;
   /** How many exports it is the source of, and the destination of. */
   readonly exported: number;
@@ -28,11 +28,11 @@ export interface ConnectionStory {
 }
 
 const monthsMax = 24;
-/** So many names of it are told, and so many of its webhooks. */
+/** At most so many of its names are returned, and so many of its webhooks. */
 const namesMax = 50;
 const webhooksMax = 20;
 
-// By hand: with the pluses, SQLite reads the index by time, which has all that is asked for.
+// By hand: with the pluses, SQLite reads the index by time, which has all columns of the query.
 const monthsOf = `
   SELECT substr(exported_at, 1, 7) AS month, sum(+source_connection_id IS @id) AS exported,
     sum(+destination_connection_id IS @id) AS received
@@ -74,7 +74,7 @@ export function exportCounts(
   return { exported: firstValue(sqlite, countFrom, id) ?? 0, received: firstValue(sqlite, countTo, id) ?? 0 };
 }
 
-/** All that the mirror knows of a connection; null if it never had it. */
+/** Everything that the mirror knows about a connection; null if it never had it. */
 export function readConnection(sqlite: Database.Database, id: number): ConnectionStory | null {
   const story = readStory(sqlite, 'connections', id, namesMax);
   if (story === null) return null;

@@ -11,10 +11,11 @@ const newestRunning = () =>
     .where(eq(syncRuns.status, 'running'));
 
 /**
- * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none. To be asked outside
- * of a transaction.
+ * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none. Call it
+ * outside of a transaction.
  *
- * A run has the lock for as long as it is `running`. If it is that before and after a look at a lock that nobody has, it died.
+ * A run has the lock for as long as it is `running`. The lock is checked between two looks at the run. If nobody has the lock, and
+ * the run is `running` before and after, it died.
  */
 export function diedRun(sqlite: Database.Database): number | null {
   const runId = firstValue(sqlite, newestRunning) ?? null;
@@ -22,12 +23,12 @@ export function diedRun(sqlite: Database.Database): number | null {
   return firstValue(sqlite, newestRunning) === runId ? runId : null;
 }
 
-/** The status of a run as commands say it. */
+/** The status of a run as commands show it. */
 export function statusAsSaid(status: string, runId: number, diedRunId: number | null): string {
   return status === 'running' && diedRunId !== null && runId <= diedRunId ? 'died' : status;
 }
 
-/** A user who can't look at the lock can't tell. */
+/** True also for a user who has no permission to look at the lock. */
 function isHeldOrUnknown(path: string): boolean {
   try {
     return isHeld(path);

@@ -10,18 +10,18 @@ import {
 import type { MirrorState } from './mirror-state.ts';
 
 /**
- * What an exported column holds: `instant` is a point in time, `time` a text that mostly is one, as the service sent it; `json`
- * is a text that is JSON.
+ * The kind of value in an exported column. An `instant` is a point in time. A `time` is a text that mostly is one, as the service sent
+ * it. A `json` value is a text that is JSON.
  */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
-/** A column of an exported file; the kind says which type it gets where the format has types. */
+/** A column of an exported file. If the format has types, the kind chooses the type. */
 export interface ExportColumn {
   readonly name: string;
   readonly kind: ColumnKind;
 }
 
-/** A value of an exported row; an array where a field holds several. */
+/** A value of an exported row; an array if the field has several values. */
 export type ExportValue = Scalar | bigint | readonly Scalar[];
 
 /** One file of an export: its name without an ending, its columns, and where its rows come from. */
@@ -29,10 +29,10 @@ interface ExportTable {
   readonly resource: string;
   readonly name: string;
   readonly columns: readonly ExportColumn[];
-  /** The members that each record has in the service's shape, in their usual order. */
+  /** The members of each record in the service's shape, in their usual order. */
   readonly members: readonly string[];
   count(state: MirrorState): number;
-  /** The rows, each with a value a column. */
+  /** The rows, each with one value for each column. */
   rows(state: MirrorState): Iterable<readonly ExportValue[]>;
   /** The same rows in the service's shape. */
   wire(state: MirrorState): Iterable<string>;
@@ -73,7 +73,7 @@ export function withConnectionNames(table: ExportTable): ExportTable {
   };
 }
 
-/** `Array.isArray` knows no arrays that are read-only. */
+/** `Array.isArray` does not accept read-only arrays. */
 function isList(value: ExportValue): value is readonly Scalar[] {
   return Array.isArray(value);
 }
@@ -103,7 +103,10 @@ function listTable(list: ListDefinition): ExportTable {
   };
 }
 
-/** The arrays of a record; null in the place of one that was sent as null, or that no rows can hold: it stands among the further fields. */
+/**
+ * The arrays of a record. An array is null if it was sent as null, or if its rows can't contain its values. Then the value is among
+ * the further fields.
+ */
 function heldArrays(names: readonly string[], { arrays, extra }: RecordValues): (readonly Scalar[] | null)[] {
   if (extra === null || arrays.every(values => values.length > 0)) return [...arrays];
   const further: unknown = JSON.parse(extra);

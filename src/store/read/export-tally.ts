@@ -7,17 +7,20 @@ import { select } from '../tables/statement.ts';
 import type { ReportPeriod, Span } from './report-period.ts';
 import { type Counted, type SomeExports, Volume, type VolumeNumbers, Volumes } from './volume.ts';
 
-/** An export's way: from which connection to which. */
+/** The two connections of an export: from which one to which one. */
 export interface Route {
   readonly sourceId: number | null;
   readonly destinationId: number | null;
 }
 
-/** The document exports of a period and of the one before, counted in the ways in which people ask for them. */
+/** The document exports of a period and of the one before, counted in several ways. */
 export interface ExportTally {
-  /** Up to here the period is known, in milliseconds since 1970: it may not be over, or the mirror may be behind. */
+  /**
+   * The period is known up to this time, in milliseconds since 1970. Later exports are missing, because the period is not over or
+   * the mirror is behind.
+   */
   readonly knownMs: number;
-  /** The part of the period before that is as long as what is known of this one; it is compared. */
+  /** The part of the period before that is as long as the known part of this one, for comparison. */
   readonly compared: Span;
   /** Exports in each stretch of the period, and of the period before. */
   readonly counts: readonly number[];
@@ -25,7 +28,7 @@ export interface ExportTally {
   readonly all: VolumeNumbers;
   /** Exports whose time is missing or can't be read. */
   readonly undated: number;
-  /** The most frequent in the period first, as in all that follow; null is for exports without one. */
+  /** The most frequent in the period first, as in the next fields. Null is for exports without one. */
   readonly sources: Counted<number | null>;
   readonly destinations: Counted<number | null>;
   readonly kinds: Counted<string | null>;
@@ -35,11 +38,11 @@ export interface ExportTally {
 /** So many rows are counted before others get their turn. */
 const rowsPerTurn = 20_000;
 
-/** Of a text: that it names a time in UTC, in the usual notations, on a day of the calendar. */
+/** A condition: a text is a time in UTC, in the usual notations, on a day of the calendar. */
 const isPlain = `(exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
   OR exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')
   AND strftime('%Y-%m-%dT%H:%M:%S', exported_at) = substr(exported_at, 1, 19)`;
-/** The text where it has to be read by itself: null for a plain one, empty for one that is too long for a time. */
+/** The text, if it must be parsed by itself. Null for a plain time, empty for a text that is too long for a time. */
 const odd = `iif(${isPlain}, NULL, iif(octet_length(exported_at) <= ${instantBytesMax}, exported_at, ''))`;
 
 // By hand: the bounds can be BLOBs, and an expression is grouped by its place.
@@ -54,7 +57,7 @@ function countWithoutTime() {
   return select({ count: count() }).from(documentExports).where(isNull(documentExports.exportedAt));
 }
 
-/** A text, or a BLOB where all texts are meant: SQLite takes each BLOB for greater than any text. */
+/** A text, or a BLOB to include all texts: for SQLite each BLOB is greater than any text. */
 type Bound = string | Buffer;
 
 interface Group extends Route {
@@ -82,7 +85,7 @@ export function* tallyExports(
   for (const [at, end] of edges.slice(1).entries()) {
     for (let from = edges[at] as Bound; from !== end; ) {
       const next: Bound = textAfter.get(from, end) ?? end;
-      // More than a turn's rows of one and the same time are taken at once.
+      // Rows of one and the same time are read at once, even if they are more than a turn's.
       const to = next === from ? `${next}\u0000` : next;
       for (const group of groups.all(from, to)) tally.add(group);
       from = to;
@@ -92,13 +95,13 @@ export function* tallyExports(
   return tally.result(firstValue(sqlite, countWithoutTime) ?? 0);
 }
 
-/** A time as the texts of exports begin that are not earlier. */
+/** The text with which exports at a time begin. Exports that are not earlier have no lesser text. */
 function textOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19);
 }
 
 class Tally {
-  /** Where what is counted may change, in milliseconds since 1970, rising. */
+  /** The bounds of all stretches and of the compared part, in milliseconds since 1970, in ascending order. */
   readonly edgesMs: readonly number[];
   readonly #period: ReportPeriod;
   readonly #knownMs: number;

@@ -5,9 +5,9 @@ import { syncRunResources } from '../tables/schema.ts';
 import { select } from '../tables/statement.ts';
 
 /**
- * When the last completed run of a list ended; null where there is none.
+ * When the last completed run of a list ended; null if there is none.
  *
- * @param which which of them count, as a condition: all where it is left out.
+ * @param which a condition for the runs that count; all of them if it is left out.
  */
 export function lastCompletedAt(sqlite: Database.Database, resource: string, which?: SQL): string | null {
   const { completedAt, resource: of, status, runId } = syncRunResources;
@@ -23,5 +23,5 @@ export function lastCompletedAt(sqlite: Database.Database, resource: string, whi
 /** Full syncs of a list, as a condition for `lastCompletedAt`. */
 export const isFull: SQL = eq(syncRunResources.mode, 'full');
 
-/** Runs of a list that proved it. */
+/** Runs of a list that proved it, as a condition for `lastCompletedAt`. */
 export const isProven: SQL = eq(syncRunResources.completeness, 'proven');

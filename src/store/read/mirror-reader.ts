@@ -24,7 +24,7 @@ import { withId } from './with-id.ts';
 export type { Change };
 
 interface ChangeQuery {
-  /** Changes of later runs than this, as far as they have ended. */
+  /** Only changes of later runs than this that have ended. */
   readonly sinceRunId: number;
   /** The last run whose changes are read; the newest if left out. */
   readonly untilRunId?: number;
@@ -54,16 +54,16 @@ function erasedSince(resource: string, runId: number, sameRunId: number) {
     .where(and(stoodAfterRun(resource, runId, sameRunId), isNull(recordHistory.record)));
 }
 
-/** Reads a mirror; never writes. Each answer is of one state of the file, also while a run writes. */
+/** Reads a mirror; never writes. Each answer is from one state of the file, even if a run writes meanwhile. */
 export class MirrorReader implements Disposable {
   readonly endedRuns: EndedRuns;
   readonly #file: MirrorFile;
   readonly #lists: ReadonlyMap<string, { table: ListTable; write: WireWriter }>;
-  /** Prepared once: the view is long, and there may be thousands of runs. */
+  /** Prepared once, because the view is long, and there can be thousands of runs. */
   #changesOfRun: Database.Statement<Parameters<typeof changesOfRun>, Change> | null = null;
   #changePages: ChangePages | null = null;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     const file = openForReading(path);
     this.#file = file;
@@ -82,17 +82,20 @@ export class MirrorReader implements Disposable {
     return readPruned(this.#file.sqlite);
   }
 
-  /** The last run before the mirror was rebuilt: how it was up to then can't be told. 0 if it never was. */
+  /** The last run before the mirror was rebuilt. Its state up to then can't be read any more. 0 if it never was rebuilt. */
   lastRunBeforeRebuild(): number {
     return lastRunBefore(this.#file.sqlite, 'rebuild');
   }
 
-  /** How many records can't be told as they were after a run, because their text was erased since. */
+  /** How many records can't be shown in their state after a run, because their text was erased since. */
   erasedSince(runId: number, resource: string): number {
     return firstValue(this.#file.sqlite, erasedSince, resource, runId, runId) ?? 0;
   }
 
-  /** True if later runs than this changed records, and nothing is kept of what these said before: a share can leave its history out. */
+  /**
+   * True if later runs than this changed records, and the versions before that are not in the file. A share can leave its history
+   * out.
+   */
   lacksHistorySince(runId: number): boolean {
     return firstValue(this.#file.sqlite, changedWithoutHistory, runId) !== undefined;
   }
@@ -101,7 +104,7 @@ export class MirrorReader implements Disposable {
     this.#file.close();
   }
 
-  /** From here on everything is read from one state of the file, whatever a run writes meanwhile. */
+  /** From here on everything is read from one state of the file, even if a run writes meanwhile. */
   holdStill(): void {
     this.#file.sqlite.exec('BEGIN');
   }
@@ -115,17 +118,17 @@ export class MirrorReader implements Disposable {
     }))();
   }
 
-  /** All that the mirror knows of one record of a list or of the connections; null where it never had it. */
+  /** Everything that the mirror knows about one record of a list or of the connections; null if it never had it. */
   story(resource: string, recordId: number, versionsMax: number): RecordStory | null {
     return readStory(this.#file.sqlite, resource, recordId, versionsMax);
   }
 
-  /** The document exports that bear a `sourceDocumentReference`, or ever did. */
+  /** The document exports that have, or ever had, a `sourceDocumentReference`. */
   withReference(reference: string, matchesMax: number): ReferenceMatches {
     return findByReference(this.#file.sqlite, reference, matchesMax);
   }
 
-  /** The changes of later runs, run by run, one at a time: however many they are, they take no memory. */
+  /** The changes of later runs, run by run, one at a time: even if they are many, they take no memory. */
   *changes({ sinceRunId, untilRunId, after = null, resource }: ChangeQuery): Generator<Change> {
     for (const runId of this.endedRuns.since(sinceRunId)) {
       if (runId > (untilRunId ?? runId)) return;
@@ -139,7 +142,7 @@ export class MirrorReader implements Disposable {
     return new ChangeCursors(this.#file.sqlite);
   }
 
-  /** At most so many changes after a cursor, or after a run; all of one state of the file. */
+  /** At most `limit` changes after a cursor, or after a run, from one state of the file. */
   changePage(
     from: ChangeCursor | Pick<ChangeCursor, 'runId' | 'after'>,
     limit: number,
@@ -151,13 +154,13 @@ export class MirrorReader implements Disposable {
     )();
   }
 
-  /** The changes of one run, of one resource or, for null, of all. */
+  /** The changes of one run: of one resource or, for null, of all. */
   *changesOfRun(runId: number, resource: string | null): Generator<Change> {
     this.#changesOfRun ??= prepare(this.#file.sqlite, changesOfRun);
     yield* this.#changesOfRun.iterate(runId, resource, resource);
   }
 
-  /** The mirror as it stood after a run or, for null, as it stands. */
+  /** The mirror in its state after a run or, for null, in its present state. */
   state(asOfRunId: number | null): MirrorState {
     return new MirrorState(this.#file.sqlite, asOfRunId);
   }

@@ -16,24 +16,24 @@ import { select } from '../tables/statement.ts';
 
 const knownMax = 10_000;
 
-/** The mirror as it stands or as it stood after a run, put together from the rows and the history. */
+/** The mirror in its present state or in its state after a run, composed from the rows and the history. */
 export class MirrorState {
   readonly #sqlite: Database.Database;
   readonly #asOfRunId: number | null;
   readonly #connections: ConnectionTable;
-  /** Connections that were read lately: most records refer to few. */
+  /** Connections that were read recently: most records refer to few. */
   readonly #known = new Map<number, StoredConnection | undefined>();
-  /** Connections that were others then, or none; made when first asked for. */
+  /** Connections that were different then, or did not exist; made when first needed. */
   #then: ReadonlyMap<number, StandingConnection> | undefined;
 
-  /** @param asOfRunId null for the mirror as it stands. */
+  /** @param asOfRunId null for the present state. */
   constructor(sqlite: Database.Database, asOfRunId: number | null) {
     this.#sqlite = sqlite;
     this.#asOfRunId = asOfRunId;
     this.#connections = new ConnectionTable(sqlite);
   }
 
-  /** A list's records in the order of their ids; never all in memory. */
+  /** A list's records in the order of their ids, one at a time. */
   records(list: ListDefinition): Generator<StandingRecord> {
     const rows = new ListTable(this.#sqlite, list).rows();
     const ended = (runId: number) =>
@@ -47,7 +47,10 @@ export class MirrorState {
     return this.#standing<StandingConnection>(this.#connections.rows(), ended);
   }
 
-  /** The rows or, as of a run, those among them that stood then, and in their order the versions that did and have ended since. */
+  /**
+   * The rows. For a state after a run: the rows that existed then and, in the same order, versions that existed then and have ended
+   * since.
+   */
   *#standing<T extends Provenance & { readonly id: number }>(
     rows: Generator<T>,
     ended: (runId: number) => Iterable<T>,

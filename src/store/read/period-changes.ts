@@ -36,7 +36,7 @@ function firstRunOfList(resource: string) {
     .where(and(eq(listOfRun, resource), wroteList));
 }
 
-/** Connections belong to no list: the first run that wrote any found them. */
+/** Connections belong to no list. They were found by the first run that wrote any. */
 function firstRunOfAny() {
   return select({ first: min(runOfList) })
     .from(syncRunResources)
@@ -59,20 +59,20 @@ function changesOfRun(runId: number, resource: string, operation: Change['operat
 // By hand: a value chooses the column.
 const countOfList = `SELECT total(CASE ? WHEN 'removal' THEN removed WHEN 'update' THEN updated ELSE inserted END)
   FROM sync_run_resources WHERE resource = ? AND run_id BETWEEN ? AND ? AND status <> 'running'`;
-// By hand: it takes the values of the one above, in their order.
+// By hand: its parameters are those of `countOfList`, in their order.
 const countOfConnections = `SELECT count(*) FROM changes c
   WHERE c.operation = ? AND c.resource = ? AND c.run_id BETWEEN ? AND ?`;
 // By hand: a value chooses the column.
 const runsWith = `SELECT run_id FROM sync_run_resources
   WHERE CASE ? WHEN 'removal' THEN removed WHEN 'update' THEN updated ELSE inserted END > 0
     AND resource = ? AND run_id BETWEEN ? AND ? AND status <> 'running' ORDER BY run_id DESC LIMIT ${changesShownMax}`;
-// By hand: it takes the values of the one above, in their order.
+// By hand: its parameters are those of `runsWith`, in their order.
 const runsOfConnections = `SELECT DISTINCT c.run_id FROM changes c
   WHERE c.operation = ? AND c.resource = ? AND c.run_id BETWEEN ? AND ? ORDER BY 1 DESC LIMIT ${changesShownMax}`;
 
 /**
- * What the runs of a period found new, changed and removed. The first run that wrote a list found all of it new: that is no change.
- * New exports are not among it: they are counted by the time of the export.
+ * The records that the runs of a period found new, changed and removed. The first run that wrote a list does not count, because all
+ * of it was new. New exports are left out: they are counted by the time of the export.
  */
 export function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span): ChangesOfKind[] {
   const bounds = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()] as const;

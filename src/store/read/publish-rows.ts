@@ -17,7 +17,7 @@ import { recordHistory, syncReceipts, syncRunResources, syncRuns } from '../tabl
 import { hexOf, prepare, prepareValue, select, words } from '../tables/statement.ts';
 import { changes } from '../tables/view-columns.ts';
 
-// A run that is under way is not known yet, nor is what comes after it.
+// Changes of a run that is not over can't be read yet, nor can those of later runs.
 function endedRuns() {
   const { id, startedAt, status } = syncRuns;
   const underWay = words
@@ -46,7 +46,7 @@ function recordedSum(list: string, runId: number) {
     .limit(1);
 }
 
-// Each receipt names the mirror, and the first is written when its first run ends.
+// Each receipt names the mirror, and the first one is written when its first run ends.
 function mirrorIdOfReceipts() {
   return select({ id: sql<string>`${syncReceipts.receipt} ->> '$.mirrorId'` })
     .from(syncReceipts)
@@ -54,15 +54,15 @@ function mirrorIdOfReceipts() {
     .limit(1);
 }
 
-/** A mirror's rows and changes run by run, all of one state of the file, for a publication. */
+/** A mirror's rows and changes run by run, from one state of the file, for a publication. */
 export class PublishRows implements PublishSource {
   readonly mirrorId: string;
   readonly lastRunBeforeRebuild: number;
   readonly #file: MirrorFile;
-  /** Prepared once: the view is long, and there may be thousands of runs. */
+  /** Prepared once, because the view is long, and there can be thousands of runs. */
   #changesOfRun: Database.Statement<[number], SourceChange> | null = null;
 
-  /** @throws MirrorFileError where there is no mirror, it can't be read, or no run of it has ended. */
+  /** @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended. */
   static open(path: string): PublishRows {
     const file = openMirrorForReading(path);
     try {
@@ -123,7 +123,10 @@ export class PublishRows implements PublishSource {
     yield* this.#changesOfRun.iterate(runId);
   }
 
-  /** As the run recorded it; added up from the rows where none has: for connections, and for runs of docmirror 0.1. */
+  /**
+   * As the run recorded it. Without a record, which is so for connections and for runs of docmirror 0.1, it is added up from the
+   * rows.
+   */
   sumAfter(resource: string, runId: number): RowSum {
     const recorded = prepare(this.#sqlite, recordedSum).get(resource, runId);
     return recorded ?? sumOf(this.#contentsAfter(resource, runId));
@@ -169,7 +172,7 @@ function removedInRun(runId: number) {
 
 type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;
 
-/** Reads ended versions back into the columns that they were written from. */
+/** Converts ended versions back into the columns that they were written from. */
 function* restored(
   resource: string,
   versions: Iterable<StoredVersion>,

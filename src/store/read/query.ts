@@ -3,10 +3,10 @@ import { codeOf, UsageError } from '../../errors.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
-/** A value of a result: whole numbers are bigints, which are exact, other numbers are REAL. BLOBs are lower-case hexadecimal. */
+/** A value of a result. Whole numbers are bigints, which are exact; other numbers are REAL. BLOBs are lower-case hexadecimal digits. */
 export type QueryValue = string | number | bigint | null;
 
-/** One statement and the texts of its named parameters. */
+/** One statement, and the texts of its named parameters. */
 export interface Statement {
   readonly sql: string;
   readonly params: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Place {
   readonly text: string;
 }
 
-/** A statement that is not run, or that failed; `place` is null if SQLite does not say where. */
+/** A statement that was refused, or that failed; `place` is null if SQLite does not say where. */
 export class StatementError extends UsageError {
   readonly place: Place | null;
 
@@ -30,7 +30,7 @@ export class StatementError extends UsageError {
   }
 }
 
-/** A statement of a user on a mirror or a share. SQLite itself says that it reads, and the connection can't write. */
+/** A user's statement on a mirror or a share. SQLite itself confirms that it only reads, and the connection can't write. */
 export class Query implements Disposable {
   /** The names of the columns, in their order; two can be the same. */
   readonly columns: readonly string[];
@@ -68,7 +68,7 @@ export class Query implements Disposable {
     }
   }
 
-  /** From here on all is read from one state of the file. */
+  /** From here on everything is read from one state of the file. */
   holdStill(): void {
     this.#file.sqlite.exec('BEGIN');
   }
@@ -127,7 +127,7 @@ function bind(prepared: Database.Statement, params: Readonly<Record<string, stri
   }
 }
 
-/** True if the statement is at fault, and not the file or the disk. */
+/** True if the error is in the statement, and not in the file or the disk. */
 function isOfStatement(error: unknown): error is Error {
   return (
     error instanceof Error && /^SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|READONLY|AUTH)$/.test(codeOf(error) ?? '')
@@ -135,14 +135,14 @@ function isOfStatement(error: unknown): error is Error {
 }
 
 /**
- * Where a statement is wrong. The driver does not hand on SQLite's own answer, so SQLite is asked again: it reads from left to right, and the first
- * beginning of the statement about which it says the same ends with the wrong word.
+ * The place of an error in a statement. The driver does not return SQLite's own offset, so this prepares beginnings of the
+ * statement. SQLite reads from left to right. So the first beginning with the same error message ends with the wrong word.
  */
 function placeOf(sqlite: Database.Database, sql: string, message: string): Place | null {
   if (message === 'incomplete input') return placeAt(sql, sql.trimEnd().length);
   const [, word = '', name = ''] =
     /^(?:near|unrecognized token:) "(.+)"(?:: syntax error)?$|^no such \w+: (.+)$/s.exec(message) ?? [];
-  // Names are looked up when all was read, so only one that is written once has a place.
+  // SQLite looks up names after it has read everything, so only a name that is written once has a place.
   const starts = startsOf(sql, word || name);
   const found =
     word === ''
@@ -151,7 +151,7 @@ function placeOf(sqlite: Database.Database, sql: string, message: string): Place
   return found === undefined ? null : placeAt(sql, found);
 }
 
-/** So many places of one word are tried; a statement that has more of them has no place. */
+/** At most so many places of one word are tried. If a statement has more of them, the error has no place. */
 const triesMax = 1_000;
 
 function startsOf(sql: string, word: string): number[] {

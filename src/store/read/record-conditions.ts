@@ -3,19 +3,19 @@ import type { Browsable, RecordFilter } from '../../contract/browsable.ts';
 import type { Field } from '../../contract/lists.ts';
 import { type Condition, fold, hasWord, isText, wordsOf } from './words.ts';
 
-/** Where records are looked for: rows of a list as `t`, or ended versions as `h`. */
+/** The table that is searched: rows of a list as `t`, or ended versions as `h`. */
 type Side = 'row' | 'history';
 
-/** The SQL expression of a field; of a connection its id. */
+/** The SQL expression of a field; for a connection, its id. */
 export function expressionOf({ kind, name, column }: Field, side: Side): string {
   if (side === 'row') return `t.${column}`;
   return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
 }
 
-/** Which index SQLite may take: `any`, only the one by time, which has all columns of the filters, or none, to go by ids. */
+/** The index that SQLite can use: `any`; `time`, only the one by time, which has all columns of the filters; or `none`, to go by ids. */
 export type AllowedIndex = 'any' | 'time' | 'none';
 
-/** What a filter asks of the records of a list, but for its words; null if none of it can fit. */
+/** The conditions of a filter for the records of a list, without its words; null if no record can match. */
 export function conditionsOf(
   sqlite: Database.Database,
   { filters }: Browsable,
@@ -33,7 +33,7 @@ export function conditionsOf(
     const field = filters[name];
     if (field === undefined) return null;
     const values = field.kind === 'connection' ? connectionsOf(sqlite, wanted) : [wanted];
-    // With the plus, SQLite takes no other index.
+    // The plus keeps SQLite from using another index.
     const column = `${index === 'any' ? '' : '+'}${expressionOf(field, side)}`;
     conditions.push({ sql: `${column} IN (${values.map(() => '?').join(', ')})`, values });
   }
@@ -42,7 +42,7 @@ export function conditionsOf(
     if (from !== null || to !== null) return null;
   } else {
     const time = `${index === 'none' ? '+' : ''}${expressionOf(filters.time, side)}`;
-    // A text that is no time does not begin with a digit. `~` comes after each character that a time can go on with.
+    // A text that is no time does not begin with a digit. `~` comes after each character that can follow in a time.
     const bounds = [from ?? '0', to === null ? ':' : `${to}~`];
     if (from !== null || to !== null)
       conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values: bounds });
@@ -50,13 +50,13 @@ export function conditionsOf(
   return conditions;
 }
 
-/** One condition a word of the text that is looked for. */
+/** One condition for each word of the search text. */
 export function wordConditions({ texts }: Browsable, q: string, side: Side): Condition[] {
   const expressions = texts.map(field => expressionOf(field, side));
   return wordsOf(q).map(word => hasWord(expressions, word));
 }
 
-/** All conditions as one; none is true. */
+/** All conditions as one; true if there are none. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return {
     sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
@@ -64,10 +64,10 @@ export function allOf(conditions: readonly Condition[]): Condition {
   };
 }
 
-/** More connections of one name are left out. */
+/** If more connections have the same name, the rest is left out. */
 const sameNameMax = 100;
 
-/** The connections that a filter names: one by its id, or all of a name. */
+/** The connections that a filter names: one by its id, or all with a name. */
 function connectionsOf(sqlite: Database.Database, wanted: string): number[] {
   if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
   const { sql, values } = isText(['name'], fold(wanted));

@@ -4,17 +4,17 @@ import { type Browsable, browsableOf, type ListOrder, type RecordFilter } from '
 import { type AllowedIndex, allOf, conditionsOf, expressionOf, wordConditions } from './record-conditions.ts';
 import { type Condition, wordsOf } from './words.ts';
 
-/** Some records of a list, and where they begin. */
+/** Selects some records of a list, and where they begin. */
 export interface ListRequest {
   readonly resource: string;
   readonly filter: RecordFilter;
   readonly order: ListOrder;
   readonly limit: number;
-  /** Records that are passed over from the beginning on, or those after a place, or the last ones before it. */
+  /** How many records to skip from the beginning, or the place after which, or before which, the page is. */
   readonly from: { readonly offset: number } | { readonly after: Place } | { readonly before: Place };
 }
 
-/** The values by which a record is sorted; texts, numbers and nulls. */
+/** The values by which a record is sorted: texts, numbers and nulls. */
 export type Place = readonly (string | number | null)[];
 
 /** A record that was found. */
@@ -23,21 +23,21 @@ export interface FoundRow {
   readonly place: Place;
 }
 
-/** What was found, in the order that was asked for. */
+/** The result of a search, in the requested order. */
 export interface FoundRows {
   readonly rows: readonly FoundRow[];
-  /** How many records fit the filter, on all pages. */
+  /** How many records match the filter, on all pages. */
   readonly count: number;
   readonly hasBefore: boolean;
   readonly hasAfter: boolean;
 }
 
-/** Rows whose words are looked at in one go: some ten milliseconds, in which a server answers no one else. */
+/** Rows whose words are checked at once. It takes some ten milliseconds, in which a server answers nobody else. */
 const rowsPerTurn = 20_000;
 
 /**
- * Finds the records of one page. Without words that is a look into an index, or at most one way through the rows, and takes a tenth of
- * a second at a million. Words are looked for in every row, and others have their turn in between.
+ * Finds the records of one page. Without words this is a look-up in an index, or at most one pass over the rows, which takes a
+ * tenth of a second for a million. Words are searched in every row, and others have their turn in between.
  */
 export function* findRows(sqlite: Database.Database, request: ListRequest): Generator<void, FoundRows> {
   const { filter, order, limit, from } = request;
@@ -71,7 +71,7 @@ export function* findRows(sqlite: Database.Database, request: ListRequest): Gene
   };
 }
 
-/** Every record that fits, in order, one at a time; null between two that do not, so that others have their turn. */
+/** Every record that matches, in order, one at a time; null in place of one without the words, so that others have their turn. */
 export function* everyRow(
   sqlite: Database.Database,
   { resource, filter, order }: Pick<ListRequest, 'resource' | 'filter' | 'order'>,
@@ -94,7 +94,7 @@ export function* everyRow(
   for (const id of ids.iterate(...values)) yield !hasWords || fits.get(...words.values, id) === 1 ? id : null;
 }
 
-/** How many values a place has in a list that is sorted so. */
+/** How many values a place has in a list with this sort order. */
 export function placeLength(browsable: Browsable, sort: string): number {
   return keysOf(browsable, sort).length;
 }
@@ -114,12 +114,12 @@ function keysOf({ sorts, filters }: Browsable, sort: string): string[] {
   const field = sorts.find(({ name }) => name === sort);
   if (field === undefined) return ['t.id'];
   const expression = expressionOf(field, 'row');
-  // The order of the index: there are no rows to be sorted.
+  // This is the order of the index, so SQLite does not sort the rows.
   if (field === filters.time) return [expression, 'hex(t._content)', 't.id'];
   return [`lower(${expression})`, 't.id'];
 }
 
-/** An index knows the column and not its digits; both have one order. */
+/** An index contains the column and not its digits. Both have the same order. */
 const sorted = (key: string) => key.replace(/^hex\((.*)\)$/, '$1');
 
 function orderBy(keys: readonly string[], isDescending: boolean): string {
@@ -144,7 +144,7 @@ function select(
     .map(place => ({ id: place.at(-1) as number, place }));
 }
 
-/** Only the first key can be null, and then it comes before all others. */
+/** Only the first key can be null, and null comes before all other values. */
 function afterPlace(keys: readonly string[], [key = null, ...rest]: Place, isDescending: boolean): Condition {
   const sign = isDescending ? '<' : '>';
   const [first = '', ...others] = keys;
@@ -160,7 +160,10 @@ function afterPlace(keys: readonly string[], [key = null, ...rest]: Place, isDes
   return { sql: later, values: [key, key, ...values] };
 }
 
-/** How many records fit. One connection is counted by its own index, the rest by the one that has all columns of the filters. */
+/**
+ * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the
+ * filters.
+ */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
   const given = Object.values({ ...filter, q: null }).filter(value => value !== null);
   const index = given.length > 1 && browsable.filters.time !== undefined ? 'time' : 'any';
@@ -174,7 +177,7 @@ function countOf(sqlite: Database.Database, browsable: Browsable, filter: Record
   );
 }
 
-/** Looks for words in the rows, some at a time, and keeps the first ones after the place; counts all. */
+/** Searches the rows for words, some rows at a time, and keeps the first matches after the place. It counts all matches. */
 function* inTurns(
   sqlite: Database.Database,
   query: Query,
@@ -243,7 +246,7 @@ export function* turnsOf(
   }
 }
 
-/** As SQLite compares: nulls first, then numbers, then texts by their bytes. */
+/** Compares as SQLite does: nulls first, then numbers, then texts by their bytes. */
 function comparePlaces(left: Place, right: Place): number {
   for (const [at, a] of left.entries()) {
     const b = right[at] ?? null;

@@ -10,44 +10,44 @@ import { recordHistory, syncRunResources, syncRuns } from '../tables/schema.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 import { prepare, select } from '../tables/statement.ts';
 
-/** A run at which a version began or ended. */
+/** A run with which a version began or ended. */
 export interface StoryRun {
   readonly runId: number;
-  /** When the run had applied the list or, for connections, had ended; ISO 8601, UTC. Null while that is not recorded. */
+  /** When the run had applied the list or, for connections, had ended; ISO 8601, UTC. Null until that is recorded. */
   readonly at: string | null;
 }
 
 /** One version of a record. */
 export interface StoryVersion {
   readonly from: StoryRun;
-  /** The run that ended it; null for the version that stands. */
+  /** The run that ended it; null for the current version. */
   readonly to: StoryRun | null;
-  /** What ended it: `update` or `removal`; null for the version that stands. */
+  /** How it ended: `update` or `removal`; null for the current version. */
   readonly endedBy: string | null;
-  /** True where the record was new, or had come back, with this version. */
+  /** True if the record was new, or had come back, with this version. */
   readonly isFirst: boolean;
   /** JSON text in the service's own shape; null if it was erased. */
   readonly record: string | null;
-  /** The version that this one replaced; null for a first one, and if that is no longer kept. */
+  /** The version that this one replaced. Null for a first one, and if the earlier one is no longer kept. */
   readonly before: { readonly record: string | null } | null;
 }
 
-/** What is known of one record: what it says, and what it ever said. */
+/** Everything that the mirror knows about one record: its present and its earlier content. */
 export interface RecordStory {
   readonly resource: string;
   readonly recordId: number;
-  /** The run that saw it first, in this life of it. */
+  /** The run that saw it first, or first again after its last removal. */
   readonly firstSeen: StoryRun;
-  /** The newest first; never empty. Where the record stands, the first of them has no end. */
+  /** The newest first; never empty. If the record still exists, the first of them has no end. */
   readonly versions: readonly StoryVersion[];
-  /** How many versions are kept: there may be more than are told. */
+  /** How many versions are kept. `versions` can have fewer. */
   readonly versionCount: number;
 }
 
-/** Records that bear a reference, those that the mirror got last first. */
+/** Records with a reference, the newest in the mirror first. */
 export interface ReferenceMatches {
   readonly recordIds: readonly number[];
-  /** How many there are: there may be more than are named. */
+  /** How many there are. Not all of them might be listed. */
   readonly count: number;
 }
 
@@ -88,8 +88,8 @@ function timeOfRun(resource: string, runId: number) {
     .where(eq(run.id, runId));
 }
 
-// As docmirror writes it, the member stands in the text as it is looked for; so most texts need not be parsed.
-// By hand: a reference that is bound once and stands in several places.
+// The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
+// By hand: a reference that is bound once and is used in several places.
 const withReference = `
   SELECT id FROM document_exports WHERE source_document_reference = @reference
   UNION
@@ -99,11 +99,11 @@ const withReference = `
   ORDER BY 1 DESC`;
 
 /**
- * All that the mirror knows of one record; null where it never had it.
+ * Everything that the mirror knows about one record; null if it never had it.
  *
  * @param resource a list, or `connections`.
- * @param versionsMax how many versions are told, the newest ones.
- * @throws MirrorFileError where a version in the history is no JSON.
+ * @param versionsMax how many versions are returned, the newest ones.
+ * @throws MirrorFileError if a version in the history is no JSON.
  */
 export function readStory(
   sqlite: Database.Database,
@@ -113,7 +113,7 @@ export function readStory(
 ): RecordStory | null {
   return sqlite.transaction(() => {
     const standing = standingOf(sqlite, resource, recordId);
-    // One more than are told: the oldest of these is told by what it changed.
+    // One more than is returned: the oldest one that is returned also needs the version before it.
     const rows: Row[] = [
       ...(standing === null ? [] : [standing]),
       ...prepare(sqlite, endedVersions).all(resource, recordId, versionsMax + 1),
@@ -133,7 +133,7 @@ export function readStory(
   })();
 }
 
-/** The document exports that bear a reference, or ever did. It goes through the whole list: no index is kept for it. */
+/** The document exports that have, or ever had, a reference. It reads the whole list, because there is no index for this. */
 export function findByReference(
   sqlite: Database.Database,
   reference: string,

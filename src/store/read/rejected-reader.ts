@@ -4,7 +4,7 @@ import { type MirrorFile, openForReading } from '../file/open.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { rejectedRecords } from '../tables/schema.ts';
 
-/** Why records of a list were rejected, and how many. */
+/** The reason why records of a list were rejected, and how many were. */
 export interface RejectionCount {
   readonly resource: string;
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface RejectionCount {
   /** The first run that rejected one of them. */
   readonly firstRunId: number;
   readonly lastRunId: number;
-  /** True if the newest run that wrote the list still rejected them; false if the service sends them no more, or has mended them. */
+  /** True if the newest run that wrote the list still rejected them. False if the service no longer sends them, or has corrected them. */
   readonly isCurrent: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface RejectedRecord {
   readonly record: string | null;
 }
 
-/** Reads the records that runs could not read. */
+/** Reads the records that runs rejected. */
 export class RejectedReader implements Disposable {
   readonly #file: MirrorFile;
 
@@ -39,7 +39,7 @@ export class RejectedReader implements Disposable {
     this.#file.sqlite.exec('BEGIN');
   }
 
-  /** How many were rejected for which reason; first those that still are. */
+  /** How many records were rejected for each reason. Reasons that still apply come first. */
   counts(): RejectionCount[] {
     const { resource, reason, runId, lastRunId } = rejectedRecords;
     const [firstRunId, newest] = [min(runId).mapWith(Number), max(lastRunId).mapWith(Number)];
@@ -54,7 +54,7 @@ export class RejectedReader implements Disposable {
     return [...groups.values()].map(summed).sort(byRelevance);
   }
 
-  /** The records that were rejected last, by the run that did and then in their order; at most so many. */
+  /** The records that were rejected last, by their run and then in their order; at most `limit`. */
   records(limit: number): RejectedRecord[] {
     const { content: _, ...columns } = getTableColumns(rejectedRecords);
     const { lastRunId, id } = rejectedRecords;

@@ -12,7 +12,7 @@ import { type ChangesOfKind, readPeriodChanges } from './period-changes.ts';
 import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
-/** How the newest run of a list that has ended did. */
+/** The result of the newest ended run of a list. */
 export interface ReportListRun {
   readonly runId: number;
   readonly status: string;
@@ -25,7 +25,7 @@ export interface ReportListRun {
   readonly errorMessage: string | null;
 }
 
-/** Why records of a list could not be read, and how many for that reason. */
+/** The reason why records of a list could not be read, and how many there were. */
 export interface Rejection {
   readonly reason: string;
   readonly count: number;
@@ -39,7 +39,7 @@ export interface ReportList {
   readonly recordCount: number;
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
-  /** When a run last found that the list stood still, record for record. */
+  /** When a run last proved the list. */
   readonly lastProvenAt: string | null;
   readonly last: ReportListRun | null;
   readonly rejections: readonly Rejection[];
@@ -47,13 +47,13 @@ export interface ReportList {
   readonly unknownFields: readonly SeenField[];
 }
 
-/** One run, its lists added up. */
+/** One run, with the sums of its lists. */
 export interface ReportRun {
   readonly id: number;
   readonly status: string;
   readonly trigger: string;
   readonly startedAt: string;
-  /** Null while it goes on, and where its process died. */
+  /** Null while it goes on, and if its process died. */
   readonly durationMs: number | null;
   readonly inserted: number;
   readonly updated: number;
@@ -61,9 +61,9 @@ export interface ReportRun {
   readonly errorMessage: string | null;
 }
 
-/** Everything that the report tells, all of one state of the file. */
+/** All data of the report, from one state of the file. */
 export interface ReportData {
-  /** Null where no run is recorded. */
+  /** Null if no run is recorded. */
   readonly baseUrl: string | null;
   readonly lists: readonly ReportList[];
   readonly runCount: number;
@@ -71,7 +71,7 @@ export interface ReportData {
   readonly runs: readonly ReportRun[];
   readonly exports: ExportTally;
   readonly connectionNames: ReadonlyMap<number, string | null>;
-  /** What the runs that ended in the period found. */
+  /** The changes that the runs that ended in the period found. */
   readonly changes: readonly ChangesOfKind[];
   readonly period: ReportPeriod;
 }
@@ -79,7 +79,7 @@ export interface ReportData {
 const runsShownMax = 60;
 const reasonsShownMax = 5;
 
-/** How long a run or a list in it took, by its row, in milliseconds. A clock that was set back meanwhile says less than nothing. */
+/** How long a run or a list in it took, by its row, in milliseconds. 0 if the clock was set back meanwhile. */
 export const tookMs = ({ startedAt, completedAt }: typeof syncRuns | typeof syncRunResources): SQL<number> =>
   sql`max(0, round((unixepoch(${completedAt}, 'subsec') - unixepoch(${startedAt}, 'subsec')) * 1000))`;
 
@@ -128,7 +128,7 @@ function newestRuns() {
 }
 
 /**
- * Reads all that the report tells. It yields now and then, so that a server can answer others meanwhile.
+ * Reads all data of the report. It yields now and then, so that a server can answer others meanwhile.
  *
  * @param diedRunId the run whose process is gone; null if there is none.
  */

@@ -1,9 +1,9 @@
-/** A stretch of a period, in milliseconds since 1970: what one bar of a chart stands for. Both ends are whole seconds. */
+/** A stretch of a period, in milliseconds since 1970: one bar of a chart. Both ends are whole seconds. */
 export interface Stretch {
   readonly fromMs: number;
   /** Not part of it. */
   readonly toMs: number;
-  /** False where an end of the period cuts it: a month of which the period holds ten days. */
+  /** False if an end of the period cuts it: for example a month with only ten days in the period. */
   readonly isWhole: boolean;
 }
 
@@ -13,16 +13,16 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What a report is about: a period and the one before it, each in stretches without gaps, the oldest first. */
+/** The times of a report: a period and the one before it, each in stretches without gaps, the oldest first. */
 export interface ReportPeriod {
   /** The name of the time zone in which days and months begin. */
   readonly timezone: string;
   readonly unit: 'hour' | 'day' | 'month' | 'year';
   readonly span: Span;
   readonly spanBefore: Span;
-  /** One at least. */
+  /** At least one. */
   readonly stretches: readonly Stretch[];
-  /** Of the period before: as many, or one more or less. */
+  /** The stretches of the period before: as many, or one more or less. */
   readonly stretchesBefore: readonly Stretch[];
   /** When the report is made, in milliseconds since 1970. */
   readonly nowMs: number;

@@ -12,11 +12,11 @@ import { type ReportData, readReport, tookMs } from './report-data.ts';
 import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields } from './unknown-fields.ts';
 
-/** Reads what a mirror comes to: its numbers and its report. It never writes. */
+/** Reads the numbers and the report of a mirror. It never writes. */
 export class ReportReader implements Disposable {
   readonly #file: MirrorFile;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     this.#file = openForReading(path);
   }
@@ -25,13 +25,13 @@ export class ReportReader implements Disposable {
     this.#file.close();
   }
 
-  /** A short text that changes whenever a run has changed what the mirror holds, and only then. */
+  /** A short text that changes whenever a run has changed the mirror, and only then. */
   revision(): string {
     const newest = this.#file.sqlite.prepare(newestRun).raw().get() ?? [];
     return createHash('sha256').update(JSON.stringify(newest)).digest('base64url').slice(0, 20);
   }
 
-  /** The numbers, all of one state of the file and from its record of runs: they stay right when a process starts anew. */
+  /** The numbers, all from one state of the file and from its record of runs. So they stay right when a process is started again. */
   figures(): MirrorNumbers {
     const { sqlite } = this.#file;
     const died = diedRun(sqlite) !== null;
@@ -51,11 +51,11 @@ export class ReportReader implements Disposable {
     }))();
   }
 
-  /** What the report tells, read in slices; until it is done, nothing else can be asked of this reader. */
+  /** The data of the report, read in slices. Until it is done, nothing else can be asked of this reader. */
   *report(period: ReportPeriod): Generator<void, ReportData> {
     const { sqlite } = this.#file;
     const died = diedRun(sqlite);
-    // One state of the file, whatever a run writes meanwhile.
+    // One state of the file, even if a run writes meanwhile.
     sqlite.exec('BEGIN');
     try {
       return yield* readReport(sqlite, died, period);
@@ -109,7 +109,7 @@ function countsOfRuns() {
   return select({ status, trigger, count: count() }).from(syncRuns).groupBy(status, trigger);
 }
 
-// Whatever a run changes, it records in the same transaction in its own row or that of one of its lists.
+// A run records every change in its own row or in that of one of its lists, in the same transaction.
 // By hand: an aggregate of another table in each row.
 const newestRun = `
   SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,

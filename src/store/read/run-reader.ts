@@ -9,24 +9,24 @@ import { diedRun, statusAsSaid } from './died-run.ts';
 import { isFull, lastCompletedAt } from './last-completed.ts';
 import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
-/** A row of `sync_runs`, with its fields as Drizzle names them. */
+/** A row of `sync_runs`, with the field names of Drizzle. */
 export type RunRow = typeof syncRuns.$inferSelect;
 
 /** A row of `sync_run_resources`: how one list of a run ended. */
 export type RunResourceRow = typeof syncRunResources.$inferSelect;
 
-/** A run as it stands in the record, with its lists in the order of their definition. */
+/** A run as it is recorded, with its lists in the order of their definition. */
 export interface RecordedRun extends RunRow {
   readonly resources: readonly RunResourceRow[];
 }
 
-/** How one list of the mirror stands. */
+/** The state of one list of the mirror. */
 export interface ListStatus {
   readonly resource: string;
   readonly recordCount: number;
-  /** The newest run that worked on the list, however it ended; null where none has. */
+  /** The newest run that worked on the list, however it ended; null if none has. */
   readonly lastRun: (RunResourceRow & { readonly baseUrl: string }) | null;
-  /** When the last completed run of the list ended; null where none has. */
+  /** When the last completed run of the list ended; null if none has. */
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
   /** Fields that the service sends and no column exists for. */
@@ -35,11 +35,11 @@ export interface ListStatus {
   readonly lastEnded: RunResourceRow | null;
 }
 
-/** Reads how the lists of a mirror stand, and its runs; it needs little of the program, so it is there at once. */
+/** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
 export class RunReader implements Disposable {
   readonly #file: MirrorFile;
 
-  /** @throws MirrorFileError where there is no mirror, or it can't be read. */
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     this.#file = openForReading(path);
   }
@@ -53,7 +53,7 @@ export class RunReader implements Disposable {
     const { orm, sqlite } = this.#file;
     const died = diedRun(sqlite);
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
-    // No list of their ids: SQLite takes only so many parameters.
+    // No list of their ids, because SQLite accepts only a limited number of parameters.
     const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
     const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
     const byRun = Map.groupBy(resources, ({ runId }) => runId);
@@ -75,7 +75,7 @@ export class RunReader implements Disposable {
     return run === undefined ? null : { ...run, status: statusAsSaid(run.status, run.id, died) };
   }
 
-  /** How each list stands, in the order of their definition. */
+  /** The state of each list, in the order of their definition. */
   status(): ListStatus[] {
     const died = diedRun(this.#file.sqlite);
     return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list, died)))();

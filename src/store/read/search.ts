@@ -7,39 +7,39 @@ import { type Condition, fold, hasWord, isText, wordsOf } from './words.ts';
 /** A record that was found. */
 export interface SearchHit {
   readonly resource: string;
-  /** What the list is called. */
+  /** The name of the list. */
   readonly list: string;
   readonly recordId: number;
-  /** Its title or name; null where it has none. */
+  /** Its title or name; null if it has none. */
   readonly title: string | null;
-  /** What else tells it from others: references, version, time. */
+  /** Further details by which a reader recognizes it: references, version, time. */
   readonly details: readonly string[];
   /** True if the service no longer lists it. */
   readonly isRemoved: boolean;
 }
 
-/** What a search came to. */
+/** The result of a search. */
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
-  /** How many records were found: there may be more than are told. */
+  /** How many records were found. `hits` can have fewer. */
   readonly hitCount: number;
-  /** False where the time was over before everything was looked at. */
+  /** False if the time was over before everything was searched. */
   readonly isWhole: boolean;
 }
 
-/** How far a search may go. */
+/** The limits of a search. */
 export interface SearchBounds {
-  /** Hits that are passed over; none if left out. */
+  /** Hits to skip; none if left out. */
   readonly skip?: number;
   readonly hitsMax: number;
-  /** How long it goes on, in milliseconds. */
+  /** The most time that it takes, in milliseconds. */
   readonly timeMsMax: number;
 }
 
-/** A table that is looked through; the first hits of all tables together are told. */
+/** A table that is searched. The first hits of all tables together are returned. */
 interface Place {
   readonly table: string;
-  /** Selects what a `Row` has, but for the count. */
+  /** Selects the columns of a `Row`, without the count. */
   readonly columns: string;
   readonly conditions: readonly Condition[];
   /** The values that the columns bind. */
@@ -58,15 +58,14 @@ type Row = readonly [
 
 interface Ranked {
   readonly row: Row;
-  /** The place of its table among all. */
+  /** The position of its table among all. */
   readonly at: number;
 }
 
 /**
- * Finds records whose title and references have all words of a text, in any case: first those of which it is a reference, to the
- * letter. Then come connections, webhooks, collections and exports, those made last first, and at the end what was removed. No index
- * is kept for it, because that would cost each sync: it goes through the rows, and yields now and then, so that a server can answer
- * others meanwhile.
+ * Finds records whose title and references have all words of a text, in any case. Records with exactly this reference come first.
+ * Then come connections, webhooks, collections and exports, the newest first, and at the end removed records. It has no index,
+ * because that would slow down each sync. It reads all rows, and yields now and then, so that a server can answer others meanwhile.
  */
 export function* search(
   sqlite: Database.Database,
@@ -75,7 +74,7 @@ export function* search(
 ): Generator<void, SearchResult> {
   const words = wordsOf(text);
   const wanted = fold(text.trim());
-  // The short lists first: their hits are soon found.
+  // The short lists first, because their hits are found quickly.
   const standing = browsables.toReversed().map(browsable => rowsOf(browsable, text, wanted));
   const places = words.length === 0 ? [] : [...standing, removedRecords(words, wanted)];
   let best: Ranked[] = [];
@@ -166,7 +165,7 @@ function removedRecords(words: readonly string[], wanted: string): Place {
   };
 }
 
-/** The first hits among some rows of a table at a time, from the row that came last to the first; each says how many there are. */
+/** The first hits among some rows of a table at a time, from the newest row to the oldest. Each slice also has the number of its hits. */
 function* slices(
   sqlite: Database.Database,
   { table, columns, values, conditions }: Place,
@@ -184,5 +183,5 @@ function* slices(
     yield select.all(...values, low, high, ...fits.values, hitsMax);
 }
 
-/** Rows that are looked at in one go: a few milliseconds, in which a server answers no one else. */
+/** Rows that are read at once. It takes a few milliseconds, in which a server answers nobody else. */
 const rowsPerTurn = 10_000;

@@ -9,11 +9,11 @@ export interface SeenField {
   readonly jsonType: string;
   readonly firstSeenRunId: number;
   readonly lastSeenRunId: number;
-  /** Null if no full sync has met it yet. */
+  /** Null if no full sync has seen it yet. */
   readonly recordCount: number | null;
 }
 
-/** The fields of a list that the service sends and no column exists for; not those that the last full sync met no more. */
+/** The fields of a list that the service sends and no column exists for, without those that the last full sync no longer saw. */
 export function readUnknownFields(sqlite: Database.Database, resource: string): SeenField[] {
   const { resource: of, field, jsonType, firstSeenRunId, lastSeenRunId, recordCount } = unknownFields;
   return prepare(sqlite, (list: string) =>

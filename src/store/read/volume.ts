@@ -1,18 +1,18 @@
-/** How many exports there were of something, and when. */
+/** How many exports of one kind there were, and when. */
 export interface VolumeNumbers {
   /** In the period. */
   readonly now: number;
-  /** In the part of the period before that it is compared with. */
+  /** In the part of the period before with which it is compared. */
   readonly before: number;
   /** At any other time before the period. */
   readonly earlier: number;
   /** The last one up to the end of the period, in milliseconds since 1970; null if there is none. */
   readonly lastMs: number | null;
-  /** How long it usually is from one to the next, by the last few months, in milliseconds; null where too few tell. */
+  /** The usual time from one export to the next, by the last few months, in milliseconds; null if there are too few exports. */
   readonly usualGapMs: number | null;
 }
 
-/** Exports of equal kind that were counted together. */
+/** Exports of the same kind that were counted together. */
 export interface SomeExports {
   readonly when: 'now' | 'before' | 'earlier';
   readonly count: number;
@@ -20,20 +20,20 @@ export interface SomeExports {
   readonly lastMs: number;
 }
 
-/** What was counted one by one, the most frequent first, and all that was too much for that. */
+/** The counts of single keys, the most frequent first, and one count for the rest. */
 export interface Counted<Key> {
   readonly entries: readonly ({ readonly key: Key } & VolumeNumbers)[];
-  /** How many exports of the period are in no entry, and of the period before. */
+  /** How many exports of the period, and of the period before, are in no entry. */
   readonly others: { readonly now: number; readonly before: number };
 }
 
-/** More keys than this are not counted one by one: they are no kinds, but texts. */
+/** If there are more keys than this, the rest is counted as one: they are free texts and no kinds. */
 const keysMax = 10_000;
-/** A gap is told by exports of this time before the last one, in milliseconds. */
+/** The usual gap is computed from the exports of this time before the last one, in milliseconds. */
 const usualMs = 90 * 86_400_000;
-/** Fewer exports tell of no usual gap. */
+/** With fewer exports there is no usual gap. */
 const tellingMin = 5;
-/** The gap is told by months, of which the oldest are forgotten, in milliseconds. */
+/** The usual gap is computed from parts of this length, in milliseconds. The oldest parts are dropped. */
 const partMs = 30 * 86_400_000;
 
 /** Exports of one thing, added up. */
@@ -42,7 +42,7 @@ export class Volume implements VolumeNumbers {
   before = 0;
   earlier = 0;
   lastMs: number | null = null;
-  /** By 30 days: how many, and the first of them. Only the newest few are kept. */
+  /** By 30 days: the number of exports, and the first of them. Only the newest few are kept. */
   readonly #parts = new Map<number, { count: number; firstMs: number }>();
 
   add({ when, count, firstMs, lastMs }: SomeExports): void {
@@ -67,12 +67,12 @@ export class Volume implements VolumeNumbers {
   }
 }
 
-/** Exports by a key, within a bound. */
+/** Counts of exports by a key, with a limit on the number of keys. */
 export class Volumes<Key> {
   readonly #volumes = new Map<string, { readonly key: Key; readonly volume: Volume }>();
   readonly #others = { now: 0, before: 0, earlier: 0 };
 
-  /** @param name tells the key from all others. */
+  /** @param name identifies the key. */
   add(name: string, key: Key, some: SomeExports): void {
     let entry = this.#volumes.get(name);
     if (entry === undefined && this.#volumes.size >= keysMax) {

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** Words that are looked for; further ones are left out. */
+/** So many words are searched; further ones are left out. */
 const wordsMax = 8;
 
 /** The words of a text, as `fold` gives them. */
@@ -9,8 +9,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * A text without its case, in any script. By way of the small letters, because only these make one of `ẞ` and `ß`; in the form in
- * which letters and their marks are one, because files from a Mac have them apart.
+ * A text without its case, in any script. It goes through the small letters, because only these make `ẞ` and `ß` equal. Letters and
+ * their accents are composed, because files from a Mac have them apart.
  */
 export function fold(text: string): string {
   return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
@@ -18,7 +18,7 @@ export function fold(text: string): string {
 
 const mark = /\p{M}|[\u1100-\u11ff]/u;
 
-/** Lets a connection compare texts without their case: SQLite's own functions know the letters A to Z alone. */
+/** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
 export function registerWords(sqlite: Database.Database): void {
   sqlite.function('fold_has', { deterministic: true }, (text, word) =>
     Number(typeof text === 'string' && fold(text).includes(String(word))),
@@ -35,7 +35,8 @@ export interface Condition {
 }
 
 /**
- * That a word of `wordsOf` is in one of some texts. SQLite itself looks into those that are ASCII: a call out of it takes longer.
+ * A condition: a word of `wordsOf` is in one of some texts. SQLite itself searches texts that are ASCII, because a call out of it
+ * takes longer.
  *
  * @param texts SQL expressions.
  */
@@ -47,7 +48,7 @@ export function hasWord(texts: readonly string[], word: string): Condition {
   return { sql: `(${each.join(' OR ')})`, values: texts.flatMap(() => [pattern, word]) };
 }
 
-/** That one of some texts is all of a text that `fold` gave. */
+/** A condition: one of some texts is equal to a text that `fold` returned. */
 export function isText(texts: readonly string[], wanted: string): Condition {
   const one = texts.map(
     text => `iif(length(${text}) = octet_length(${text}), upper(${text}) = ?, fold_is(${text}, ?))`,

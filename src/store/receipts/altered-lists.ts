@@ -20,8 +20,8 @@ interface OpenFile {
 }
 
 /**
- * Makes sure that each row of the lists and the connections is what docmirror wrote, and that all of them come to what the newest
- * receipts say. It reads every row: some 4 s a million records.
+ * Makes sure that each row of the lists and the connections is what docmirror wrote, and that their sums are those of the newest
+ * receipts. It reads every row, which takes some 4 s for a million records.
  *
  * @param slice lets signals have their turn.
  * @throws MirrorAlteredError if another program changed, added or removed a row.
@@ -40,7 +40,7 @@ export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSli
   if (!connections.equals(lastState(sqlite, 'connections'))) throw altered(path, 'connections');
 }
 
-/** What the rows of a list come to; null if one of them is not what docmirror wrote. */
+/** The sum of a list's rows; null if one of them is not what docmirror wrote. */
 async function sumIfAsWritten(table: ListTable, slice: TimeSlice): Promise<Sum | null> {
   const sum = new Sum();
   for (const row of table.rows()) {
@@ -51,14 +51,14 @@ async function sumIfAsWritten(table: ListTable, slice: TimeSlice): Promise<Sum |
   return sum;
 }
 
-/** Whether the columns of a row come to its content, as docmirror writes them. */
+/** Whether the columns of a row give its content hash, as docmirror writes them. */
 export function isRowAsWritten(list: ListDefinition, { record, content }: StoredRow): boolean {
   const read = tryToRead(() => normalRecord(list, record) === record && contentOf(list, record) === content);
   return 'value' in read && read.value;
 }
 
 /**
- * Makes sure that the contents beside the rows still come to what they should; the rows are not read.
+ * Makes sure that the content hashes beside the rows still have the expected sums. It does not read the rows.
  *
  * @throws MirrorAlteredError if they do not.
  */

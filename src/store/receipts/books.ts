@@ -2,15 +2,15 @@ import type Database from 'better-sqlite3';
 import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
 import { LinesHash } from '../../audit/lines-hash.ts';
 
-/** The tables with rows of a run's own: which rows these are, and what of them no receipt is over. */
+/** The tables with rows of a run's own: which rows these are, and which of their columns no receipt covers. */
 const ownRows = [
   { table: 'sync_runs', where: 'id = ?', left: [] },
   { table: 'sync_run_resources', where: 'run_id = ? ORDER BY resource', left: [] },
-  // Later runs write last_run_id, and the text can be erased: its content is over it.
+  // Later runs change last_run_id, and the text can be erased. Its content hash covers it.
   { table: 'rejected_records', where: 'run_id = ? ORDER BY id', left: ['last_run_id', 'record'] },
 ] as const;
 
-/** Hashes the rows that runs wrote about themselves, as `books` of their receipts. */
+/** Hashes the rows that runs wrote about themselves. The hash is `books` in their receipts. */
 export class Books {
   readonly #statements: readonly {
     readonly table: string;
@@ -19,7 +19,7 @@ export class Books {
 
   constructor(sqlite: Database.Database) {
     this.#statements = ownRows.map(({ table, where, left }) => {
-      // By hand: which columns a table has, as it is in the file. A generated one says nothing of its own.
+      // By hand: the columns that a table has in the file. A generated one adds no information.
       const columns = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0';
       const names = sqlite.prepare<[string], string>(columns).pluck().all(table);
       const said = names.filter(name => !(left as readonly string[]).includes(name));
@@ -29,7 +29,7 @@ export class Books {
     });
   }
 
-  /** The hash over a run's own rows, 64 hexadecimal digits. */
+  /** The hash over a run's own rows, in 64 hexadecimal digits. */
   of(runId: number): string {
     const hash = new LinesHash();
     for (const { table, rows } of this.#statements)

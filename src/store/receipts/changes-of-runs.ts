@@ -7,9 +7,9 @@ import { Sum } from '../../contract/sum.ts';
 import { recordHistory } from '../tables/schema.ts';
 import { prepare, prepareValue, select } from '../tables/statement.ts';
 
-/** What one run did to one list, or to the connections. */
+/** The changes of one run in one list, or in the connections. */
 export interface RunChanges {
-  /** How many rows the view `changes` has of it. */
+  /** How many of these changes the view `changes` has. */
   readonly count: number;
   /** The receipt's `changes`, 64 hexadecimal digits. */
   readonly changes: string;
@@ -17,13 +17,13 @@ export interface RunChanges {
   readonly ended: string;
   /** The contents that the run put into the list. */
   readonly began: Sum;
-  /** The contents that it took out of the list: those that it removed, and those that it updated away. */
+  /** The contents that it took out of the list: those of records that it removed, and the old ones of records that it updated. */
   readonly gone: Sum;
 }
 
 /**
- * Reads what runs changed in a list, or in the connections, from the rows that they wrote and the versions that they ended. Runs and
- * audits share it. Rows are found by their run, so a run that changed nothing costs a few look-ups; nothing is kept in memory.
+ * Reads the changes of runs in a list, or in the connections, from the rows that they wrote and the versions that they ended. Runs
+ * and audits share this. Rows are found by their run, so a run without changes costs a few look-ups. Nothing is kept in memory.
  */
 export class ChangesOfRuns {
   readonly #resource: string;
@@ -36,12 +36,12 @@ export class ChangesOfRuns {
   constructor(sqlite: Database.Database, resource: string) {
     this.#resource = resource;
     const table = tableOf(resource);
-    // SQLite writes the lines: an id and a content for each row, to be joined here, would take twice as long.
+    // SQLite writes the lines, because joining an id and a content for each row here would take twice as long.
     const line = (operation: Operation) =>
       `'${operation}' || char(9) || id || char(9) || lower(hex(content)) || char(10)`;
-    // The plus keeps SQLite from looking through all versions of the list.
+    // The plus keeps SQLite from reading all versions of the list.
     const ofHistory = 'FROM record_history WHERE +resource = @resource AND';
-    // By hand: a sorted union in which each value is bound once and stands in several places.
+    // By hand: a sorted union in which each value is bound once and is used in several places.
     const begun = (operation: Operation, isFirst: 0 | 1) =>
       `SELECT ${line(operation)} FROM (
          SELECT id, _content AS content FROM ${table}
@@ -53,7 +53,7 @@ export class ChangesOfRuns {
     this.#lines = {
       insert: lines(begun('insert', 1)),
       update: lines(begun('update', 0)),
-      // By hand: a line of what a subquery names.
+      // By hand: the line uses the columns of a subquery.
       removal: lines(
         `SELECT ${line('removal')} FROM (SELECT record_id AS id, content ${ofHistory} valid_to_run_id = @run AND ended_by = 'removal')
          ORDER BY id`,

@@ -7,7 +7,7 @@ import { rowsTable } from '../tables/rows-table.ts';
 import { prepareValue, select } from '../tables/statement.ts';
 
 /**
- * What the contents beside the rows of a list, or of the connections, come to; the rows themselves are not read.
+ * The sum of the content hashes beside the rows of a list, or of the connections. It does not read the rows themselves.
  *
  * @param exceptRunId rows that this run wrote are left out; 0 for all rows.
  */
@@ -27,7 +27,7 @@ export function sumOfContents(
   return sum;
 }
 
-/** The same of each list and the connections, as a receipt says it. */
+/** The sums of all lists and the connections, in the form of a receipt. */
 export function currentStates(sqlite: Database.Database, exceptRunId = 0): ListSum[] {
   return keptResources.map(resource => {
     const sum = sumOfContents(sqlite, resource, exceptRunId);

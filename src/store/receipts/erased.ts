@@ -9,7 +9,7 @@ import { prepare, select } from '../tables/statement.ts';
 export interface StoredErasure {
   readonly leafIndex: number;
   readonly receipt: EraseReceipt;
-  /** True if the mirror was rebuilt later: what was erased then can have gone since. */
+  /** True if the mirror was rebuilt later: erased versions might have been dropped since. */
   readonly isBeforeRebuild: boolean;
 }
 
@@ -28,7 +28,7 @@ export function readErasures(sqlite: Database.Database): StoredErasure[] {
   );
 }
 
-/** Reads the `ended` hashes that lists of runs have since versions were erased; those of other lists and runs are in the runs' receipts. */
+/** Reads the `ended` hashes that changed because versions were erased. The hashes of other lists and runs are in the runs' receipts. */
 export class ErasedHashes {
   readonly #hashes = new Map<string, string>();
 
@@ -37,7 +37,7 @@ export class ErasedHashes {
       for (const { runId, ended } of receipt.ended) this.#hashes.set(`${receipt.resource} ${runId}`, ended);
   }
 
-  /** The hash, 64 hexadecimal digits; undefined if nothing that the run ended in the list was erased. */
+  /** The hash in 64 hexadecimal digits; undefined if no version that the run ended in the list was erased. */
   of(resource: string, runId: number): string | undefined {
     return this.#hashes.get(`${resource} ${runId}`);
   }

@@ -12,12 +12,12 @@ import { ChangesOfRuns } from './changes-of-runs.ts';
 import { ErasedHashes } from './erased.ts';
 import { type Kept, readKept, readPruned } from './pruned.ts';
 
-// Of runs whose ended versions were deleted, and of runs before an upgrade or a rebuild, no changes hash can be computed. The sums here
-// take its place: over which runs first saw and wrote each version that is left, and what it says; if it had ended by the upgrade or the
-// rebuild, also over how. A row that is updated later moves into the history with the same numbers and the same content, so a sum stays
-// as it is until more is deleted.
+// No changes hash can be computed for runs whose ended versions were deleted, or for runs before an upgrade or a rebuild. The sums
+// here replace it. They cover each version that is left: its content, and the runs that first saw it and wrote it. If it had ended
+// by the upgrade or the rebuild, they also cover how it ended. A row that is updated later moves into the history with the same
+// numbers and the same content. So a sum stays the same until more is deleted.
 
-/** The sums that a pruning up to a run leaves, by those that were kept before. */
+/** The sums after a pruning up to a run, computed from the sums that were kept before. */
 export function keptAfterPruning(sqlite: Database.Database, before: Kept, pruned: number): KeptSum[] {
   const from = before.throughRunId;
   const through = Math.max(from, pruned);
@@ -33,7 +33,7 @@ export function keptAfterPruning(sqlite: Database.Database, before: Kept, pruned
   });
 }
 
-/** The sums that an upgrade or a rebuild leaves, by the rows and versions as they are then. */
+/** The sums after an upgrade or a rebuild, computed from the rows and versions at that time. */
 export function keptNow(sqlite: Database.Database): KeptSum[] {
   const throughRunId = firstValue(sqlite, lastReceipted) ?? 0;
   const deletedThroughRunId = readPruned(sqlite).throughRunId;
@@ -51,7 +51,7 @@ function lastReceipted() {
   return select({ runId: max(syncReceipts.runId) }).from(syncReceipts);
 }
 
-/** What the sum of a resource comes to by its rows and versions. */
+/** The sum of a resource, recomputed from its rows and versions. */
 export function keptByRows(
   sqlite: Database.Database,
   resource: KeptSum['resource'],
@@ -67,13 +67,13 @@ export function keptByRows(
 /** Runs after one and up to another. */
 type Span = readonly [after: number, through: number];
 
-/** The sum of a resource in a receipt; of nothing if it is not there. */
+/** The sum of a resource in a receipt; an empty sum if the receipt does not have it. */
 function sumIn(kept: readonly KeptSum[], resource: KeptSum['resource']): Sum {
   const found = kept.find(each => each.resource === resource);
   return found === undefined ? new Sum() : Sum.from(found.count, found.sum);
 }
 
-/** Over the rows that some runs wrote. */
+/** The sum over the rows that some runs wrote. */
 function sumOfRows(sqlite: Database.Database, resource: string, wrote: Span): Sum {
   const { id, firstSeenRunId, changedRunId, content } = rowsTable(resource);
   const text = sql<string>`${id} || ' ' || ${firstSeenRunId} || ' ' || ${changedRunId} || ' ' || ${hexOf(content)}`;
@@ -85,7 +85,7 @@ function sumOfRows(sqlite: Database.Database, resource: string, wrote: Span): Su
   return sumOf(rows.iterate(...wrote));
 }
 
-/** Over the versions that began with some runs and ended with some. */
+/** The sum over the versions that began with some runs and ended with some. */
 function sumOfVersions(
   sqlite: Database.Database,
   resource: string,
@@ -127,7 +127,7 @@ function sumOf(versions: Iterable<string>): Sum {
   return sum;
 }
 
-/** Whether what runs after one and up to another changed is, by rows and history, what their receipts say of it. */
+/** Whether the changes of the runs after one and up to another are, by rows and history, those in their receipts. */
 export function areAsReceipted(sqlite: Database.Database, after: number, through: number): boolean {
   const { runId: run, receipt: stored } = syncReceipts;
   const receipts = prepare(sqlite, (from: number, to: number) =>
@@ -150,7 +150,7 @@ export function areAsReceipted(sqlite: Database.Database, after: number, through
   });
 }
 
-/** The lists of which the rows and versions are by other runs than the receipt of the newest pruning, upgrade or rebuild says. */
+/** The lists whose rows and versions are by other runs than the receipt of the newest pruning, upgrade or rebuild says. */
 export function keptByOthers(sqlite: Database.Database): { throughRunId: number; resources: string[] } {
   const { sums, ...kept } = readKept(sqlite);
   const resources = keptResources.filter(

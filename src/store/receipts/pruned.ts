@@ -9,15 +9,15 @@ import { prepare, select } from '../tables/statement.ts';
 
 const { leafIndex, runId } = syncReceipts;
 
-/** Up to when ended versions were deleted. */
+/** The time up to which ended versions were deleted. */
 export interface Pruned {
-  /** As the newest receipt of a pruning says; null if nothing was ever deleted. */
+  /** As in the newest receipt of a pruning; null if nothing was ever deleted. */
   readonly before: string | null;
-  /** The last run up to which all had ended by then: the versions that these ended are gone. 0 if none are. */
+  /** The last run for which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none. */
   readonly throughRunId: number;
 }
 
-/** What the receipts say of the runs of which no changes hash can be computed any more. */
+/** The receipts' summary of the runs for which no changes hash can be computed any more. */
 export interface Kept {
   /** The last of these runs: its ended versions were deleted, or an upgrade or a rebuild came after it. 0 if there is none. */
   readonly throughRunId: number;
@@ -34,7 +34,7 @@ export function readPruned(sqlite: Database.Database): Pruned {
   const newest = newestOfKind(sqlite, 'prune');
   if (newest === null) return { before: null, throughRunId: 0 };
   const { before } = newest.receipt;
-  // Its clock may have been ahead: runs that had not ended when it was written do not count, whatever their times say.
+  // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
   const lastWithReceipt = lastReceiptedBy(sqlite, newest.leafIndex) ?? Number.POSITIVE_INFINITY;
   const throughRunId = Math.min(new EndedRuns(sqlite).lastOfAllBy(before), lastWithReceipt);
   return { before, throughRunId };
@@ -54,8 +54,8 @@ export function readKept(sqlite: Database.Database): Kept {
 }
 
 /**
- * The last run before the newest rebuild or upgrade; 0 if there is none. What the mirror had up to a rebuild can't be told any more;
- * the receipts up to an upgrade are over the contents of another shape.
+ * The last run before the newest rebuild or upgrade; 0 if there is none. The state of the mirror before a rebuild can't be read any
+ * more. Receipts before an upgrade cover contents of another shape.
  */
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const newest = newestOfKind(sqlite, kind);
@@ -67,7 +67,7 @@ export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgr
   return firstValue(sqlite, before, newest.leafIndex) ?? 0;
 }
 
-/** The newest receipt of some kinds that are no run's; null if there is none. */
+/** The newest receipt of some kinds that no run writes; null if there is none. */
 function newestOfKind<Kind extends Receipt['kind']>(
   sqlite: Database.Database,
   ...kinds: readonly Kind[]
@@ -86,7 +86,7 @@ function newestOfKind<Kind extends Receipt['kind']>(
   return null;
 }
 
-/** The last run before those whose receipts come after a place in the log; null if none comes yet. */
+/** The last run before those whose receipts come after a place in the log; null if no receipt of a run comes after it. */
 function lastReceiptedBy(sqlite: Database.Database, at: number): number | null {
   const next = (after: number) =>
     select({ runId: sql<number | null>`${min(runId)} - 1` })

@@ -15,9 +15,9 @@ export interface StoredReceipt {
   readonly leafIndex: number;
   readonly runId: number | null;
   readonly receipt: string;
-  /** The receipt's own, over its bytes as they stand: one that is no UTF-8 reads as another. */
+  /** The hash of the receipt's bytes as they are stored. Bytes that are not UTF-8 would give another text. */
   readonly hash: Buffer;
-  /** In hexadecimal digits, as it is stored beside it. */
+  /** The hash that is stored beside the receipt, in hexadecimal digits. */
   readonly leafHash: string;
 }
 
@@ -32,9 +32,9 @@ export class ReceiptLog {
   }
 
   /**
-   * The mirror's own id; in a share, which has no table for it, the one that its newest receipt names.
+   * The mirror's own id. In a share, which has no table with it, this is the id in the newest receipt.
    *
-   * @throws MirrorFileError where the file has lost it.
+   * @throws MirrorFileError if the file has lost it.
    */
   mirrorId(): string {
     // By hand: SQLite's own table.
@@ -47,16 +47,16 @@ export class ReceiptLog {
   }
 
   /**
-   * Makes sure that a receipt can be added: a run that can't be given one would stand as if it had never ended.
+   * Makes sure that a receipt can be added: a run without a receipt would look as if it had never ended.
    *
-   * @throws MirrorFileError where the file has lost its id, or the log holds what is no hash.
+   * @throws MirrorFileError if the file has lost its id, or the log contains a hash that is not valid.
    */
   assertReady(): void {
     this.mirrorId();
     this.head();
   }
 
-  /** Appends a receipt, in the transaction that ends what it speaks of. */
+  /** Appends a receipt, in the transaction that ends the run or the change that it is about. */
   append(receipt: Receipt): void {
     const written = receiptText(receipt);
     const ofRun = receipt.kind === 'run' ? receipt.runId : null;
@@ -68,7 +68,7 @@ export class ReceiptLog {
     ).run(ofRun, written, leafHash(written).toString('hex'));
   }
 
-  /** Every receipt in order; never all in memory. */
+  /** Every receipt in order, one at a time. */
   *receipts(): Generator<StoredReceipt> {
     const bytesOf = sql<Buffer>`cast(${text} as blob)`;
     const rows = prepare(this.#sqlite, () =>
@@ -79,9 +79,9 @@ export class ReceiptLog {
   }
 
   /**
-   * The newest receipt with what the log comes to; null where there is none.
+   * The newest receipt, with the size and the root hash of the log; null if there is none.
    *
-   * @throws MirrorFileError where a leaf's hash is none.
+   * @throws MirrorFileError if the hash of a leaf is not valid.
    */
   head(): ReceiptHead | null {
     const tree = this.#tree();
@@ -94,9 +94,10 @@ export class ReceiptLog {
   }
 
   /**
-   * What the log holds now, as it can be signed: by the receipts themselves, for who signs vouches for them.
+   * The present state of the log, ready to be signed. It is computed from the receipts themselves, because a signature vouches for
+   * them.
    *
-   * @throws MirrorFileError where a receipt is missing, or is not what its hash says, or the file has lost its id.
+   * @throws MirrorFileError if a receipt is missing, or is not what its hash says, or the file has lost its id.
    */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();

@@ -12,13 +12,13 @@ import { ReceiptLog } from './receipt-log.ts';
 
 type Resource = ListSum['resource'];
 
-/** What a receipt needs besides the tables of runs. */
+/** The data of a receipt that is not in the tables of runs. */
 interface ReceiptSources {
   readonly mirrorId: string;
   readonly books: (runId: number) => string;
-  /** What the connections come to after the run; asked for only if the run changed some. */
+  /** The sum of the connections after the run. It is only called if the run changed some. */
   readonly connectionsAfter: (changes: Pick<RunChanges, 'began' | 'gone'>) => Sum;
-  /** What the run changed in a list, or in the connections. */
+  /** The changes of the run in a list, or in the connections. */
   readonly changes: (resource: Resource) => RunChanges;
 }
 
@@ -28,7 +28,7 @@ type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'actor' | 'books'
 
 type ListRow = Omit<ListReceipt, 'changes' | 'ended'>;
 
-/** Composes the receipt of a run that has ended from what the tables say of it; null if there is no such run. */
+/** Composes the receipt of a run that has ended, from the tables; null if that run does not exist. */
 export function composeRunReceipt(
   sqlite: Database.Database,
   runId: number,
@@ -96,7 +96,7 @@ export function writeRunReceipt(sqlite: Database.Database, runId: number): void 
   if (receipt !== null) log.append(receipt);
 }
 
-/** What a list, or the connections, come to by the newest receipt that speaks of them; nothing if none does. */
+/** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
 export function lastState(sqlite: Database.Database, resource: Resource): Sum {
   const { receipt: stored, leafIndex } = syncReceipts;
   const speaksOf = prepareValue(sqlite, (words: string) =>

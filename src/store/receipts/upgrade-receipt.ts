@@ -4,7 +4,10 @@ import { currentStates } from './current-states.ts';
 import { keptNow } from './kept-sums.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
-/** Writes what each list has when the file gets another shape, in the transaction that changes it, after all contents are computed. */
+/**
+ * Writes the state of each list when the file gets another shape. Call it in the transaction that changes the file, after all
+ * contents are computed.
+ */
 export function writeUpgradeReceipt(
   sqlite: Database.Database,
   upgrade: Pick<UpgradeReceipt, 'docmirrorVersion' | 'fromVersion' | 'at'>,

@@ -9,20 +9,20 @@ import { runsUnderWay, takeBackRun } from './take-back-run.ts';
 
 // All by hand: Drizzle has no ATTACH.
 
-/** What a new share came to. */
+/** The result of building a share. */
 export interface BuiltShare {
-  /** Views of others that can't be read without what a share leaves out. */
+  /** Views that somebody added and that can't be read without the columns or tables that a share leaves out. */
   readonly leftOut: readonly string[];
   /** True if rows were taken back, so that pages are free. */
   readonly hasFreePages: boolean;
 }
 
-/** With SQLite's own 2 MiB, indexes of many rows take longer. */
+/** With SQLite's default of 2 MiB, it takes longer to make the indexes of many rows. */
 const cacheKib = 16 * 1024;
 
 /**
- * Builds the share of a mirror in a new file, from one state of the mirror. Nothing is put beside that file: its journal is in memory,
- * and stays small, because a new file has nothing to go back to.
+ * Builds the share of a mirror in a new file, from one state of the mirror. No file is made beside it. Its journal is in memory and
+ * stays small, because there is no earlier state to go back to.
  *
  * @throws MirrorFileError, RefusedFileError if the mirror can't be read.
  */
@@ -45,7 +45,7 @@ export async function buildShare(
     sqlite.pragma(`main.user_version = ${sqlite.pragma('mirror.user_version', { simple: true })}`);
     for (const table of tablesToCopy(sqlite)) {
       copyTable(sqlite, table, selection);
-      // A large table takes seconds, so a signal gets its turn after each.
+      // A large table takes seconds, so signals get their turn after each one.
       await nextTurn();
       signal.throwIfAborted();
     }

@@ -5,7 +5,7 @@ import type { Withheld } from './withheld.ts';
 
 // All by hand: tables and columns that are found in the mirror.
 
-/** What of a mirror goes into a share. */
+/** The parts of a mirror that go into a share. */
 export interface Selection {
   readonly withheld: Withheld;
   readonly withHistory: boolean;
@@ -16,15 +16,15 @@ interface Table {
   readonly sql: string;
 }
 
-/** SQL for the columns whose values are others in the share, by their names. */
+/** For each column whose values differ in the share, the SQL expression that replaces it. */
 type Replacements = Readonly<Record<string, string>>;
 
-/** A row that lacks something has no content, because a reader could check a guess of what is withheld by it. */
+/** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
 const noContent = "x''";
 
 /**
- * Finds the tables that a share contains: docmirror's own without the internal ones, and those that others made in the mirror. Virtual
- * tables are left out, because not every one of them can be copied row by row.
+ * Finds the tables that a share contains: docmirror's own without the internal ones, and those that somebody added to the mirror.
+ * Virtual tables are left out, because some of them can't be copied row by row.
  */
 export function tablesToCopy(sqlite: Database.Database): Table[] {
   return sqlite
@@ -39,8 +39,8 @@ export function tablesToCopy(sqlite: Database.Database): Table[] {
 }
 
 /**
- * Makes a table of the mirror in the share, with its indexes, and fills it. What is withheld is replaced before it is written, so no
- * page of the file ever contains it.
+ * Makes a table of the mirror in the share, with its indexes, and fills it. Withheld values are replaced before they are written,
+ * so no page of the file ever contains them.
  */
 export function copyTable(sqlite: Database.Database, { name, sql }: Table, selection: Selection): void {
   const columns = columnsOf(sqlite, name);
@@ -49,7 +49,7 @@ export function copyTable(sqlite: Database.Database, { name, sql }: Table, selec
   const indexes = indexesOf(sqlite, name, replaced.length > 0);
   sqlite.exec(sql);
   if (replacements !== null && replaced.length === 0 && !hasGenerated(sqlite, name)) {
-    // SQLite copies a table without a look at its rows only if the statement says no more, and the indexes are the same.
+    // SQLite copies a table without reading each row only if the statement has no other clause and the indexes are the same.
     for (const index of indexes) sqlite.exec(index);
     sqlite.exec(`INSERT INTO main.${quoted(name)} SELECT * FROM mirror.${quoted(name)}`);
     return;
@@ -64,12 +64,12 @@ export function copyTable(sqlite: Database.Database, { name, sql }: Table, selec
   for (const index of indexes) sqlite.exec(index);
 }
 
-/** A name in quotation marks, as SQL takes any name. */
+/** A name in quotation marks, for use in SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Gives a connection the functions that replace what is withheld; each returns null for null. */
+/** Adds the SQL functions that replace withheld values to a connection. Each returns null for null. */
 export function addFunctions(sqlite: Database.Database, withheld: Withheld): void {
   const add = (name: string, replace: (resource: string, text: string) => string | null) =>
     sqlite.function(name, { deterministic: true }, (resource: unknown, text: unknown) =>
@@ -109,7 +109,7 @@ function historyReplacements(withheld: Withheld): Replacements {
   const isTouched = `resource IN (${touched.join(', ')})`;
   return {
     record: `iif(${isTouched}, share_record(resource, record), record)`,
-    // The text of an erased version is withheld from everybody.
+    // The text of an erased version is never shown.
     content: `iif(${isTouched} OR record IS NULL, ${noContent}, content)`,
   };
 }
@@ -127,7 +127,10 @@ function hasGenerated(sqlite: Database.Database, table: string): boolean {
   return sqlite.prepare(hidden).get(table) !== undefined;
 }
 
-/** The statements that make a table's indexes. Unique ones are left out if values are replaced, because these can then be equal. */
+/**
+ * The statements that make a table's indexes. If values are replaced, unique indexes are left out, because replaced values can be
+ * equal.
+ */
 function indexesOf(sqlite: Database.Database, table: string, isReplaced: boolean): string[] {
   return sqlite
     .prepare<[string, string, number], string>(

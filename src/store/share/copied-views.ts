@@ -9,7 +9,7 @@ interface View {
   readonly sql: string;
 }
 
-/** Makes the mirror's views in the share. SQLite takes them without a look at the tables that they name. */
+/** Makes the mirror's views in the share. SQLite does not check the tables that they name. */
 export function copyViews(sqlite: Database.Database): void {
   const views = sqlite.prepare<[], View>(
     "SELECT name, sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid",
@@ -18,7 +18,7 @@ export function copyViews(sqlite: Database.Database): void {
 }
 
 /**
- * Drops views that can't be read in the share, such as those of tables that it does not hold.
+ * Drops views that can't be read in the share, for example views of tables that it does not contain.
  *
  * @param whose docmirror's own views, or those of others.
  * @returns their names.
@@ -26,7 +26,7 @@ export function copyViews(sqlite: Database.Database): void {
 export function dropUnreadableViews(sqlite: Database.Database, whose: 'own' | 'others'): string[] {
   const own = viewNames();
   const dropped: string[] = [];
-  // A view can be made of another one that is dropped.
+  // A view can read another one that is dropped.
   for (let found = unreadableViews(sqlite); ; found = unreadableViews(sqlite)) {
     const unreadable = found.filter(({ name }) => own.includes(name) === (whose === 'own'));
     for (const { name } of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
@@ -35,7 +35,7 @@ export function dropUnreadableViews(sqlite: Database.Database, whose: 'own' | 'o
   }
 }
 
-/** The views that can't be read, each with what SQLite says of it. */
+/** The views that can't be read, each with SQLite's error message. */
 export function unreadableViews(sqlite: Database.Database): { name: string; why: string }[] {
   const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
   return names.all().flatMap(name => {

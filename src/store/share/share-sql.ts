@@ -13,16 +13,17 @@ export interface ShareSql {
 }
 
 /**
- * Runs statements of the user's own on a share that is being made.
+ * Runs the user's own statements on a share that is being made.
  *
- * @returns docmirror's views that can't be read any more, such as those of a dropped column: the share lacks them.
- * @throws DocmirrorError with the code `share_failed`, if they fail or leave something half done; it names their file.
+ * @returns docmirror's views that can no longer be read, for example because a column was dropped. The share lacks them.
+ * @throws DocmirrorError with the code `share_failed`, if a statement fails or leaves something half done. It names the file of the
+ *   statements.
  */
 export function runStatements(share: string, { path, text }: ShareSql): string[] {
   const sqlite = new Database(share);
   try {
     sqlite.pragma('synchronous = OFF');
-    // Else no column could be dropped that a view names.
+    // Without this, a column that a view names could not be dropped.
     sqlite.pragma('legacy_alter_table = ON');
     const [id, version] = headerOf(sqlite);
     execute(sqlite, path, text);
@@ -30,7 +31,7 @@ export function runStatements(share: string, { path, text }: ShareSql): string[]
     const leftOut = dropUnreadableViews(sqlite, 'own');
     const [view] = unreadableViews(sqlite);
     if (view !== undefined) throw failed(path, `the view ${view.name} can't be read: ${view.why}`);
-    // The statements can have changed these, and docmirror knows a share by them.
+    // The statements can have changed these, and docmirror recognizes a share by them.
     sqlite.pragma(`application_id = ${id}`);
     sqlite.pragma(`user_version = ${version}`);
     return leftOut;
@@ -47,7 +48,7 @@ function execute(sqlite: Database.Database, path: string, text: string): void {
   try {
     sqlite.exec(text);
   } catch (error) {
-    // The statements are not to blame for a full disk.
+    // A full disk is not the fault of the statements.
     if (/^SQLITE_(FULL|IOERR|NOMEM)/.test(codeOf(error) ?? '')) throw error;
     throw failed(path, (error as Error).message, error);
   }
@@ -57,7 +58,7 @@ function failed(path: string, why: string, cause?: unknown): DocmirrorError {
   return new DocmirrorError('share_failed', `${path} failed: ${why}. The share was not made.`, { cause });
 }
 
-/** Writes a share into another new file without its free pages, because these can still contain what was deleted. */
+/** Writes a share into another new file without its free pages, because these can still contain deleted data. */
 export function compact(share: string, target: string): void {
   makePrivateFile(target);
   const sqlite = new Database(share);

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 
 /**
- * What the ended runs of a mirror came to, as a short text that can be read from the mirror and from a share of it. If both texts are
- * the same, a new share would say nothing else of the records.
+ * The state of a mirror after its ended runs, as a short text that can be computed from the mirror and from a share of it. If both
+ * texts are equal, a new share would have the same records.
  */
 export function stateText(sqlite: Database.Database): string {
   return sqlite.prepare<[], string>(selectState).pluck().get() as string;
@@ -12,7 +12,7 @@ export function stateText(sqlite: Database.Database): string {
 /** The tables whose rows name the run that wrote them. */
 const keptTables = [...lists.map(({ table }) => table), 'connections'];
 
-// What changes the file without a run, such as pruning, writes a receipt that names no run.
+// A change of the file without a run, for example pruning, writes a receipt that names no run.
 // By hand: one JSON text of many tables.
 const selectState = `SELECT json_array(
   (SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1),

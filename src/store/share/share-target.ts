@@ -3,16 +3,16 @@ import { assertReplaceable } from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
 import { fileBehind } from '../file/mirror-path.ts';
 
-/** Where a share is to lie, and of which mirror. */
+/** The place of a share, and the mirror that it is made from. */
 export interface SharePlace {
   readonly database: string;
   readonly target: string;
-  /** What gave the target, for errors. */
+  /** The argument or setting that named the target, for errors. */
   readonly name: string;
 }
 
 /**
- * The file that a share takes the place of: a symbolic link stays, and what it leads to is replaced.
+ * The file that a share replaces. A symbolic link stays, and the file that it points to is replaced.
  *
  * @throws UsageError if no file can be at the target, or it is the mirror itself.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is there.

@@ -15,7 +15,7 @@ import { Withheld } from './withheld.ts';
 
 /** How a share is made. */
 export interface ShareOptions extends SharePlace {
-  /** API names of the fields that it leaves out, such as `sourceDocumentTitle` or `webhooks.description`. */
+  /** API names of the fields that it leaves out, for example `sourceDocumentTitle` or `webhooks.description`. */
   readonly without: readonly string[];
   readonly withHistory: boolean;
   readonly sql: ShareSql | null;
@@ -28,7 +28,7 @@ export interface Share {
   /** The newest run that it contains; null if no run has ended yet. */
   readonly runId: number | null;
   readonly bytes: number;
-  /** Views that can't be read without what the share leaves out, or what its statements dropped. */
+  /** Views that can't be read, because the share leaves something out or its statements dropped something. */
   readonly leftOut: readonly string[];
 }
 
@@ -36,10 +36,10 @@ export interface Share {
 const shareMode = 0o644;
 
 /**
- * Makes a copy of a mirror for everybody, and puts it in its place in one step. A reader that has the old share open reads on in it.
- * This takes no lock and changes no row of the mirror. If it fails, the old share is as it was.
+ * Makes a copy of a mirror that everybody can read, and puts it in its place in one step. A reader that has the old share open can
+ * go on reading it. This takes no lock and changes no row of the mirror. If it fails, the old share is unchanged.
  *
- * @throws UsageError, RefusedFileError if the target must not be replaced, or the mirror is none.
+ * @throws UsageError, RefusedFileError if the target must not be replaced, or the source is no mirror.
  * @throws MirrorFileError if the mirror can't be read, or the share can't be written.
  * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
@@ -73,7 +73,7 @@ function writeError(error: unknown, path: string): unknown {
     : explainSqliteError(error, path);
 }
 
-/** True if SQLite failed to read the mirror, and not to write the share. */
+/** True if SQLite failed to read the mirror; false if it failed to write the share. */
 function isOfMirror(error: unknown): boolean {
   return /^SQLITE_(?!FULL|IOERR)/.test(codeOf(error) ?? '');
 }
@@ -83,7 +83,7 @@ function newestRunIn(path: string): number | null {
   return new EndedRuns(share.sqlite).newest();
 }
 
-/** Gives a share its place, with the mode and the owner of the file that it replaces. */
+/** Moves a share to its place, with the mode and the owner of the file that it replaces. */
 function place(finished: string, path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   shareOwner(finished, path);
@@ -91,14 +91,14 @@ function place(finished: string, path: string): void {
   putDatabaseInPlace(finished, path);
 }
 
-/** True if a share that is made now would say the same as the one that is there. */
+/** True if a share that is made now would be the same as the existing one. */
 export function isCurrent(place: SharePlace): boolean {
   const path = shareTarget(place);
   using mirror = openForReading(place.database);
   return stateText(mirror.sqlite) === stateOfShare(path);
 }
 
-/** Null if there is no share, or it can't be read. */
+/** The state text of a share; null if there is no share, or it can't be read. */
 function stateOfShare(path: string): string | null {
   try {
     using share: MirrorFile = openForReading(path);

@@ -8,7 +8,7 @@ import type { Selection } from './copied-tables.ts';
 
 // All by hand: of two files that are open at once, each table says whose it is.
 
-/** The runs of the mirror that have not ended, the newest first: they go on, or their process died. */
+/** The runs of the mirror that have not ended, the newest first: they are still going on, or their process died. */
 export function runsUnderWay(sqlite: Database.Database): number[] {
   return sqlite
     .prepare<[], number>("SELECT id FROM mirror.sync_runs WHERE status = 'running' ORDER BY id DESC")
@@ -17,8 +17,8 @@ export function runsUnderWay(sqlite: Database.Database): number[] {
 }
 
 /**
- * Takes back in the share what a run that has not ended has committed so far: what it wrote goes, and what it ended comes back from the
- * mirror's history.
+ * Takes back in the share what an unfinished run has committed so far. Rows that it wrote are deleted, and versions that it ended
+ * are restored from the mirror's history.
  *
  * @throws MirrorFileError if a version in the history can't be read.
  */
@@ -52,7 +52,7 @@ function takeBackList(
 }
 
 interface RowPast {
-  /** Hexadecimal digits; none in a list of which something is withheld. */
+  /** Hexadecimal digits; empty in a list with withheld fields. */
   readonly content: string;
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
@@ -91,7 +91,7 @@ function takeBackConnections(sqlite: Database.Database, runId: number): void {
   }
 }
 
-/** For a record that was rejected before, too, the last run is again the last one before this that rejected records of the list. */
+/** If a record was rejected before the run, too, its last run is again the last earlier one that rejected records of the list. */
 function takeBackRejections(sqlite: Database.Database, runId: number): void {
   sqlite.prepare('DELETE FROM main.rejected_records WHERE run_id = ?').run(runId);
   sqlite
@@ -105,7 +105,7 @@ function takeBackRejections(sqlite: Database.Database, runId: number): void {
     .run({ runId });
 }
 
-/** Counts stay those of the run: what they were before is not kept. */
+/** The counts stay those of the run, because earlier ones are not kept. */
 function takeBackUnknownFields(sqlite: Database.Database, runId: number): void {
   sqlite.prepare('DELETE FROM main.unknown_fields WHERE first_seen_run_id = ?').run(runId);
   sqlite
@@ -119,7 +119,7 @@ function takeBackUnknownFields(sqlite: Database.Database, runId: number): void {
     .run({ runId });
 }
 
-/** Read from the mirror, because the share's own history is cut, and can be left out. */
+/** Reads the mirror, because the share's own history is cut, and can be left out. */
 function versionsEndedBy(sqlite: Database.Database, resource: string, runId: number): StoredVersion[] {
   return sqlite
     .prepare<[number, string], StoredVersion>(

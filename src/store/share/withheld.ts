@@ -4,15 +4,15 @@ import { memberTexts } from '../../contract/exact-json.ts';
 import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
 
-/** The field of which a share contains scheme and host only. */
+/** The field of which a share contains only scheme and host. */
 const endpoint = { resource: 'webhooks', name: 'endpoint' } as const;
 
-/** What a share leaves out of the records: fields that are named, and all of a webhook's endpoint but scheme and host. */
+/** The fields that a share leaves out of the records: named fields, and everything of a webhook's endpoint except scheme and host. */
 export class Withheld {
-  /** By list, the names of the fields that are left out whole. */
+  /** By list, the names of the fields that are left out completely. */
   readonly #fields: ReadonlyMap<string, ReadonlySet<string>>;
 
-  /** @param fields API field names, such as `sourceDocumentTitle`, or one of a list, such as `webhooks.description`. */
+  /** @param fields API field names, for example `sourceDocumentTitle`, or with a list, for example `webhooks.description`. */
   constructor(fields: readonly string[]) {
     const isNamed = (resource: string, name: string) =>
       fields.some(field => field === name || field === `${resource}.${name}`);
@@ -24,7 +24,7 @@ export class Withheld {
     );
   }
 
-  /** True if a field is left out whole. */
+  /** True if a field is left out completely. */
   has({ resource }: ListDefinition, name: string): boolean {
     return this.#fields.get(resource)?.has(name) === true;
   }
@@ -55,9 +55,9 @@ export class Withheld {
   }
 
   /**
-   * A record's further fields as the share has them. A field that its column could not hold is one of them.
+   * A record's further fields as the share has them. A value that did not fit its column is one of them.
    *
-   * @throws MirrorFileError if they are no JSON object.
+   * @throws MirrorFileError if `extra` is not a JSON object.
    */
   extra(list: ListDefinition, extra: string | null): string | null {
     if (extra === null) return null;
@@ -66,7 +66,7 @@ export class Withheld {
   }
 
   /**
-   * An ended version, as JSON in the service's shape, as the share has it. What is not left out keeps its text.
+   * An ended version, as JSON in the service's shape, as the share has it. Fields that are not left out keep their text.
    *
    * @throws MirrorFileError if it is not a JSON object.
    */
@@ -88,7 +88,7 @@ function membersOf({ resource }: ListDefinition, json: string): Member[] {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return [...memberTexts(json)];
   } catch {
-    // Its text is not shown, because it can be a secret.
+    // The message does not show its text, because it can be a secret.
   }
   throw new MirrorFileError(
     `The mirror contains a record of ${resource} that docmirror did not write. "docmirror verify" shows where.`,

@@ -1,6 +1,6 @@
 /**
- * How bad a difference is: in what the mirror says of records, now or ever (`content`); in what runs say of themselves
- * (`record of runs`); or in what only saves work (`shortcut`).
+ * How bad a difference is: in the present or earlier content of records (`content`), in what runs recorded about themselves
+ * (`record of runs`), or in something that only saves work (`shortcut`).
  */
 type Severity = 'content' | 'record of runs' | 'shortcut';
 
@@ -19,15 +19,15 @@ const severities: Readonly<Record<string, Severity>> = {
 
 /** Something in the mirror that is not as docmirror wrote it. */
 export interface Difference {
-  /** The table that it is found in; null where the file itself is damaged. */
+  /** The table with the difference; null if the file itself is damaged. */
   readonly table: string | null;
-  /** The row's id; null where it is no single row's fault, or the row is gone. */
+  /** The row's id; null if the difference is not in a single row, or the row is gone. */
   readonly id: number | null;
   readonly what: string;
   readonly severity: Severity;
 }
 
-/** Differences: all are counted, the first ones kept. */
+/** A list of differences: all are counted, and the first ones are kept. */
 export class Differences {
   readonly #ofFile: Difference[] = [];
   readonly #ofTables: Difference[] = [];
@@ -42,12 +42,12 @@ export class Differences {
     return this.#count;
   }
 
-  /** As many as are listed: first what is wrong with the file itself, whenever it was found. */
+  /** At most as many as are listed. Faults of the file itself come first, whenever they were found. */
   get kept(): Difference[] {
     return [...this.#ofFile, ...this.#ofTables].slice(0, this.#limit);
   }
 
-  /** @param severity where it is left out, that of the table. */
+  /** @param severity if it is left out, that of the table. */
   add(
     table: string | null,
     id: number | null,

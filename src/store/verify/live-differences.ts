@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { lists } from '../../contract/lists.ts';
 import type { RecordChange } from '../write/dry-run-changes.ts';
 
-/** What one field says in the mirror and at the service. */
+/** The values of one field in the mirror and at the service. */
 export interface FieldDifference {
   readonly field: string;
   readonly mirror: unknown;
   readonly service: unknown;
 }
 
-/** A record that the mirror and the service don't have alike. */
+/** A record that differs between the mirror and the service. */
 export interface LiveDifference {
   /** `missing` from the mirror, `extra` in the mirror, or `different` in both. */
   readonly kind: 'missing' | 'extra' | 'different';
   readonly resource: string;
   /** The row's id in the mirror; null if it has none. */
   readonly id: number | null;
-  /** What identifies the record, in the service's words. */
+  /** The record's key, in the service's words. */
   readonly key: string;
   readonly fields: readonly FieldDifference[];
 }
@@ -25,7 +25,7 @@ type Item = { readonly [name: string]: unknown };
 
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
-/** How the mirror and the service differ in a record that a dry run would change. */
+/** The difference between the mirror and the service in a record that a dry run would change. */
 export function differenceOf({
   resource,
   operation,

@@ -7,7 +7,10 @@ import type { LivingRow } from './verify-life.ts';
 
 type Counts = Record<'inserted' | 'updated' | 'removed', number>;
 
-/** Counts what each run inserted, updated and removed, by the rows and the history, to hold it against the runs' records. */
+/**
+ * Counts the records that each run inserted, updated and removed, from the rows and the history, to compare them with the runs'
+ * records.
+ */
 export class RunCounts {
   readonly #sqlite: Database.Database;
   readonly #resource: string;
@@ -27,7 +30,7 @@ export class RunCounts {
     this.#count(row.changedRunId, row.firstSeenRunId === row.changedRunId ? 'inserted' : 'updated');
   }
 
-  /** Where a run's record says something else. */
+  /** The differences between the counts and the runs' records. */
   *differences(prunedThrough: number): Generator<{ runId: number; what: string }> {
     const rejected = this.#rejected();
     const of = syncRunResources;
@@ -43,7 +46,7 @@ export class RunCounts {
       const found = { ...(this.#byRun.get(runId) ?? noCounts), rejected: rejected.get(runId) ?? 0 };
       this.#byRun.delete(runId);
       for (const name of ['inserted', 'updated', 'removed', 'rejected'] as const) {
-        // A record that was rejected before and after a run, and not by it, stands for that run, too.
+        // A record that was rejected before and after a run, but not by it, also counts for that run.
         const isRight = name === 'rejected' ? found[name] >= record[name] : found[name] === record[name];
         if (isRight || (name !== 'rejected' && runId <= prunedThrough)) continue;
         const where = name === 'rejected' ? 'rejected_records holds' : 'rows and history have';

@@ -17,7 +17,10 @@ import { wroteList } from '../tables/written-lists.ts';
 import { ListMemory } from '../write/list-memory.ts';
 import type { Audit } from './verify-list.ts';
 
-/** Checks what no row of a list says: places in arrays, texts of rejected records, shortcuts, upgrades, what a pruning, an upgrade or a rebuild left. */
+/**
+ * Checks everything that is not in the rows of lists: places in arrays, texts of rejected records, shortcuts, upgrades, and what a
+ * pruning, an upgrade or a rebuild left.
+ */
 export function verifyBooks(audit: Audit): void {
   verifyPlaces(audit);
   verifyRejected(audit);
@@ -34,7 +37,7 @@ function verifyPlaces({ sqlite, differences }: Audit): void {
   }
 }
 
-/** The receipts are over the content of each rejected record; here the text is compared with its content. */
+/** The receipts cover the content hash of each rejected record. This compares the text with that hash. */
 function verifyRejected({ sqlite, differences }: Audit): void {
   const of = rejectedRecords;
   const rows = prepare(sqlite, () =>
@@ -103,7 +106,7 @@ function verifyUpgrades({ sqlite, differences }: Audit): void {
   }
 }
 
-/** Checks which runs wrote what is left of the time of which no changes hash can be computed. */
+/** Checks which runs wrote the versions that are left from the time without changes hashes. */
 function verifyKept({ sqlite, differences }: Audit): void {
   const { throughRunId, resources } = keptByOthers(sqlite);
   for (const resource of resources) {
@@ -112,7 +115,7 @@ function verifyKept({ sqlite, differences }: Audit): void {
   }
 }
 
-/** What a pruning deleted has no hash any more, so what is there all the same is by nobody. */
+/** Reports ended versions that a pruning should have deleted: no receipt covers them, so anybody could have added them. */
 function verifyPruned({ sqlite, differences, prunedThrough }: Audit): void {
   const of = recordHistory;
   const rows = prepare(sqlite, (through: number) =>

@@ -13,7 +13,7 @@ interface ErasedVersion {
 const noReceipt = 'the text is missing, and no receipt says that it was erased';
 
 /**
- * Compares the texts that are missing with the receipts of erasures.
+ * Compares the missing texts with the receipts of erasures.
  *
  * @returns how many texts of versions and of rejected records are missing.
  */
@@ -22,7 +22,7 @@ export function verifyErased(audit: Audit): number {
   return verifyVersions(audit, erasures) + verifyRejected(audit, erasures);
 }
 
-/** A run ends at most one version of a record, so the record and the run tell which version a receipt speaks of. */
+/** A run ends at most one version of a record, so the record and the run identify the version of a receipt. */
 function verifyVersions(audit: Audit, erasures: readonly StoredErasure[]): number {
   const { sqlite, differences, prunedThrough } = audit;
   const { id, resource: of, recordId: record, validToRunId: runId } = recordHistory;
@@ -40,7 +40,7 @@ function verifyVersions(audit: Audit, erasures: readonly StoredErasure[]): numbe
     for (const key of keys) said.add(key);
     const found = keys.filter(key => missing.has(key)).length;
     const pruned = ended.filter(({ runId }) => runId <= prunedThrough).length;
-    // A rebuild takes the history as it is, also if versions are gone.
+    // A rebuild accepts the history as it is, even if versions are gone.
     const isRight = isBeforeRebuild ? found <= receipt.versions : found + pruned === receipt.versions;
     if (isRight) continue;
     const words = `erased texts of ${resource} ${recordId}: ${receipt.versions} by the receipt, ${found} by the history`;

@@ -4,13 +4,13 @@ import type { RecordLife, StoredVersion } from '../tables/record-lives.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 import type { Differences } from './differences.ts';
 
-/** A row whose past is held against the history. */
+/** A row whose past is compared with the history. */
 export type LivingRow = Provenance & { readonly id: number };
 
-/** A version or the row itself, as a link in a record's life. */
+/** A version or the row itself, as one step in a record's life. */
 type Link = Pick<StoredVersion, 'firstSeenRunId' | 'validFromRunId'>;
 
-/** Checks that a record's versions follow each other without a gap or an overlap, each in runs that are recorded. */
+/** Checks that a record's versions follow each other without a gap or an overlap, and that their runs are recorded. */
 export class LifeCheck {
   readonly #table: string;
   readonly #runIds: ReadonlySet<number>;
@@ -50,7 +50,7 @@ export class LifeCheck {
       this.#differences.add('record_history', id, `${resource} ${recordId}: ${what}`);
     const { record } = version;
     const content = record === null ? null : tryToRead(() => contentOfJson(resource, record));
-    // Of a version that was erased, the receipts are over its content alone.
+    // An erased version has no text to compare, so only the receipts check its content hash.
     if (content !== null && (!('value' in content) || content.value !== version.content))
       add('the record and its content disagree');
     if (validFromRunId >= validToRunId)
@@ -67,10 +67,10 @@ export class LifeCheck {
   }
 }
 
-/** What is wrong between a version and the one before, in words; null where it follows rightly. */
+/** The fault between a version and the one before, in words; null if there is none. */
 function problemBetween(before: StoredVersion | undefined, link: Link, knownAfter: number): string | null {
   const isInsert = link.firstSeenRunId === link.validFromRunId;
-  // A rebuild drops rows without a trace; what the service still has begins again.
+  // A rebuild drops rows without a trace. Records that the service still has begin again.
   const isNewAfterRebuild = isInsert && before !== undefined && before.validToRunId <= knownAfter;
   if (before === undefined || before.endedBy === 'removal' || isNewAfterRebuild) {
     const overlaps = before !== undefined && link.validFromRunId < before.validToRunId;

@@ -16,32 +16,32 @@ import type { Differences } from './differences.ts';
 import { RunCounts } from './run-counts.ts';
 import { LifeCheck, type LivingRow } from './verify-life.ts';
 
-/** Stands for the content of a row that can't be read. */
+/** Replaces the content hash of a row that can't be read. */
 const noContent = Buffer.alloc(contentBytes);
 const noContentHex = noContent.toString('hex');
 
-/** What the checks of one mirror share. */
+/** The data that all checks of one mirror share. */
 export interface Audit {
   readonly sqlite: Database.Database;
   readonly differences: Differences;
   readonly runIds: ReadonlySet<number>;
   /** The last run whose ended versions were deleted; 0 if none were. */
   readonly prunedThrough: number;
-  /** The last run of which rows and history do not tell any more what it did: because of a pruning, or a rebuild. 0 if they tell all. */
+  /** The last run whose changes rows and history no longer have, because of a pruning or a rebuild; 0 if they have all. */
   readonly knownAfter: number;
-  /** The last run before the newest rebuild or upgrade, 0 if there was none: the checksums that runs up to it recorded hold no longer. */
+  /** The last run before the newest rebuild or upgrade; 0 if there was none. The checksums of runs up to it are no longer valid. */
   readonly summedAfter: number;
   readonly slice: TimeSlice;
 }
 
-/** What was found of one list. */
+/** The result of the check of one list. */
 export interface VerifiedList {
   readonly resource: string;
   readonly recordCount: number;
   readonly versionCount: number;
-  /** The last run that wrote the list; null where none has. */
+  /** The last run that wrote the list; null if none has. */
   readonly runId: number | null;
-  /** 32 hexadecimal digits, recomputed from what the rows' columns hold. */
+  /** 32 hexadecimal digits, recomputed from the values in the rows' columns. */
   readonly checksum: string;
 }
 
@@ -60,7 +60,7 @@ export async function verifyList(
     counts.add(life);
   });
   const written = lastWritten(sqlite, resource);
-  // The receipt of a rebuild or an upgrade says what a list has that was not read since.
+  // After a rebuild or an upgrade, its receipt has the state of a list that was not read since.
   if (written === undefined || written.runId > audit.summedAfter)
     compareWithRun(differences, list, sum, written);
   for (const { runId, what } of counts.differences(audit.knownAfter))
@@ -88,7 +88,7 @@ export async function verifyConnections(audit: Audit): Promise<{ sum: Sum; versi
   return { sum, versionCount };
 }
 
-/** Goes through the records of one resource, living and ended, and returns how many ended versions there are. */
+/** Checks the records of one resource, existing and ended, and returns how many ended versions there are. */
 async function checkLives<Row extends LivingRow>(
   audit: Audit,
   resource: string,

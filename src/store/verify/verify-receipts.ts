@@ -7,10 +7,10 @@ import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 import { mirrorIds } from '../tables/initialise-mirror.ts';
 import type { Audit } from './verify-list.ts';
 
-/** What the receipts came to by themselves, before they are held against the tables. */
+/** The result of checking the receipts by themselves, before they are compared with the tables. */
 export interface VerifiedReceipts {
   readonly count: number;
-  /** Receipts of another kind than a run's that state what the lists had, each with the last run before it. */
+  /** Receipts that no run wrote and that state what the lists had, each with the last run before it. */
   readonly states: readonly {
     readonly receipt: UpgradeReceipt | RebuildReceipt;
     readonly afterRunId: number;
@@ -18,9 +18,10 @@ export interface VerifiedReceipts {
 }
 
 /**
- * Checks the receipts by themselves: places without a gap, each canonical and of this mirror, each hash.
+ * Checks the receipts by themselves: that places have no gap, that each receipt is canonical and of this mirror, and that each hash
+ * is right.
  *
- * @param eachLeaf told of the hash of each receipt as it stands, in order.
+ * @param eachLeaf called with the empty tree, and then after each receipt, in order, with the tree of the hashes so far.
  */
 export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => void): VerifiedReceipts {
   const { sqlite, differences } = audit;
@@ -41,7 +42,7 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
     eachLeaf(tree);
     const receipt = readOrNull(stored, add);
     if (receipt === null) continue;
-    // That the mirror has lost its id was said.
+    // If the mirror has lost its id, that was already reported.
     if (ids.length > 0 && receipt.mirrorId !== ids[0])
       add(`it is of mirror ${receipt.mirrorId}, and this one is ${ids[0]}`);
     const runId: number | null = receipt.kind === 'run' ? receipt.runId : null;
@@ -55,15 +56,15 @@ export function verifyReceipts(audit: Audit, eachLeaf: (tree: MerkleTree) => voi
   return { count: tree.size, states };
 }
 
-/** What a checkpoint pins, and its file. */
+/** A checkpoint that the receipts must agree with, and its file. */
 export interface PinnedCheckpoint extends Checkpoint {
   readonly file: string;
 }
 
 /**
- * Holds the receipts as they stand against what a checkpoint pins.
+ * Compares the present receipts with a checkpoint.
  *
- * @param found how many there are, and the root of as many as the checkpoint counts; null where they are fewer.
+ * @param found how many there are, and the root of as many as the checkpoint counts; null if there are fewer.
  */
 export function verifyCheckpoint(
   { sqlite, differences }: Audit,
@@ -88,7 +89,7 @@ function readOrNull({ receipt }: StoredReceipt, add: (what: string) => void): Re
   }
 }
 
-/** What a stored receipt says otherwise than what was recomputed, as `list: field`, with both values. */
+/** The fields in which a stored receipt differs from the recomputed one, as `list: field`, with both values. */
 export function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
   const found: string[] = [];
   const compare = (prefix: string, left: object, right: object) => {

@@ -16,10 +16,10 @@ import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts'
 type Resource = ListSum['resource'];
 
 /**
- * Recomputes the receipt of every run from the rows and the history, the newest first: what a run put into a list is taken away
- * again and what it ended is put back, so that each list is known as every run left it.
+ * Recomputes the receipt of every run from the rows and the history, the newest first. It takes away what a run added to a list and
+ * puts back what the run ended. So it has each list as every run left it.
  *
- * @param states the lists and the connections as they are, recomputed from their rows.
+ * @param states the present lists and connections, recomputed from their rows.
  */
 export async function verifyRuns(
   audit: Audit,
@@ -59,7 +59,7 @@ export async function verifyRuns(
   rewind.checkBeginning();
 }
 
-/** The lists as they were after one run after another, going back. */
+/** The lists in their state after each run, from the newest run back. */
 class Rewind {
   /** True if rows and history do not go back any further. */
   isOver = false;
@@ -68,7 +68,7 @@ class Rewind {
   readonly #erased: ErasedHashes;
   readonly #mirrorId: string;
   readonly #books: Books;
-  /** Kept, because a mirror may have thousands of runs. */
+  /** Kept, because a mirror can have thousands of runs. */
   readonly #readers: ReadonlyMap<Resource, ChangesOfRuns>;
   #last: { readonly runId: number; readonly found: Map<Resource, RunChanges> } | null = null;
 
@@ -84,9 +84,9 @@ class Rewind {
 
   checkRun(runId: number, text: string): void {
     const stored = receiptOrNull(text);
-    // A receipt that can't be read, or is of another kind, was named already.
+    // A receipt that can't be read, or is of another kind, was already reported.
     if (stored?.kind !== 'run') return;
-    // A list of which versions were erased has the hash of the receipt that says so.
+    // If versions of a list were erased, the receipt of the erasure has its hash.
     const known = { ...stored, lists: stored.lists.map(list => this.#withErased(runId, list)) };
     const ofKnown = new Map(known.lists.map(list => [list.resource, list]));
     const expected = composeRunReceipt(this.#audit.sqlite, runId, {
@@ -96,7 +96,7 @@ class Rewind {
         this.isOver ? sumIn(ofKnown.get('connections')) : this.#stateOf('connections'),
       changes: resource => {
         if (!this.isOver) return this.#changesOf(runId, resource);
-        // Of what rows and history do not tell any more, the receipt's own word is all there is.
+        // If rows and history no longer have the changes, only the receipt itself has them.
         const said = ofKnown.get(resource);
         return {
           ...nothing,
@@ -115,7 +115,7 @@ class Rewind {
     this.checkStates(`run ${runId}`, stored.lists);
   }
 
-  /** @param who whose receipt says this, in words. */
+  /** @param who the name of the receipt that says this, for messages. */
   checkStates(who: string, said: readonly ListSum[]): void {
     if (this.isOver) return;
     for (const { resource, recordCount, checksum } of said)
@@ -130,7 +130,7 @@ class Rewind {
     }
   }
 
-  /** Before the first run there was nothing. */
+  /** Checks that there was nothing before the first run. */
   checkBeginning(): void {
     if (this.isOver) return;
     for (const [resource, state] of this.#states)
@@ -155,7 +155,7 @@ class Rewind {
     if (state.count === recordCount && state.toString() === checksum) return;
     const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
     this.#audit.differences.add('sync_receipts', null, words, 'content');
-    // From here on back, what the receipts say of each other is compared with the history: one fault is named once.
+    // From here on back, the history is compared with the receipt's state, so that one fault is reported only once.
     this.#states.set(resource, Sum.from(recordCount, checksum));
   }
 
@@ -168,7 +168,7 @@ class Rewind {
 
 const nothing: RunChanges = { count: 0, changes: '', ended: '', began: new Sum(), gone: new Sum() };
 
-/** How a receipt says that a list was. */
+/** The state of a list in a receipt, as a sum. */
 function sumIn(state: ListSum | undefined): Sum {
   return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
 }

@@ -10,7 +10,7 @@ export interface OtherObject {
 }
 
 /**
- * Names each object of docmirror's that is gone or changed, and each of others that changes or refuses what runs write.
+ * Reports each object of docmirror's that is gone or changed, and each object of others that changes or refuses what runs write.
  *
  * @returns the objects of others that are no difference.
  */
@@ -39,7 +39,7 @@ function readFreshMigrations(): string | null {
   return migrationsOf(made.sqlite);
 }
 
-/** Which migrations a file lists, as a text; null if it has no list of them, which is named as a missing table. */
+/** The migrations that a file lists, as a text; null if it has no list of them. That is reported as a missing table. */
 function migrationsOf(sqlite: Database.Database): string | null {
   // By hand: SQLite's own table.
   if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() === undefined)

@@ -19,7 +19,7 @@ import { type OtherObject, verifyShape } from './verify-shape.ts';
 
 export type { Difference, PinnedCheckpoint, VerifiedList };
 
-/** What an audit of a mirror's file found. */
+/** The result of an audit of a mirror's file. */
 export interface Verification {
   readonly path: string;
   readonly lists: readonly VerifiedList[];
@@ -28,20 +28,20 @@ export interface Verification {
   readonly versionCount: number;
   readonly runCount: number;
   readonly receiptCount: number;
-  /** The time before which ended versions were deleted: what runs changed up to then was not recomputed. Null where all was. */
+  /** The time before which ended versions were deleted. Changes of runs up to then were not recomputed. Null if all were. */
   readonly prunedBefore: string | null;
-  /** The last run before the mirror was rebuilt: what runs changed up to it was not recomputed. Null if it never was. */
+  /** The last run before the mirror was rebuilt. Changes of runs up to it were not recomputed. Null if it never was rebuilt. */
   readonly rebuiltAfterRunId: number | null;
   /** Texts of versions and of rejected records that were erased. */
   readonly erasedCount: number;
-  /** Tables, views and indexes that others made in the file; they are no difference. */
+  /** Tables, views and indexes that others made in the file. They are no difference. */
   readonly otherObjects: readonly OtherObject[];
-  /** All differences; as many are listed as were asked for. */
+  /** The number of all differences. `differences` has at most as many as were asked for. */
   readonly differenceCount: number;
   readonly differences: readonly Difference[];
 }
 
-/** How far an audit lists what it finds, and how it may be ended. */
+/** How many differences an audit lists, and how it can be ended. */
 export interface VerifyOptions {
   /** The most differences that are listed. */
   readonly limit: number;
@@ -51,10 +51,10 @@ export interface VerifyOptions {
 }
 
 /**
- * Audits a mirror's file, in one state of it: the file itself, its references, every row, the history, and all of it against
- * the records of the runs. It takes no lock that a run would have to wait for, and writes nothing.
+ * Audits a mirror's file, in one state of it: the file itself, its references, every row, the history, and everything against the
+ * records of the runs. It takes no lock that a run would wait for, and writes nothing.
  *
- * @throws MirrorFileError where there is no mirror to audit; damage is a difference, no error.
+ * @throws MirrorFileError if there is no mirror to audit. Damage is a difference and not an error.
  */
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
   const differences = new Differences(options.limit);
@@ -82,7 +82,7 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
   return { path, ...state, differenceCount: differences.count, differences: differences.kept };
 }
 
-/** What is known so far, for a file may turn out to be damaged amid the audit. */
+/** The results so far, because damage to the file can be found during the audit. */
 type AuditState = {
   -readonly [Name in keyof Omit<
     Verification,
@@ -100,7 +100,7 @@ async function openAndAudit(
   const file = openMirrorForReading(path);
   const { sqlite } = file;
   try {
-    // One state of the file, whatever a run writes meanwhile: a transaction takes it with its first look.
+    // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
     sqlite.exec('BEGIN');
     // A damaged file can't be compared with anything.
     if (!isWhole(file, differences)) return;
@@ -169,7 +169,7 @@ async function checkContent(
   await verifyRuns(audit, sums, receipts);
 }
 
-/** What an error says of damage to the file; null where it is no damage. */
+/** The words of an error that means damage to the file; null if it means something else. */
 function damageIn(error: unknown, path: string): string | null {
   const codes = [codeOf(error), codeOf(error instanceof Error ? error.cause : undefined)];
   const code = codes.find(each => each?.startsWith('SQLITE_')) ?? '';
@@ -177,6 +177,6 @@ function damageIn(error: unknown, path: string): string | null {
     const explained = explainSqliteError(error, path);
     return explained instanceof Error ? explained.message : code;
   }
-  // A table or column that is gone.
+  // A table or column is missing.
   return code === 'SQLITE_ERROR' && error instanceof Error ? error.message : null;
 }
