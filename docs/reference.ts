@@ -12,7 +12,7 @@ const cliPath = join(import.meta.dirname, '..', 'src', 'cli.ts');
 
 const intro = `# Reference
 
-<!-- Written by "npm run docs:reference" from the program itself; a test holds it current. -->
+<!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
 Data goes to standard output, logs and progress to standard error.
 `;
