@@ -135,7 +135,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null if nothing was read', 'full'],
       completeness: [
-        'Can be `proven`: the pages overlap and cover every record, or two readings agree. Can be `incremental`: the list was proven before, and its growing end was read. Can be `unproven`: the answers do not show that the list is complete',
+        'If `proven`, the pages overlap and cover every record, or two readings agree. If `incremental`, the list was proven before, and its growing end was read. If `unproven`, the answers do not show that the list is complete',
         'proven',
       ],
       first_page_no: ['the number of the first page, as found out', '1'],
