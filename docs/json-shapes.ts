@@ -1,4 +1,4 @@
-// What each command prints with --json: one table, from which docs/json.md and the schemas in the package are written.
+// This table describes the output of each command with --json. It is the source of docs/json.md and of the schemas in the package.
 
 /** A part of a JSON schema. */
 export interface Shape {
@@ -13,13 +13,13 @@ export interface Shape {
   readonly anyOf?: readonly Shape[];
 }
 
-/** What a command prints. */
+/** The output of a command. */
 export interface JsonOutput {
-  /** What is typed, without `docmirror`. */
+  /** The command as you type it, without `docmirror`. */
   readonly command: string;
-  /** What it is, in a sentence. */
+  /** One sentence about the output. */
   readonly about: string;
-  /** Of one line, if a command prints several. */
+  /** The shape of one line, if a command prints several. */
   readonly shape: Shape;
 }
 
@@ -118,7 +118,9 @@ const outcome = {
   requests: whole('requests that were sent'),
   retries: whole('how many of them were further tries'),
   bytes: whole('bytes that were received'),
-  waitedMs: whole('time spent waiting because the service asked for it or failed, in milliseconds'),
+  waitedMs: whole(
+    'time spent waiting because the service failed or asked docmirror to wait, in milliseconds',
+  ),
   error: orNull(errorShape('what ended it; null if nothing went wrong')),
   reason: orNull(text('why it is not proven, or why removals were withheld')),
   checksum: orNull(hex(32, "the sum of the contents of the list's rows")),
@@ -257,7 +259,7 @@ const statusShape: Shape = {
         resources: listStatuses,
         nextRunAt: orNull(time('when `watch` is to start its next run; null if no watch keeps the mirror')),
       },
-      'of one mirror',
+      'for one mirror',
     ),
     object(
       {
@@ -275,7 +277,7 @@ const statusShape: Shape = {
           'the mirrors, the worst first',
         ),
       },
-      'of files that are named',
+      'for files that are named',
     ),
   ],
 };
@@ -570,7 +572,7 @@ const auditReceipts: Shape = {
       lists: list(object(listSum), 'what it had'),
       kept: keptSums,
     }),
-    receiptOf('rebuild', 'what another program altered was dropped', {
+    receiptOf('rebuild', 'rows that another program altered were dropped', {
       at,
       actor,
       lists: list(object(listSum), 'what was kept'),
@@ -611,7 +613,7 @@ const changes = object(
   ['isErased'],
 );
 
-/** What a command prints if it fails before it has anything else to say. */
+/** The output of a command that fails before it has anything else to say. */
 export const failure: Shape = object({ error: errorShape('what went wrong') });
 
 const backup: Shape = {
@@ -622,7 +624,7 @@ const backup: Shape = {
         ...manifest,
         removed: list(text('a file'), 'older copies that were removed'),
       },
-      'of a backup that was made',
+      'for a backup that was made',
     ),
     object(
       {
@@ -656,7 +658,7 @@ const backup: Shape = {
           'the copies in the folder',
         ),
       },
-      'of `--list`',
+      'for `--list`',
     ),
     object(
       {
@@ -667,9 +669,9 @@ const backup: Shape = {
         baseUrl: orNull(text('the address of the service')),
         isVerified: yesOrNo('whether it was audited; an older shape can only be looked at'),
       },
-      'of `--restore`',
+      'for `--restore`',
     ),
-    { ...verify, description: 'of `--check`, and if a copy is not sound' },
+    { ...verify, description: 'for `--check`, and if a copy is not sound' },
   ],
 };
 
@@ -693,8 +695,8 @@ const outputs: readonly JsonOutput[] = [
   { command: 'show --json', about: 'Records with all their versions.', shape: show },
   { command: 'rejected --json', about: 'Records that could not be read.', shape: rejected },
   { command: 'changes --format ndjson', about: 'A change a line.', shape: changes },
-  { command: 'doctor --json', about: 'What was tried before a run.', shape: doctor },
-  { command: 'verify --json', about: 'What an audit found.', shape: verify },
+  { command: 'doctor --json', about: 'The checks before a run.', shape: doctor },
+  { command: 'verify --json', about: 'The result of an audit.', shape: verify },
   {
     command: 'backup --json',
     about: 'The copy that was made, copies that are there, or what was restored.',
@@ -704,11 +706,11 @@ const outputs: readonly JsonOutput[] = [
   {
     command: 'upgrade --json',
     about:
-      'What was done with each mirror. If there is only one and it fails, that is the `error` of the command.',
+      'The result for each mirror. If there is only one and it fails, that is the `error` of the command.',
     shape: upgrade,
   },
-  { command: 'erase --json', about: 'What was erased.', shape: erase },
-  { command: 'publish clickhouse --json', about: 'What was sent.', shape: publishClickhouse },
+  { command: 'erase --json', about: 'The texts that were erased.', shape: erase },
+  { command: 'publish clickhouse --json', about: 'The rows that were sent.', shape: publishClickhouse },
   {
     command: 'audit receipts --json',
     about: 'A receipt a line, as it is stored. [audit.md](audit.md) says how each hash is made.',

@@ -26,7 +26,7 @@ If a command with \`--json\` fails before it has anything else to print, it prin
 {"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
 \`\`\`
 
-\`docmirror help CODE\` explains a code; [troubleshooting.md](troubleshooting.md) explains all of them. \`changes\` prints no such line: look at its exit code.
+\`docmirror help CODE\` explains a code; [troubleshooting.md](troubleshooting.md) explains all of them. \`changes\` does not print this line: look at its exit code.
 `;
 
 /** The text of docs/json.md. */

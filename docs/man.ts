@@ -9,10 +9,10 @@ import { version } from '../src/version.ts';
 
 // Writes man/docmirror.1: npm run docs:man
 
-/** Where the manual page lies. */
+/** The path of the manual page. */
 export const manPath = join(import.meta.dirname, '..', 'man', 'docmirror.1');
 
-/** The exit codes, as people read them; what they mean in one command stands there. */
+/** The exit codes in words. The help of each command says what they mean there. */
 export const exitStatus: readonly (readonly [string, string])[] = [
   ['0', 'Done.'],
   ['1', 'Failed.'],
@@ -27,7 +27,7 @@ export const exitStatus: readonly (readonly [string, string])[] = [
 /** The manual page in the macros of man(7), made from the table of commands and that of settings. */
 export function manText(): string {
   const lines = [
-    `.\\" Written by "npm run docs:man" from the tables of commands and settings; a test holds it current.`,
+    `.\\" Written by "npm run docs:man" from the tables of commands and settings; a test checks that it is current.`,
     `.TH DOCMIRROR 1 "" "docmirror ${version}" "User Commands"`,
     // Names that are broken by a hyphen can't be copied.
     '.nh',

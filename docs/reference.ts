@@ -12,9 +12,10 @@ const cliPath = join(import.meta.dirname, '..', 'src', 'cli.ts');
 
 const intro = `# Reference
 
-<!-- Written by "npm run docs:reference" from the program itself; a test holds it current. -->
+<!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
-Data goes to standard output, logs and progress to standard error.
+This page lists all commands with their flags, all settings and all exit codes. Data goes to standard output, logs and progress to standard
+error.
 `;
 
 const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {

@@ -1,4 +1,4 @@
-/** What a table or view is for, and what each of its columns means, with an example. */
+/** The purpose of a table or view, and the meaning of each of its columns, with an example. */
 export interface TableMeaning {
   readonly about: string;
   readonly columns: Readonly<Record<string, readonly [meaning: string, example: string]>>;
@@ -135,7 +135,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null if nothing was read', 'full'],
       completeness: [
-        '`proven`: the pages overlap and cover every record, or two readings agree; `incremental`: the list was proven before, and its growing end was read; `unproven`: the answers do not show that the list is complete',
+        'If `proven`, the pages overlap and cover every record, or two readings agree. If `incremental`, the list was proven before, and its growing end was read. If `unproven`, the answers do not show that the list is complete',
         'proven',
       ],
       first_page_no: ['the number of the first page, as found out', '1'],
@@ -154,7 +154,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       requests: ['requests that were sent', '6'],
       retries: ['how many of them were further tries', '0'],
       bytes: ['bytes that were received', '401234'],
-      waited_ms: ['time spent waiting because the service asked for it or failed, in milliseconds', '0'],
+      waited_ms: [
+        'time spent waiting because the service failed or asked docmirror to wait, in milliseconds',
+        '0',
+      ],
       started_at: ['when the run began with this list, in UTC', '2026-11-20T23:15:04.130Z'],
       completed_at: ['when it finished the list; null while it goes on', '2026-11-20T23:15:07.502Z'],
       error: [
@@ -280,7 +283,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
       record: [
-        "the record after the change, or before its removal, as JSON in the service's own shape; connections have the names of that run, or of the oldest version of them that is kept; null if the version was erased",
+        "the record after the change, or before its removal, as JSON in the service's own shape. Its connections have the names of that run, or the oldest names that are kept. Null if the version was erased",
         '{"id":31,"name":"Invoices 2026"}',
       ],
       before: [
@@ -345,14 +348,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       resource: resource('the page belongs to'),
       page_size: ['the size in which it was asked for', '500'],
       page_index: ['its place among pages of that size, from 0', '2'],
-      used_at: ['when the run began that asked for it last, in UTC', '2026-11-20T23:15:07.502Z'],
+      used_at: ['the start of the last run that asked for this page, in UTC', '2026-11-20T23:15:07.502Z'],
       digest: ["16 bytes over the page's items as received; null if the page is not known", "x'1be7…'"],
       summary: ['JSON of the keys and contents at its edges and the sum of its contents, or null', '{…}'],
       check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'90d1…'"],
     },
   },
   _list_states: {
-    about: 'What a run learnt about each list, to save the next run work.',
+    about: 'Facts that a run found out about each list, to save the next run work.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],

@@ -23,7 +23,7 @@ interface Relation {
 
 const intro = `# The tables of the mirror
 
-<!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test holds it current. -->
+<!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test checks that it is current. -->
 
 This page lists the tables and views of the mirror, with the meaning of each column and an example.
 
@@ -101,7 +101,7 @@ function rowOf({ kind, references }: Relation, column: Column, { columns }: Tabl
   const notes = [
     ...(column.isKey > 0 ? ['key'] : []),
     ...(target === undefined ? [] : [`→ ${target}`]),
-    ...(kind === 'table' && column.isNullable === 1 ? ['may be null'] : []),
+    ...(kind === 'table' && column.isNullable === 1 ? ['can be null'] : []),
   ];
   const type = [column.type, ...notes].filter(text => text !== '').join(', ');
   return `| \`${column.name}\` | ${type} | ${cell(meaning)} | \`${cell(example)}\` |`;

@@ -19,15 +19,15 @@ import {
   parseToken,
 } from './parse.ts';
 
-/** One setting: its environment variable, its flag, what it is when nothing is said, and what it is for. */
+/** One setting: its environment variable, its flag, its default and its meaning. */
 interface Setting<T, D extends string | null> {
   readonly variable: `DOCMIRROR_${string}`;
   readonly flag: `--${string}`;
-  /** How its value is called in help texts; null for a flag that stands alone. */
+  /** The name of its value in help texts; null for a flag without a value. */
   readonly valueName: string | null;
   readonly default: D;
   readonly help: string;
-  /** Its flag names what a command works on, so it is refused if it is given again; of other flags the last one counts. */
+  /** True if a second use of its flag is an error, because the flag names the object of the command. For other flags the last one counts. */
   readonly isOnce?: true;
   /** @throws Error whose message completes "NAME: …". */
   readonly parse: (text: string) => T;
@@ -124,7 +124,7 @@ export const settings = {
     flag: '--max-requests-per-second',
     valueName: 'N',
     default: null,
-    help: 'requests are spaced out evenly, over all lists; a decimal number such as 2.5',
+    help: 'requests are spaced out evenly, over all lists; a decimal number, for example 2.5',
     parse: text => parseDecimal(text, 0.001, 10_000),
   }),
   deadlineMs: setting({
@@ -180,7 +180,7 @@ export const settings = {
     flag: '--keep-history',
     valueName: 'TIME',
     default: 'forever',
-    help: 'each run deletes versions that ended longer ago than this, such as 400d',
+    help: 'each run deletes versions that ended longer ago than this, for example 400d',
     parse: parseKeepHistory,
   }),
   actor: setting({
@@ -252,7 +252,7 @@ export const settings = {
     flag: '--labels',
     valueName: 'LABELS',
     default: '',
-    help: 'such as tenant=acme,env=prod: they are part of every log line, metric and JSON object, and of the record of each run',
+    help: 'for example tenant=acme,env=prod: part of every log line, metric and JSON object, and of the record of each run',
     parse: parseLabels,
   }),
   logLevel: setting({
@@ -315,10 +315,10 @@ export const settings = {
   }),
 };
 
-/** A setting, by the name that the program has for it. */
+/** The name of a setting in the program. */
 export type SettingName = keyof typeof settings;
 
-/** What a setting is once it is read; null is possible only where the table has no default. */
+/** The value of a setting after it is read. It can be null only if the table has no default. */
 type Value<S> = S extends Setting<infer T, infer D> ? (D extends string ? T : T | null) : never;
 
 /** Every setting, read and checked. */

@@ -54,7 +54,7 @@ test('a list takes the steps that the test of a new list takes, and no other', (
   const steps = section('How to add a list');
   const file = marked(steps).find(code => code.endsWith('/new-list.long.test.ts')) ?? '';
   const edited = [...read(file).matchAll(/edit\(\s*'([^']+)'/g)].map(([, path]) => path);
-  const told = marked(steps.split('\n6. ')[0] ?? '').filter(code => /^src\/.*\.ts$/.test(code));
+  const told = marked(steps.split('\n5. ')[0] ?? '').filter(code => /^src\/.*\.ts$/.test(code));
   expect(told).toEqual([...new Set(edited)]);
   expect(steps).toContain('npm run db:generate');
 });

@@ -117,11 +117,6 @@ beforeAll(async () => {
   edit('src/schema.ts', '  documentExports,\n', '  folderLabels,\n  folders,\n');
   edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
   edit(
-    'src/store/read/search.ts',
-    "webhooks: { title: 'description', references: [], shown: [], order: null },",
-    "\n  folders: { title: 'name', references: [], shown: [], order: null },",
-  );
-  edit(
     'src/sample/shapes.ts',
     '  readonly webhooks: readonly Webhook[];\n',
     '  readonly folders: readonly { readonly id: number; readonly name: string }[];\n',

@@ -38,7 +38,7 @@ export const answerCommands = [
       },
       { flag: '--json', help: 'print it as one JSON object' },
       maxAgeFlag(
-        'exit 4 if a list has had no completed run for longer, such as 26h, or its end is in the future',
+        'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
       ),
     ],
     settings: mirrorFlags,
@@ -205,7 +205,7 @@ export const answerCommands = [
       {
         flag: '--since',
         valueName: 'TIME',
-        help: 'where the period begins: a date or time, or a length before its end, such as 24h or 30d',
+        help: 'where the period begins: a date or time, or a length before its end, for example 24h or 30d',
         default: '30d',
       },
       {
@@ -213,7 +213,7 @@ export const answerCommands = [
         valueName: 'TIME',
         help: 'where it ends, itself not included: a date or time (default: now)',
       },
-      { flag: '--title', valueName: 'TEXT', help: 'what stands at its top' },
+      { flag: '--title', valueName: 'TEXT', help: 'the title at its top' },
       {
         flag: '--out',
         valueName: 'FILE',
@@ -221,7 +221,7 @@ export const answerCommands = [
         default: 'docmirror-report.html',
         offers: 'files',
       },
-      maxAgeFlag('point out lists that have had no completed run for longer, such as 26h'),
+      maxAgeFlag('point out lists that have had no completed run for longer, for example 26h'),
     ],
     settings: ['timezone', ...mirrorFlags],
     examples: [

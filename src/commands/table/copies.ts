@@ -61,7 +61,7 @@ export const copyCommands = [
       {
         flag: '--without',
         valueName: 'FIELD',
-        help: 'leave this field empty, such as sourceDocumentTitle or webhooks.description; repeat it for more',
+        help: 'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
         choices: fieldNames,
         isRepeatable: true,
       },
@@ -106,7 +106,7 @@ export const copyCommands = [
       {
         flag: '--max-age',
         valueName: 'TIME',
-        help: 'with --list: exit 4 if the newest of a mirror is older, such as 26h, or there is none',
+        help: 'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
       },
       { flag: '--json', help: 'print it as one JSON object' },
     ],
@@ -151,7 +151,7 @@ export const copyCommands = [
       'Mirrors of 0.1 and 0.2 are not upgraded (mirror_too_old). docs/upgrading.md has the way back to an older docmirror.',
     ],
     exitCodes:
-      '0 done, or nothing to do, 1 failed, 2 a file that is no mirror, or of 0.1, 0.2 or a newer docmirror, 4 with --check: a mirror has to be upgraded, 11 a run holds the mirror. Of several failures, the first counts.',
+      '0 done, or nothing to do, 1 failed, 2 a file that is no mirror, or of 0.1, 0.2 or a newer docmirror, 4 with --check: a mirror has to be upgraded, 11 a run is using the mirror. Of several failures, the first counts.',
   },
   {
     name: 'erase',

@@ -1,25 +1,25 @@
 import type { SettingName } from '../../config/settings.ts';
 
-/** What the words are of which a value is one; the shell's completion offers them. */
+/** The kind of words that a value is one of. The shell's completion offers them. */
 export type Offered = 'files' | 'folders' | 'runs' | readonly string[];
 
 /** A flag of a command that is no setting. */
 export interface FlagEntry {
   readonly flag: `--${string}`;
-  /** How its value is called; left out for a flag that stands alone. */
+  /** The name of its value in the help. A flag without a value has none. */
   readonly valueName?: string;
   readonly help: string;
   readonly default?: string;
   /** The only values that it takes. */
   readonly choices?: readonly string[];
-  /** True where it may stand several times, and its values are collected. */
+  /** True if the flag can be repeated. Then its values are collected. */
   readonly isRepeatable?: true;
-  /** Refused where it is given again; of other flags the last one counts. */
+  /** True if a second use is an error. For other flags the last one counts. */
   readonly isOnce?: true;
   readonly isRequired?: true;
-  /** Flags that can't stand beside it. */
+  /** Flags that can't be used together with it. */
   readonly conflicts?: readonly `--${string}`[];
-  /** What completion offers for it besides choices. */
+  /** The words that completion offers for its value, if it has no choices. */
   readonly offers?: Offered;
 }
 
@@ -28,7 +28,7 @@ export interface ArgumentEntry {
   readonly name: string;
   readonly help: string;
   readonly isRequired?: true;
-  /** True for the last one, where it takes all words that are left. */
+  /** True if it is the last argument and takes all remaining words. */
   readonly isRepeatable?: true;
   readonly choices?: readonly string[];
   readonly offers?: Offered;
@@ -40,9 +40,9 @@ export interface Example {
   readonly meaning: string;
 }
 
-/** All that is said of a command anywhere: by its help, the completions, the man page and the argument parser. */
+/** Everything about a command that its help, the completions, the man page and the argument parser need. */
 export interface CommandEntry {
-  /** What is typed; of a command in a group both words, such as `publish clickhouse`. */
+  /** The words that a user types. A command in a group has both words, for example `publish clickhouse`. */
   readonly name: string;
   readonly description: string;
   readonly arguments?: readonly ArgumentEntry[];
@@ -50,8 +50,8 @@ export interface CommandEntry {
   /** The settings that it has flags for. */
   readonly settings: readonly SettingName[];
   readonly examples: readonly Example[];
-  /** What else one should know, a paragraph each. */
+  /** Further paragraphs of the help. */
   readonly notes?: readonly string[];
-  /** What it exits with beyond 0, 1 and 2, or what these mean here. */
+  /** Its exit codes besides 0, 1 and 2, or the meaning of these here. */
   readonly exitCodes?: string;
 }

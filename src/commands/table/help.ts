@@ -2,7 +2,7 @@ import { type SettingName, settings } from '../../config/settings.ts';
 import { wrap } from '../../render/wrap.ts';
 import type { CommandEntry } from './entry.ts';
 
-/** What the help says of a setting's flag: its meaning, its variable and its default. */
+/** The help text of a setting's flag: its meaning, its variable and its default. */
 export function settingHelp(name: SettingName): string {
   const { variable, valueName, default: fallback, help } = settings[name];
   const isPlain = fallback === null || valueName === null;
@@ -10,7 +10,7 @@ export function settingHelp(name: SettingName): string {
 }
 
 /**
- * What the help says after the flags: examples, what else one should know, exit codes.
+ * The part of the help after the flags: examples, notes and exit codes.
  *
  * @param width of the terminal, in characters.
  */
@@ -31,7 +31,7 @@ export function helpAfterFlags({ examples, notes = [], exitCodes }: CommandEntry
   return ['', 'Examples:', ...shown, ...wrapped].join('\n');
 }
 
-/** The meaning of a longer example stands below it; in characters. */
+/** An example with more characters than this has its meaning on the next line. */
 const lineWidthMax = 60;
 
 /** The width of a paragraph, in characters. */

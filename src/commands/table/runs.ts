@@ -62,7 +62,7 @@ export const runCommands = [
       },
     ],
     notes: [
-      'Runs never overlap: a tick during a run is left out, and logged. A failed run does not end the watch; it is tried again after 5 minutes, unless the next tick comes first. SIGTERM, SIGINT and SIGHUP end it cleanly; a run in progress is recorded as cancelled. All its runs are recorded with the trigger "schedule", the one of --run-now as well, unless --trigger names another one.',
+      'Runs never overlap: a tick during a run is skipped and logged. A failed run does not end the watch. It is tried again after 5 minutes, or at the next tick if that is earlier. SIGTERM, SIGINT and SIGHUP end the watch cleanly, and a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
     ],
     exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   },
@@ -76,8 +76,8 @@ export const runCommands = [
       { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },
     ],
     notes: [
-      'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which takes its time where it is large.',
-      'It also says who else could read the mirror and the share, what killed backups left, and if pings and metrics get through. The server of the pings is connected to and asked for nothing, because a request would count as a ping.',
+      'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which can take long if it is large.',
+      'It also says who else could read the mirror and the share, what killed backups left, and if pings and metrics get through. It only connects to the server of the pings, because a request would count as a ping.',
     ],
     exitCodes: '0, or what "docmirror sync" would end with.',
   },

@@ -7,17 +7,17 @@ export function fileFlag(flag: FlagEntry['flag'], help: string): FlagEntry {
   return { flag, valueName: 'FILE', help, offers: 'files' };
 }
 
-/** A flag that is refused if it is given again, because what the first one names would be passed over. */
+/** Makes a second use of the flag an error, because the file of the first one would be ignored. */
 export function once(flag: FlagEntry): FlagEntry {
   return { ...flag, isOnce: true };
 }
 
-/** The flag that says how old a list may be; what comes of an older one is each command's own. */
+/** The flag for the greatest age of a list. Each command decides what to do about an older one. */
 export function maxAgeFlag(help: string): FlagEntry {
   return { flag: '--max-age', valueName: 'TIME', help };
 }
 
-/** The flag that every command has: a file of settings, which wins over the environment. */
+/** The flag that every command has: a file of settings, which overrides the environment. */
 export const envFileFlag = once(
   fileFlag('--env-file', 'settings as lines NAME=value; they count more than the environment'),
 );
@@ -82,7 +82,7 @@ export const serviceFlags: readonly SettingName[] = [
   'maxPages',
 ];
 
-/** The settings of commands whose end others are told of. */
+/** The settings of commands that send pings and write metrics when they end. */
 export const toldFlags: readonly SettingName[] = ['pingUrl', 'metricsFile'];
 
 /** The settings of commands that bring the mirror up to date. */
