@@ -87,7 +87,7 @@ test('openssl verifies the signature over the first three lines', async () => {
 });
 
 describe('a log', () => {
-  test('holds what a checkpoint pins, however much it has grown', () => {
+  test('agrees with a checkpoint, however much it has grown', () => {
     for (let size = 0; size <= leafHashes.length; size++) {
       expect(logVerdict(checkpointAt(size), leafHashes)).toBe('holds');
     }
@@ -106,7 +106,7 @@ describe('a log', () => {
     expect(logVerdict(checkpoint, [second, ...rest])).toBe('altered');
   });
 
-  test('may have any leaf after the checkpoint', () => {
+  test('can have any leaf after the checkpoint', () => {
     expect(logVerdict(checkpoint, leafHashes.with(7, leafHash('another')))).toBe('holds');
   });
 });

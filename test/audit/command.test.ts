@@ -76,7 +76,7 @@ describe('audit', () => {
     );
   });
 
-  test('a receipt that somebody spoilt is named in words, and printed as it is by --json', async () => {
+  test('an altered receipt is named in words, and --json prints it as it is', async () => {
     const spoilt = file('spoilt.sqlite');
     copyFileSync(scene.database, spoilt);
     const database = new Database(spoilt);
@@ -93,7 +93,7 @@ describe('audit', () => {
     expect(printed.stdout.split('\n')[0]).toBe('{}');
   });
 
-  test('sync says where its receipt stands and what the log comes to', () => {
+  test('sync shows the number of its receipt and the root of the log', () => {
     const leaves = sqlite(scene.database, 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index LIMIT 1');
     const hashes = leaves.map(row => Buffer.from(String(row.leaf_hash), 'hex'));
     expect(first.receipt).toEqual({
@@ -156,7 +156,7 @@ describe('audit', () => {
 });
 
 describe('verify --checkpoint', () => {
-  test('a sound mirror that has gone on since holds', async () => {
+  test('a sound mirror with newer runs passes', async () => {
     const { code, stdout } = await verify('--public-key', file('key.pub'));
     expect(stdout).toContain('The checkpoint of 1 receipt was signed by the key.');
     expect(code).toBe(0);
@@ -302,7 +302,7 @@ describe('verify --checkpoint', () => {
   });
 });
 
-test('backup writes a checkpoint beside its copy, and --check holds the copy against it', async () => {
+test('backup writes a checkpoint beside its copy, and --check compares the copy with it', async () => {
   const copy = file('copy.sqlite');
   const key = ['--signing-key-file', file('key.pem')];
   expect((await scene.run('backup', copy, ...key)).code).toBe(0);

@@ -15,7 +15,7 @@ export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buf
   return null;
 }
 
-/** What a log is to the root that a checkpoint pins, by its leaf hashes in order. */
+/** Compares a log, as its leaf hashes in order, with the root that a checkpoint pins. */
 export function logVerdict(
   { size, root }: Checkpoint,
   leafHashes: Iterable<Uint8Array>,

@@ -57,7 +57,7 @@ describe('a published note', () => {
 describe('a signature', () => {
   const other = generateKeyPairSync('ed25519');
 
-  test('by a key that is not known counts for nothing', () => {
+  test('by an unknown key is ignored', () => {
     const stranger = { name: peter.name, publicKey: other.publicKey };
     expect(signatureVerdict(readNote(petersNote), stranger)).toBe('absent');
     expect(signatureVerdict(readNote(petersNote), { ...petersKey, name: 'Peter' })).toBe('absent');
@@ -71,7 +71,7 @@ describe('a signature', () => {
     expect(signatureVerdict(readNote(`${peter.text}\n${lines.join('')}`), petersKey)).toBe('verified');
   });
 
-  test('does not hold for another text', () => {
+  test('is not valid for another text', () => {
     const altered = petersNote.replace('know', 'Know');
     expect(signatureVerdict(readNote(altered), petersKey)).toBe('forged');
   });
@@ -91,7 +91,7 @@ describe('a signature', () => {
     expect(signatureVerdict(note, petersKey)).toBe('forged');
   });
 
-  test('that is forged spoils the note, though a good one by the same key stands beside it', () => {
+  test('that is forged makes the note invalid, even beside a good one by the same key', () => {
     const note = readNote(petersNote);
     const forged = withLines(note, { signature: Buffer.alloc(64) });
     const both = { text: note.text, signatures: [...note.signatures, ...forged.signatures] };

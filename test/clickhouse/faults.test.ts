@@ -50,7 +50,7 @@ describe('a publication that is cut off', () => {
         if (fault.kind === 'cut-answer') await cut.catch(() => undefined);
         else await expect(cut).rejects.toMatchObject({ exitCode: 1, code: 'network' });
         proxy.faults = () => undefined;
-        // What is written down is there whole.
+        // A run that is recorded as published is complete.
         expect([0, 2]).toContain((await publishedRuns(target, tenant)).length);
         if (at % 2 === 0) mirror.run(randomSteps(random, 40));
         proxy.requestCount = 0;

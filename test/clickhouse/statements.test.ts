@@ -51,7 +51,7 @@ test('the statements that make the tables can be run again, and change nothing',
   expect(await target.ask(shape, { database })).toEqual(before);
 });
 
-test('names of databases and clusters may hold what has to be quoted', async () => {
+test('names of databases and clusters can have characters that must be quoted', async () => {
   const database = 'a `strange\\ name';
   for (const statement of ddlStatements({ database, cluster: null })) await target.command(statement);
   const found = await target.ask('SELECT name FROM system.tables WHERE database = {database:String}', {

@@ -9,7 +9,7 @@ import { runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { pathWithDocmirror } from './installed.ts';
 
-describe('what may stand at the cursor', () => {
+describe('the word at the cursor', () => {
   const values = (...words: string[]) => candidates(words).values;
 
   test('first is a command, or what every program has', () => {
@@ -62,7 +62,7 @@ describe('what may stand at the cursor', () => {
     expect(candidates(['backup', '--keep=14', '']).offered).toBe('files');
   });
 
-  test('is an argument where one may stand, and no second one', () => {
+  test('is an argument if the command takes one, and no second one', () => {
     expect(candidates(['backup', '']).offered).toBe('files');
     expect(candidates(['backup', '--keep', '14', '']).offered).toBe('files');
     expect(candidates(['backup', 'copy.sqlite', '']).offered).toBeNull();
@@ -103,7 +103,7 @@ const shells = {
     'bash',
     ...splitAtEquals(words),
   ],
-  // What zsh would add is caught: the line editor itself runs on a terminal only.
+  // The test catches what zsh would add, because the line editor itself runs on a terminal only.
   zsh: (words: readonly string[]) => [
     'zsh',
     '-f',

@@ -57,13 +57,13 @@ describe('docmirror alone', () => {
     expect(stdout).toContain('DOCMIRROR_BASE_URL is not set');
   });
 
-  test('says that flags stand behind the command', async () => {
+  test('says that flags go behind the command', async () => {
     const { code, stdout, stderr } = await runCli(['--database', 'x.sqlite', 'status', '--resource']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe('docmirror: Flags come after the command: docmirror status … [settings]\n');
   });
 
-  test('shows how a mirror stands, in five lines', async () => {
+  test('shows the state of a mirror in five lines', async () => {
     await using scene = await setScene();
     await scene.sync();
     const { code, stdout, stderr } = await scene.run();

@@ -82,7 +82,7 @@ async function doctor(scene: Scene, ...args: string[]): Promise<Diagnosed> {
   };
 }
 
-/** What sync ends with. */
+/** The exit code of sync. */
 async function syncCode(scene: Scene): Promise<number | null> {
   return (await scene.run('sync')).code;
 }
@@ -719,7 +719,7 @@ describe('doctor on a file system of its own', () => {
       );
       expect(code).toBe(await syncCode(scene));
     };
-    // Who is root has every right, but not where nothing can be written at all.
+    // Root has every right, but cannot write where nothing can be written at all.
     if (isRoot) {
       await onMount(scene, 'size=1m,ro', skip, find);
       return;

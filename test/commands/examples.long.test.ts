@@ -17,7 +17,7 @@ const sigterm = 143;
 const failed = 1;
 const difference = 4;
 
-/** What a command that runs until it is told to end says when it is ready. */
+/** The output of a long-running command when it is ready. */
 const readyWords: Readonly<Record<string, RegExp>> = { serve: /docmirror serves /, watch: /next run/ };
 
 let scene: Scene;
@@ -80,7 +80,10 @@ function environment(folder: string): Record<string, string> {
   };
 }
 
-/** On a machine with other work, the ports of the examples may be taken; no name leads to another machine, and no path out of the folder. */
+/**
+ * Adapts a line to this machine. Another process might use the ports of the examples. No name leads to another machine, and no path
+ * out of the folder.
+ */
 function onThisMachine(line: string): string {
   const free = line
     .replace(':9464', ':0')
@@ -89,7 +92,7 @@ function onThisMachine(line: string): string {
   return free.includes('docmirror serve') && !free.includes('--port') ? `${free} --port 0` : free;
 }
 
-/** What runs a line: the shell that it is for; null where this machine has not got that shell. */
+/** The command of the shell that a line is for; null if this machine does not have that shell. */
 function shellOf(line: string): string[] | null {
   if (line.includes('completion zsh'))
     return has('zsh')

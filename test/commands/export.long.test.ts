@@ -185,7 +185,7 @@ describe.concurrent('export', () => {
     const flags = ['--format', 'csv', '--spreadsheet'];
     const out = join(scene.folder, 'out');
     expect((await scene.run('export', ...flags, '--out', out)).code).toBe(0);
-    // What reads a stream as text leaves the mark out.
+    // A program that reads a stream as text leaves the mark out.
     const feed = spawnSync(process.execPath, ['--', programPath, 'changes', '--since-run', '0', ...flags], {
       env: { ...process.env, ...scene.env },
     });

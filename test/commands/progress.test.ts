@@ -109,7 +109,7 @@ describe('the log', () => {
   ])('with %j and level %s has %i such lines a minute', async (environment, level, count) => {
     const lines: Line[] = [];
     const observer = await showProgress({ stderr: process.stderr, environment }, loggerInto(lines, level));
-    // The tests' own standard error may be a terminal.
+    // The standard error of the tests can be a terminal.
     if (observer instanceof BarObserver) return observer.close();
     observer.listStarted(list);
     vi.advanceTimersByTime(60_000);
@@ -125,7 +125,7 @@ test('pages of an interrupted run do not count as fast ones', () => {
   expect(reading.state(2_000)).toMatchObject({ pages: 81, pagesPerS: 0.5, leftMs: 38_000 });
 });
 
-test('a run says until when it waits where the service asks for it', async () => {
+test('a run says until when it waits if the service asks for a pause', async () => {
   await using scene = await setScene({
     faults: ({ n }) =>
       n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '2' } } : undefined,

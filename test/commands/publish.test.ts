@@ -8,7 +8,7 @@ import { startProxy, startTls } from '../service/servers.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
-// What a publication does on its way; what it does with the engine itself is tried in test/clickhouse.
+// Tests a publication up to its requests. test/clickhouse tests it with the engine itself.
 
 interface Server extends AsyncDisposable {
   readonly port: number;

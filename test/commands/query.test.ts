@@ -11,10 +11,10 @@ import { shareOf } from '../support/share.ts';
 
 const refused = 2;
 
-/** What takes SQLite minutes without a row. */
+/** A query that takes SQLite minutes and gives no row. */
 const endless =
   'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) SELECT count(*) FROM n';
-/** What takes it minutes with many rows. */
+/** A query that takes it minutes and gives many rows. */
 const rowsWithoutEnd = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
 
 let scene: Scene;

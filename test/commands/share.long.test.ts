@@ -97,7 +97,7 @@ describe('a share as --database', () => {
     expect(new Set(items.map(({ endpoint }) => endpoint))).toEqual(new Set(['https://hooks.example.com']));
     for (const path of ['/', '/records/webhooks/2', '/search?q=Webhook', '/metrics'])
       expect((await fetch(url + path, { headers })).status, path).toBe(200);
-    // What takes the place of the share is served from then on.
+    // The new share is served as soon as it replaces the old one.
     await shareOf(scene, { sql: 'DELETE FROM collections' });
     const answer = await fetch(`${url}/v2/collections`, { headers });
     expect(await answer.json()).toMatchObject({ items: [] });
@@ -207,7 +207,7 @@ describe.concurrent('a share that follows runs', () => {
     expect(sqlite(scene.path, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
   });
 
-  test('stays as it is if the disk that holds it is full, and the run is done all the same: exit 3', async ({
+  test('stays as it is if its disk is full, and the run is done all the same: exit 3', async ({
     skip,
   }) => {
     await using scene = await setScene({}, { exports: 10 });

@@ -82,7 +82,7 @@ describe('show', () => {
     ]);
   });
 
-  test('keeps digits that a double cannot hold, and tells them apart', async () => {
+  test('keeps digits beyond those of a double, and tells them apart', async () => {
     const { stdout } = await scene.run('show', 'collections', '40');
     expect(stdout).toContain('~ size: 12345678901234567890 → 12345678901234567891');
     expect((await scene.run('show', 'collections', '40', '--json')).stdout).toContain(

@@ -155,7 +155,7 @@ describe('what the help says after the flags', () => {
   test.each(commandTable.map(entry => [entry.name, entry] as const))(
     'of %s goes into a narrow terminal',
     (_name, entry) => {
-      // What is to be typed stays whole.
+      // Text that is to be typed is not broken.
       const lines = (width: number) =>
         helpAfterFlags(entry, width)
           .split('\n')

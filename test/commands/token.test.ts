@@ -25,7 +25,7 @@ async function commandScene(
 }
 
 describe.concurrent('a token from a command', () => {
-  test('is asked for anew for each run', async () => {
+  test('is asked for again for each run', async () => {
     const { scene, file } = await commandScene();
     await using _scene = scene;
     expect(await scene.sync()).toMatchObject({ code: 0 });
@@ -34,7 +34,7 @@ describe.concurrent('a token from a command', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('may come by the flag, which goes before every variable, and the command before the file', async () => {
+  test('can come by the flag, which goes before every variable, and the command before the file', async () => {
     await using scene = await setScene();
     scene.env.DOCMIRROR_TOKEN = 'a-wrong-token';
     const command = `echo ${scene.service.options.token}`;
@@ -86,7 +86,7 @@ describe.concurrent('a token from a command', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('does not hold up a signal', async () => {
+  test('does not delay a signal', async () => {
     const { scene } = await commandScene();
     await using _scene = scene;
     const started = join(scene.folder, 'started');
@@ -132,7 +132,7 @@ describe.concurrent('a token that expires during a run', () => {
     },
   );
 
-  test('may expire again', async () => {
+  test('can expire again', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     scene.service.onRequest = ({ n }) => {
@@ -282,7 +282,7 @@ describe.concurrent('a token file', () => {
     },
   );
 
-  test('may be a pipe that somebody writes to', async () => {
+  test('can be a pipe that somebody writes to', async () => {
     await using scene = await setScene();
     const path = join(scene.folder, 'token');
     execFileSync('mkfifo', [path]);

@@ -144,7 +144,7 @@ describe('where the service is', () => {
     expect(resolveService(flags, environment).token).toMatchObject(token);
   });
 
-  test('may be http only on this machine, or where that is allowed', () => {
+  test('can be http only on this machine, or if that is allowed', () => {
     const environment = { ...base, DOCMIRROR_BASE_URL: 'http://service.example' };
     expect(() => resolveService({}, environment)).toThrow('DOCMIRROR_ALLOW_HTTP');
     // Which machine has that name is for others to say.

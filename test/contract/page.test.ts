@@ -116,7 +116,7 @@ describe('a page', () => {
     }
   });
 
-  test('is read amid whatever surrounds its items', () => {
+  test('is read whatever surrounds its items', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), fc.jsonValue(), (before, list, after) => {
         const text = JSON.stringify({ before, items: list, pagination, after }, null, 1);
@@ -182,7 +182,7 @@ describe('a page', () => {
       expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
   });
 
-  test('may have an error in one of its records', () => {
+  test('can have an error in one of its records', () => {
     const list = [{ id: 1, error: 'the export failed' }];
     expect(read(JSON.stringify({ items: list, pagination })).content).toMatchObject({
       parts: [{ items: list }],
@@ -221,7 +221,7 @@ describe('a page', () => {
     expect(inParts).toBeGreaterThan(20);
   });
 
-  test('that is cut amid a text or an item inside another one is read whole', () => {
+  test('that is cut inside a text or a nested item is read whole', () => {
     const inner = JSON.stringify(Array.from({ length: 3_000 }, (_, at) => ({ at, text: '},{"id":1}' })));
     const text = `[{"id":1,"inner":${inner}},{"id":2,"inner":${inner}}]`;
     expect(itemsOf(readContent(Buffer.from(text)))).toEqual(JSON.parse(text));

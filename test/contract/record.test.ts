@@ -4,7 +4,7 @@ import { readPage } from '../../src/contract/page.ts';
 import { type PageContent, readContent } from '../../src/contract/page-content.ts';
 import { readRecords } from '../../src/contract/record.ts';
 
-test('a number that no double holds keeps its digits, however the page is written', () => {
+test('a number beyond the digits of a double keeps them, however the page is written', () => {
   const pagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":1}';
   const gap = ' '.repeat(200);
   for (const name of ['items', 'it\\u0065ms']) {

@@ -15,7 +15,7 @@ import { collection, documentExport, startStandIn, webhook } from '../support/st
 const root = join(import.meta.dirname, '..', '..');
 const turn = join(root, 'deploy', 'docmirror-tenant');
 const page = readFileSync(join(root, 'deploy', 'fleet.md'), 'utf8');
-/** What the page has one type, and what it shows then. */
+/** The commands of the page, each with the output that it shows. */
 const steps = [...page.matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
   ([, typed = '', shown = '']) => [typed, shown] as const,
 );
@@ -24,7 +24,7 @@ const steps = [...page.matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
 const turnsMsMax = 360_000;
 const names = make(40, n => `t${String(n).padStart(2, '0')}`);
 
-/** Where a fleet lives, with `docmirror` and `docmirror-tenant` on the path of its shell. */
+/** The folder of a fleet, with `docmirror` and `docmirror-tenant` on the path of its shell. */
 interface Fleet extends TemporaryFolder {
   readonly shell: Shell;
 }
@@ -88,7 +88,7 @@ describe('40 tenants at one service, by the transcript of deploy/fleet.md', () =
     expect(said.map(comparable)).toEqual(steps.map(([, shown]) => comparable(shown)));
   });
 
-  test('each mirror holds what its tenant has, and nothing of another', () => {
+  test('each mirror has what its tenant has, and nothing of another', () => {
     for (const name of names.filter(each => !broken.includes(each))) {
       const expected = service.tenants.get(name)?.lists['document-exports'].length;
       const found = titles(name).map(({ title }) => String(title));
@@ -120,7 +120,7 @@ describe('40 tenants at one service, by the transcript of deploy/fleet.md', () =
   });
 });
 
-/** What a person was shown, without ports, ages and the program's version, which differ each time. */
+/** An output without ports, ages and the program's version, which differ each time. */
 function comparable(shown: string): string {
   return shown
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
@@ -154,7 +154,7 @@ describe("a tenant's turn", () => {
     expect(await turnWith({}, { DOCMIRROR_CLICKHOUSE_URL: ' ' })).toEqual({ code: 0, said: [sync] });
   });
 
-  test('publishes after it, wherever the address stands, also after a partial run', async () => {
+  test('publishes after it, wherever the address is set, also after a partial run', async () => {
     expect(await turnWith({}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({}, {}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({ sync: 3 }, url)).toEqual({ code: 3, said: [sync, publish] });
