@@ -282,7 +282,7 @@ function smallestText(page: Page): Promise<number> {
 }
 
 describe('a record in words', () => {
-  test('has no secret in it, wherever it stands', () => {
+  test('has no secret in it, wherever it is set', () => {
     const record = JSON.stringify({
       id: 1,
       apiKey: 'hunter2',

@@ -8,7 +8,7 @@ const rows = [
 ];
 
 describe('a table', () => {
-  test('stands in columns where no line is longer than the terminal is wide', () => {
+  test('is in columns if no line is longer than the terminal is wide', () => {
     const text = renderTable(columns, rows, 34);
     expect(text).toBe(`List              Records  Error
 document-exports    1,203

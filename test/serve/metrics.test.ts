@@ -133,7 +133,7 @@ describe('the metrics of a mirror', () => {
     const namesOf = (series: Map<string, unknown>) => [...series.keys()].sort();
     expect(namesOf(afterOneRun)).toEqual(namesOf(afterFailures));
     expect(namesOf(afterOneRun).filter(name => name.includes('"cron"'))).toHaveLength(5);
-    // What there is no number for yet: a 0 would be a lie.
+    // These have no number yet: a 0 would be wrong.
     const unknown =
       /_(records|last_completed_timestamp_seconds|last_run_(duration_seconds|pages_per_second))\{/;
     expect(namesOf(before)).toEqual(namesOf(afterOneRun).filter(name => !unknown.test(name)));
@@ -219,7 +219,7 @@ describe('the health of a mirror', () => {
     expect(health.body.lists?.map(({ ageSeconds }) => ageSeconds)).toEqual([3600, 1800]);
   });
 
-  test('is stale where a list completed in the future, for nobody knows then how old it is', () => {
+  test('is stale if a list completed in the future, because its age is then unknown', () => {
     const at = (ms: number) => [{ resource: 'webhooks', lastCompletedAt: new Date(ms).toISOString() }];
     const health = (aheadMs: number) => healthOf({ ages: () => at(aheadMs), maxAgeMs: 3_600_000 }, 0);
     expect(health(59_000)).toMatchObject({ statusCode: 200, body: { status: 'ok' } });

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('the report that is served', () => {
-  test('is a page that may load nothing, be framed by nobody, and tells nobody where one came from', async () => {
+  test('is a page that cannot load anything, cannot be framed, and sends no referrer', async () => {
     const answer = await served.get('/');
     expect(answer.status).toBe(200);
     const { headers } = answer;
@@ -106,8 +106,8 @@ describe('answers that a client has already', () => {
   });
 });
 
-describe('how things stand', () => {
-  test('is told without a token, and holds no record', async () => {
+describe('the health of the server', () => {
+  test('is answered without a token, and contains no record', async () => {
     for (const path of ['/healthz', '/livez', '/metrics', '/openapi.json']) {
       const answer = await fetch(served.url + path);
       expect(answer.status).toBe(200);

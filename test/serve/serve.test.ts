@@ -354,7 +354,7 @@ describe('a server', () => {
   });
 
   it('closes soon although a client stopped reading', async () => {
-    // More, once compressed, than the buffers of both ends hold.
+    // More, once compressed, than the buffers of both ends can take.
     const record = JSON.stringify({ name: randomBytes(300_000).toString('base64') });
     const source: RecordSource = {
       page: () => ({ records: Array(100).fill(record), totalRecordCount: 100 }),
@@ -393,7 +393,7 @@ describe('a server', () => {
     );
   });
 
-  it('says in one line that there is no such host', async () => {
+  it('says in one line that the host does not exist', async () => {
     await expect(start({ host: 'no-such-host.invalid' })).rejects.toThrow(DocmirrorError);
   });
 
@@ -485,7 +485,7 @@ describe('docmirror serve', () => {
   }
 });
 
-/** A command only writes to its streams, so any writable stream can stand in for the process's own. */
+/** A command only writes to its streams, so any writable stream can replace the process's own. */
 function asTerminalStream(stream: PassThrough): NodeJS.WriteStream {
   return stream as unknown as NodeJS.WriteStream;
 }

@@ -16,7 +16,7 @@ import { documentExport, type Fault, type RecordedRequest } from '../support/sta
 
 const resource = 'document-exports';
 
-/** Faults that another try may mend, each with what it is called in a run's record when it never ends. */
+/** Faults that another try can mend, each with its code in the record of a run in which it never ends. */
 const passing: [name: string, fault: Fault, code: string][] = [
   ['408', { kind: 'status', status: 408 }, 'timeout'],
   ['425', { kind: 'status', status: 425 }, 'overloaded'],
@@ -44,7 +44,7 @@ const lasting: [name: string, fault: Fault, code: string][] = [
 /** One of each kind. */
 const representative = passing.filter(([name]) => /^(429|500|204)|HTML|reset|^a body/.test(name));
 
-/** Short only where it is the point: on a busy machine any answer may take a while. */
+/** Short only where it is the point: on a busy machine any answer can take a while. */
 const timeoutFor = ({ kind }: Fault) => (kind === 'stall' ? 1_000 : 20_000);
 
 const isPage = (request: RecordedRequest, pageNo: number) =>
@@ -326,7 +326,7 @@ interface OwnServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A server that is no stand-in: for answers that no service should give. */
+/** A server for answers that no service should give. */
 async function startServer(listener: RequestListener): Promise<OwnServer> {
   const server = createServer(listener);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

@@ -29,7 +29,7 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
   return count;
 }
 
-/** What is newer than all that was known must be there. If nothing changed meanwhile, what the pages told of the rest must not be overlooked. */
+/** Every record newer than all known ones must be there. If nothing changed meanwhile, a sign of other changes must not be overlooked. */
 function wrongsOf(
   records: readonly WorldRecord[],
   world: SmallWorld,
