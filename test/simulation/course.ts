@@ -31,7 +31,7 @@ export class Course {
     return this.#passed.request;
   }
 
-  /** Counts a moment, at which the run may end. A dead process does nothing more. */
+  /** Counts a moment, at which the run can end. A dead process does nothing more. */
   pass(moment: Crash['at']): void {
     if (this.isDead) throw new Killed('the process is dead');
     const nth = ++this.#passed[moment];
@@ -46,7 +46,7 @@ export class Course {
     }
   }
 
-  /** What is wrong with a run that threw; nothing if it was made to, or another program altered the mirror during it. */
+  /** The findings of a run that threw; none if it was made to, or if another program altered the mirror during it. */
   complaints({ error }: RunReport, run: number, isMeddledAmid: boolean): Finding[] {
     if (this.requests > requestsMax)
       return [{ kind: 'endless', list: null, run, what: `more than ${requestsMax} requests` }];

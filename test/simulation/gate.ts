@@ -30,7 +30,7 @@ export class Gate<Q, A> {
   }
 
   /**
-   * Asks, and waits for its turn. What `serve` throws rejects the answer.
+   * Asks, and waits for its turn. If `serve` throws, the answer is rejected.
    *
    * @throws the signal's reason, at once, when it is aborted.
    */

@@ -92,7 +92,7 @@ export function generate(seed: number): Scenario {
     meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, moments, swarm.focus)) : [],
   }));
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
-  // Where there are few, most pages speak of all of them.
+  // If there are few connections, most pages name all of them.
   const connections = random.pick([6, 6, 25]);
   return { connections, synced, service, lists, runs };
 }
@@ -189,7 +189,8 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
     })),
     traffic: isBusy && name === focus ? { kind, every: random.integer(1, 12) } : null,
     order,
-    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has such pages.
+    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has pages so
+    // small.
     ties: canTie ? random.integer(2, 8) : 1,
   };
 }
@@ -237,7 +238,7 @@ function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' 
   };
 }
 
-/** Mostly for a whole run: the service was set up anew since the last one. */
+/** Mostly for a whole run: the service was set up again since the last one. */
 function drawShift(swarm: Swarm, requests: number): Shift {
   const { random, pageSize } = swarm;
   const service = drawService({
@@ -255,7 +256,7 @@ function drawCrash(random: Random, requests: number): Crash {
   return { at, nth, way };
 }
 
-/** What happens between two requests: often two changes at once, of which no count need tell. */
+/** Changes between two requests: often two at once, which no count has to show. */
 function drawMoment(swarm: Swarm, requests: number): RunScenario['during'] {
   const { random } = swarm;
   const request = random.integer(1, requests);

@@ -57,7 +57,7 @@ function take({ found: one, runs: more, counts }: Message): void {
   console.log(
     `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
   );
-  // As a file in the folder `regressions` holds it; `about` is for a person to write.
+  // In the form of a file in the folder `regressions`; `about` is for a person to write.
   if (!values.quick)
     console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
 }

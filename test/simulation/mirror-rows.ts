@@ -4,7 +4,7 @@ import { type ListName, listNames } from './scenario.ts';
 
 // Reads the mirror's public tables as an analyst would: by plain SQL that knows nothing of the program.
 
-/** What the public tables say. */
+/** The content of the public tables. */
 export interface MirrorState {
   readonly lists: Readonly<Record<ListName, Contents>>;
   /** Names of the connections, by id. */
@@ -13,7 +13,7 @@ export interface MirrorState {
   readonly runId: number;
   /** How many rows of the last settled run the newest run removed, and how many there were. */
   readonly removals: Readonly<Record<ListName, Removals>>;
-  /** What the newest run's record says of each list. */
+  /** The outcome of each list in the record of the newest run. */
   readonly words: readonly RunWords[];
 }
 
@@ -61,7 +61,7 @@ const tables: Readonly<Record<ListName, string>> = {
   webhooks: 'webhooks',
 };
 
-/** Reads a mirror that no run holds. */
+/** Reads a mirror while no run writes to it. */
 export function readMirror(path: string): MirrorState {
   return reading(path, database => {
     const runId = database.prepare<[], number>('SELECT ifnull(max(id), 0) FROM sync_runs').pluck().get() ?? 0;
@@ -105,7 +105,7 @@ function removalsOf(database: Database.Database, name: ListName, runId: number):
 interface Version {
   readonly content: string;
   readonly from: number;
-  /** The first run after which it stood no longer; null where it still stands. */
+  /** The first run after which it was no longer current; null if it is current. */
   readonly to: number | null;
 }
 

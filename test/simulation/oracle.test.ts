@@ -35,7 +35,7 @@ const proven: ListReport = {
 
 const unproven: ListReport = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };
 
-/** A world of three records, its contents, and what a run would be told for mirrors that hold some of them. */
+/** A world of three records, its contents, and the verdict on a run for mirrors with some of them. */
 function setUp() {
   const world = new World(scenario);
   world.beginRun();
@@ -82,7 +82,7 @@ test('a record that left while it was listed was removed wrongly, whatever the r
   expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toContain('removed-wrongly');
 });
 
-test('a record may leave that was absent at one instant', () => {
+test('a record that was absent at one instant can be removed', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   world.change({ list: name, kind: 'return', at: 0, to: 0 });
@@ -112,7 +112,7 @@ test('a record that was gone before the run is not kept if the list is proven, a
   expect(kinds(contents, contents, unproven, 3)).toEqual([]);
 });
 
-test('a run that proves nothing may remove what was not listed throughout', () => {
+test('a run that proves nothing can remove a record that was not listed throughout', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toEqual([]);

@@ -22,7 +22,7 @@ const seedsMax = 400;
 /** So many are played however slow the machine is; more, while there is time. */
 const seedsMin = 40;
 const timeMs = 20_000;
-/** What a machine with other work may take for some hundred runs. */
+/** The time that a busy machine can take for some hundred runs. */
 const slowMs = 240_000;
 
 test(

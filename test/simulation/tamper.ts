@@ -42,7 +42,7 @@ function altered(rows: readonly Row[], kind: Tamper['kind'], at: number, column:
   if (kind === 'delete') result.splice(at, 1);
   if (kind === 'change') here[column] = changed(here[column] ?? null);
   if (kind === 'copy') there[column] = here[column] ?? null;
-  // The first columns say where a row stands; all the others change places.
+  // The first columns are the place of a row. All the others are swapped.
   if (kind === 'swap') {
     const from = Math.min(2, here.length - 1);
     const rest = here.splice(from);

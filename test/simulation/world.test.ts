@@ -61,11 +61,11 @@ test('ties show one record twice and hide another, in the same way for the same 
   expect(new Set(walk(7)).size).toBeLessThan(40);
   expect(walk(7)).toEqual(walk(7));
   expect(walk(7).toSorted()).not.toEqual(walk(5).toSorted());
-  // Where no page's border falls amid a group, there is nothing to hide.
+  // If no page ends inside a group, no record is hidden.
   expect(new Set(entriesAt(entries, 0, 40, 8)).size).toBe(40);
 });
 
-test('a list that is reordered holds the same in another order: turned round, or as it is drawn', () => {
+test('a reordered list has the same records in another order: turned round, or as it is drawn', () => {
   const world = worldOf(20);
   const { entries } = world.lists['document-exports'];
   const before = entries.map(({ uid }) => uid);
