@@ -365,7 +365,7 @@ describe.concurrent('doctor', () => {
     expect(stdout).toContain('Name a mirror and a service that belong together.');
   });
 
-  test.each(['mirror', 'lock'])('finds another program that holds the right to write the %s', async which => {
+  test.each(['mirror', 'lock'])('finds another program that has locked the %s', async which => {
     await using scene = await setScene();
     await scene.sync();
     const writer = new Database(which === 'mirror' ? scene.database : `${scene.database}.lock`);

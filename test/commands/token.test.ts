@@ -299,7 +299,7 @@ describe.concurrent('a token file', () => {
 test.each([
   ['a token', (secret: string) => readTokenFile('DOCMIRROR_TOKEN_FILE', secret), 'eyJhbGciOi.J9-S3CRET_'],
   ['a key', readSigningKey, '-----BEGIN PRIVATE KEY-----\nS3CRET/abc\n-----END PRIVATE KEY-----\n'],
-])('%s that stands where the name of its file belongs is not shown', async (_what, read, secret) => {
+])('%s in the place of the name of its file is not shown', async (_what, read, secret) => {
   const error = await read(secret).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
   expect(String(error)).toMatch(/_FILE: what it names \(not shown, .*\) can't be read \(ENOENT\)\.$/);

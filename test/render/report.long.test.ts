@@ -77,7 +77,7 @@ describe('a report', () => {
     expect(result.stderr).toMatch(/^docmirror: --out: .*can't be written \(ENOENT\)\. \[settings\]\n$/);
   });
 
-  test('holds no script, no handler, no style attribute and no address to load from', () => {
+  test('contains no script, no handler, no style attribute and no address to load from', () => {
     expect(html).not.toMatch(/<script|<img|<iframe|<object|<[^>]+\son\w+=|<[^>]+\sstyle=|@import|url\(/i);
     expect(html).not.toMatch(/\s(src|href)="(?!data:,")/);
     expect(html).toContain('&lt;script>document.title');

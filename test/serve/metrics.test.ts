@@ -146,7 +146,7 @@ describe('the metrics of a mirror', () => {
     expect(namesOf(unreadable).filter(name => /_total/.test(name))).toEqual([]);
   });
 
-  test('hold no record, no address of the service and no token', async () => {
+  test('contain no record, no address of the service and no token', async () => {
     const text = await mirrorMetrics({ version: '1.2.3', labels: {} }, () => reader.figures()).text();
     expect(text).not.toMatch(/Document \d|Connection|hooks\.example|127\.0\.0\.1|secret/);
   });

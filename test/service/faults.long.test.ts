@@ -238,7 +238,7 @@ describe.concurrent('Retry-After', () => {
     },
   );
 
-  test('as an HTTP date holds all requests until then', async () => {
+  test('as an HTTP date delays all requests until then', async () => {
     let untilMs = 0;
     const held = await hold(() => {
       untilMs = Math.ceil((Date.now() + 600) / 1_000) * 1_000;

@@ -103,7 +103,7 @@ test('a record that was never listed is invented, and one that is stored too oft
   expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
 });
 
-test('a record that was gone before the run is not kept if the list is proven, and may be if it is not', () => {
+test('a record that was gone before the run is not kept if the list is proven, and can be if it is not', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   expect(kinds(contents, contents)).toEqual([]);

@@ -3,7 +3,7 @@ import type { ListDefinition, ResourceName } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
 import type { PageRequest, PageSource } from '../../src/sync/ports.ts';
 
-/** What happens at the service between two runs; numbers are taken modulo what there is. */
+/** A change at the service between two runs. Numbers are taken modulo what there is. */
 export type Event =
   | {
       readonly kind: 'insert' | 'remove' | 'return' | 'update' | 'relink';
@@ -132,7 +132,7 @@ export class ModelService implements PageSource {
   }
 }
 
-/** No links for a multiple of 4; webhooks may have more than two. */
+/** No links for a multiple of 4; webhooks can have more than two. */
 function linksOf(number: number, list: ResourceName): number[] {
   const count = Math.min(number % 4, list === 'webhooks' ? 3 : 2);
   return Array.from({ length: count }, (_, index) => 1 + ((number + index) % connectionCount));

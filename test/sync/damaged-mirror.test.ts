@@ -12,7 +12,7 @@ import { setScene } from '../support/scene.ts';
 const flips = 40;
 const flippedBytes = 16;
 
-/** What the lists say, read row by row without an index. */
+/** The titles in the lists, read row by row without an index. */
 function titles(path: string): unknown {
   return sqlite(
     path,

@@ -15,7 +15,7 @@ const count = pageSize * pageCount - 2;
 type Place = 'front' | 'amid' | 'end';
 const places: readonly Place[] = ['front', 'amid', 'end'];
 
-/** Where in the list something happens; insertions may also stand behind the last record. */
+/** The position of a change in the list. An insertion can also be behind the last record. */
 function positionOf(place: Place, isInsertion: boolean): number {
   if (place === 'front') return 0;
   if (place === 'end') return isInsertion ? count : count - 1;
@@ -26,7 +26,7 @@ const insertion = (place: Place): Move => ({ kind: 'insert', at: positionOf(plac
 const deletion = (place: Place): Move => ({ kind: 'delete', at: positionOf(place, false) });
 const times = (n: number, move: Move): Move[] => Array.from({ length: n }, () => move);
 
-/** What can happen between two requests. */
+/** The changes that can happen between two requests. */
 const events: [name: string, moves: readonly Move[]][] = [
   ...places.flatMap((place): [string, Move[]][] => [
     [`one record is deleted (${place})`, [deletion(place)]],
@@ -79,7 +79,7 @@ async function play(path: string, concurrency: number, script: Script) {
 }
 
 /**
- * What is true of any run, whatever happened in it.
+ * Checks what is true of any run, whatever happened in it.
  *
  * @param moved records that changed their places while they were read: they can be in neither.
  */
@@ -111,7 +111,7 @@ function movedBy(moves: readonly Move[]): string[] {
 }
 
 describe.each(events)('while a run walks, %s:', (_event, moves) => {
-  test('over a mirror, whatever page it falls behind, no known record that stands is removed', async () => {
+  test('over a mirror, whatever page it falls behind, no known record that is listed is removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
     const quiet = new MovingList(count, pageSize, 1, true);
@@ -134,7 +134,7 @@ describe.each(events)('while a run walks, %s:', (_event, moves) => {
 });
 
 describe('a deletion and an insertion in separate gaps', () => {
-  test('at any two page boundaries, a known record that stands is never removed', async () => {
+  test('at any two page boundaries, a known record that is listed is never removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
     const quiet = new MovingList(count, pageSize, 1, true);
@@ -367,7 +367,7 @@ test.each<[sizes: number[], place: number, completeness: string]>([
   // All of these cut the list after its hundredth record.
   [[25, 50, 100], 100, 'unproven'],
   [[10, 25, 50, 100], 100, 'unproven'],
-])('where %j are the page sizes, a record that stands twice around place %i is %s', async (...shown) => {
+])('if %j are the page sizes, a record that is twice around place %i is %s', async (...shown) => {
   const [sizes, place, completeness] = shown;
   await using scene = await setScene({}, { exports: 120 });
   const exports = scene.service.lists[resource];
@@ -454,7 +454,7 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
   });
 
   test.each([15, 20, 21, 40])(
-    'may echo any size, and send its last page again: %i records of 20',
+    'can echo any size, and send its last page again: %i records of 20',
     async count => {
       await using scene = await setScene({}, { exports: count });
       scene.service.options.rawBody = (asked, pageNo, pageSize) => {
@@ -635,7 +635,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('leaves record counts and digests as they stand: the next runs agree with the rows', async () => {
+  test('leaves record counts and digests as they are: the next runs agree with the rows', async () => {
     await using scene = await setSyncedScene();
     const all = [...scene.service.lists[resource]];
     scene.service.lists[resource] = [];
@@ -652,13 +652,13 @@ describe('a removal of many records', () => {
   });
 });
 
-test('a twin that still stands is not overwritten by a run that proves nothing', async () => {
+test('a twin that is still listed is not overwritten by a run that proves nothing', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const list = new MovingList(4, 2, 1);
   list.play([]);
   await sync(path, list);
-  // One of the twins is corrected at every request, the other stands as it was.
+  // One of the twins is corrected at every request, the other is unchanged.
   list.play([
     [{ kind: 'twin', at: 1 }],
     ...Array.from({ length: 100 }, (): Move[] => [{ kind: 'update', at: 1 }]),

@@ -101,7 +101,7 @@ describe.concurrent('records', () => {
     ]);
   });
 
-  test('an id is never rounded to a whole number, and may be written as any number that is one', async () => {
+  test('an id is never rounded to a whole number, and can be written as any number that is one', async () => {
     await using scene = await setScene();
     const rounded = [
       '{"id": 9007199254740991.4}',
@@ -136,7 +136,7 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
   });
 
-  test('half a surrogate pair is kept where no column can hold it', async () => {
+  test('half a surrogate pair is kept if no column can store it', async () => {
     await using scene = await setScene();
     scene.service.lists.collections.push('{"id": 3002, "name": "half \\ud83d"}' as never);
     expect(await scene.sync()).toMatchObject({ code: 0 });
@@ -209,7 +209,7 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
   });
 
-  test('an id that a list holds twice makes it unproven, and is stored once', async () => {
+  test('an id that a list has twice makes it unproven, and is stored once', async () => {
     await using scene = await setScene();
     const twice = '{ "id": 3,  "name": "another", "big": 12345678901234567890 }';
     scene.service.lists.collections.push(twice as never);
@@ -259,7 +259,7 @@ describe.concurrent('records', () => {
     }
     expectSound(scene.database);
     lists.collections.splice(-come.length);
-    // Of pages this small there is none left for a second look: two runs have to show the same.
+    // Pages this small leave none for a second look, so two runs have to show the same.
     await sync();
     expect(await sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);

@@ -91,7 +91,7 @@ async function killEach(
   };
   const wholeMs = await timeOpen(copy('whole'), args);
   let killed = 0;
-  // What ends before it is killed shows nothing, and does not count.
+  // A run that ends before it is killed shows nothing, and does not count.
   for (let n = 0; killed < kills && n < 3 * kills; n++) {
     const path = copy(`${n}`);
     const isKilled = await kill(path, args, chance.fraction() * wholeMs);

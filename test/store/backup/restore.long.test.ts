@@ -106,7 +106,7 @@ describe.concurrent('the checkpoint beside a backup', () => {
     expect(existsSync(`${nightly}.checkpoint`)).toBe(false);
   });
 
-  test('is what a restore holds it against', async () => {
+  test('is what a restore compares it with', async () => {
     await using scene = await setBackedUpScene();
     const at = (name: string) => join(scene.folder, name);
     const [first, second, key] = [at('first'), at('second'), at('key')];
@@ -201,7 +201,7 @@ describe.concurrent('backup --restore', () => {
     },
   );
 
-  test('waits for no run: while one holds the mirror it is refused', async () => {
+  test('waits for no run: during one it is refused', async () => {
     await using scene = await setBackedUpScene();
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();

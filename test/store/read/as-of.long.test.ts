@@ -67,7 +67,7 @@ describe.concurrent('export as of a run', () => {
     expect(exported(scene, 'as-of-2', 'connections')).toContain('{"id":2,"name":"Renamed"}');
   });
 
-  test('a time stands for the last run that had ended by then', async () => {
+  test('a time means the last run that had ended by then', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
     await scene.sync();
     scene.service.lists.collections.pop();

@@ -176,7 +176,7 @@ describe('a question to `changes` is answered by indexes', () => {
     'SELECT s.started_at, c.record FROM changes c JOIN sync_runs s ON s.id = c.run_id WHERE c.run_id = 50',
     'SELECT * FROM changes ORDER BY run_id DESC LIMIT 5',
   ];
-  /** What is read from one end to the other, by the names that the view gives it, or all that a run has ended for each record. */
+  /** The slow steps of a plan: full scans, by the names that the view gives them, or all that a run has ended for each record. */
   const slowIn = (plan: readonly string[]) =>
     plan.filter(
       line =>

@@ -92,7 +92,7 @@ export async function wornMirror(eachStep: (path: string, step: string) => Promi
   return scene;
 }
 
-/** A run that died with its process, amid a list. */
+/** A run that died with its process, in the middle of a list. */
 async function interrupted({ database, service }: Scene): Promise<void> {
   const mirror = SqliteMirror.open(database);
   const startedAt = new Date().toISOString();

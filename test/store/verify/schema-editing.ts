@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** What makes each table, by its name. */
+/** The SQL of each table, by its name. */
 export type Definitions = ReadonlyMap<string, string>;
 
 /** How the tables of a file are made. */
