@@ -6,9 +6,13 @@ const source = join(import.meta.dirname, '..', 'src');
 
 /**
  * The rooms that each room can import from. The rooms don't know each other; `commands` wires them. The rooms of `store` are in one
- * line. `tables` has the shape of a mirror, and knows no file. `receipts` has what a run or an upgrade states of it. `file` opens a
- * mirror and brings it to that shape. `write` and `read` work on open files and don't know each other. `verify`, `backup` and
- * `share` use all of these.
+ * line:
+ *
+ * - `tables` has the shape of a mirror, and knows no file.
+ * - `receipts` has what a run or an upgrade states of it.
+ * - `file` opens a mirror and brings it to that shape.
+ * - `write` and `read` work on open files and don't know each other.
+ * - `verify`, `backup` and `share` use all of these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
   cli: ['commands', 'errors', 'quick-start', 'version'],

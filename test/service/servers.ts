@@ -40,7 +40,7 @@ function join(one: Duplex, other: Duplex): void {
   other.on('error', () => one.destroy()).pipe(one);
 }
 
-/** A TLS server in front of a stand-in. */
+/** A TLS server in front of a service. */
 export interface TlsFront extends Listening {
   /** How much of what clients sent has been decrypted, in bytes. */
   readonly bytesHeard: () => number;

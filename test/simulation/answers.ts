@@ -126,7 +126,7 @@ function countsOf(list: ServiceList, size: number, { totals, pageCounts, pageNo,
 
 /**
  * One cut of the list. The order of neighbours that tie depends on the cut, as with LIMIT and OFFSET over an order that leaves ties
- * open: the same cut always shows the same, another one shows others.
+ * open. The same cut always shows the same, another one shows others.
  */
 export function entriesAt(entries: readonly Entry[], offset: number, size: number, ties: number): Entry[] {
   if (ties <= 1) return entries.slice(offset, offset + size);

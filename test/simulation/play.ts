@@ -82,7 +82,7 @@ class Simulation implements Played {
   readonly #backedUp = new Set<number>();
   /** True once another program has written to the records. Its changes can remain a difference for good. */
   #isMeddled = false;
-  /** True from such a write until a run has rebuilt the mirror: an audit would find it. */
+  /** True from that write until a run has rebuilt the mirror: an audit would find it. */
   #isAltered = false;
   /** True if the next run has to refuse the mirror. */
   #mustRefuse = false;

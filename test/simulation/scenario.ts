@@ -111,7 +111,7 @@ export interface ListScenario {
 /**
  * The changes of a list. `at` is the record that changes, and `to`:
  *
- * - `insert`, `twin`, `return`, `move`: where a new record, a copy of it, a bygone record or it itself then is; a list in order has its
+ * - `insert`, `twin`, `return`, `move`: the place of a new record, a copy of it, a removed record or it itself. A list in order has its
  *   own place for each of them, and moves nothing
  * - `equalize`, `rekey`: the record whose content, or whose key alone, it gets
  * - `update`, `relink`: draws another text, or other connections

@@ -10,8 +10,8 @@ import { makeOutgrownMirror, type Outgrown } from '../support/outgrown-mirror.ts
 import { runNode } from '../support/program-copy.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 
-// Does the work of a maintainer when the service has new fields: one entry each in the registry, its column in the schema, a
-// connection's name among the columns of the views, and "npm run db:generate". Nothing else is edited, and all tests here must pass.
+// Does the work of a maintainer when the service has new fields. These are one entry each in the registry, its column in the schema,
+// a connection's name among the columns of the views, and "npm run db:generate". Nothing else is edited, and all tests here must pass.
 
 let folder: TemporaryFolder;
 let grown: string;

@@ -41,7 +41,7 @@ export interface Sizes {
   readonly webhooks?: number;
 }
 
-/** Sets a scene: a stand-in with some records, without a mirror. */
+/** Sets a scene: a service with some records, without a mirror. */
 export async function setScene(options: Partial<StandInOptions> = {}, sizes: Sizes = {}): Promise<Scene> {
   const service = await startStandIn(options);
   const folder = temporaryFolder();

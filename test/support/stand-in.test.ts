@@ -16,7 +16,7 @@ interface Page {
   pagination: { pageCount: number; pageNo: number; pageSize: number; totalRecordCount: number };
 }
 
-/** A stand-in with ten collections, 1 to 10. */
+/** A service with ten collections, 1 to 10. */
 async function standInOfTen(options: Partial<StandInOptions> = {}): Promise<StandIn> {
   const standIn = await startStandIn(options);
   onTestFinished(() => standIn.close());

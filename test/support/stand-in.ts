@@ -29,8 +29,8 @@ export interface StandInOptions {
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'asked' | 'effective';
   /**
-   * The answer past the last page. `zeroed` is an empty one that counts no records, `bare` one that has no `pagination`. `last` is the
-   * last page again, under its own number, and `last-echoed` under the one that was asked for.
+   * The answer past the last page. An empty one that counts no records is `zeroed`, one that has no `pagination` is `bare`. The last
+   * page again is `last` under its own number, and `last-echoed` under the one that was asked for.
    */
   beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise' | 'last-echoed';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
@@ -75,7 +75,7 @@ export interface RecordedRequest {
   pageSize: number | null;
   authorization: string | undefined;
   headers: IncomingHttpHeaders;
-  /** Milliseconds since the start of the stand-in. */
+  /** Milliseconds since the start of the service. */
   atMs: number;
 }
 

@@ -1,7 +1,8 @@
-// Plays worlds against the core of proof by windows, and prints the results:
-// npm run exhaust [-- --length short|long|whole]    every small world within bounds
-// npm run exhaust -- --plain                        how often plain readings would be wrong where windows are right
-// npm run exhaust -- --random 6000 [--from 1]       this number of larger, random worlds
+// Plays worlds against the core of proof by windows, and prints the results.
+//
+// npm run exhaust [-- --length short|long|whole] plays every small world within bounds.
+// npm run exhaust -- --plain counts how often plain readings would be wrong where windows are right.
+// npm run exhaust -- --random 6000 [--from 1] plays that number of larger, random worlds.
 import { parseArgs } from 'node:util';
 import { boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
 import * as core from './core.ts';

@@ -4,8 +4,11 @@ import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
 /**
- * How the records of a small list are ordered. `ties`: by times that several share. `name`: they have ids, and are in another order.
- * `inverted`: they look as if they were in the order of their ids.
+ * How the records of a small list are ordered.
+ *
+ * - `ties`: by times that several share.
+ * - `name`: they have ids, and are in another order.
+ * - `inverted`: they look as if they were in the order of their ids.
  */
 export type SmallOrder = 'id' | 'ties' | 'unseen' | 'name' | 'inverted';
 

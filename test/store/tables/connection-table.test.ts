@@ -18,7 +18,7 @@ function claimsOf(words: readonly Word[]): ConnectionClaims {
   return claims;
 }
 
-/** Connections in memory, with short functions that name connection 9 and ask for it. */
+/** Connections in memory, with short functions that give connection 9 a name and read it. */
 function setUp() {
   const file = openInMemory();
   onTestFinished(() => file.close());
