@@ -152,7 +152,7 @@ const packageRooms: Record<string, readonly string[]> = {
 };
 
 interface Import {
-  /** Paths from `src`; `target` is a package's name where it is one. */
+  /** Paths from `src`; `target` is a package's name if it is one. */
   readonly file: string;
   readonly target: string;
   readonly isPackage: boolean;

@@ -97,7 +97,7 @@ describe('a log', () => {
     expect(logVerdict(checkpoint, leafHashes.slice(0, 6))).toBe('shorter');
   });
 
-  test('is altered where a leaf before the checkpoint is another, or two have changed places', () => {
+  test('is altered if a leaf before the checkpoint is another, or two have changed places', () => {
     for (let at = 0; at < 7; at++) {
       expect(logVerdict(checkpoint, leafHashes.with(at, leafHash('another')))).toBe('altered');
     }

@@ -66,7 +66,7 @@ describe('audit', () => {
       'UPDATE sync_receipts SET leaf_hash = substr(leaf_hash, 2) || substr(leaf_hash, 1, 1)',
     ],
     ['a receipt is missing', 'DELETE FROM sync_receipts WHERE leaf_index = 0'],
-  ])('checkpoint signs nothing where %s', async (_what, sql) => {
+  ])('checkpoint signs nothing if %s', async (_what, sql) => {
     const altered = file('altered.sqlite');
     copyFileSync(scene.database, altered);
     expect(tamper(altered, sql)).toBe(true);
@@ -128,7 +128,7 @@ describe('audit', () => {
     });
   });
 
-  test('without a key a checkpoint is printed only where it is asked for unsigned', async () => {
+  test('without a key a checkpoint is printed only if it is asked for unsigned', async () => {
     expect(await scene.run('audit', 'checkpoint')).toMatchObject({ code: 2, stdout: '' });
     const { stdout } = await scene.run('audit', 'checkpoint', '--unsigned');
     expect(stdout).toMatch(/^docmirror\/[\da-f-]{36}\n2\n[A-Za-z0-9+/]{43}=\n$/);
@@ -236,7 +236,7 @@ describe('verify --checkpoint', () => {
     });
   });
 
-  test('of several files each is held against the receipts', async () => {
+  test('of several files compares each with the receipts', async () => {
     await using folder = temporaryFolder();
     const [older, newer, path] = ['older', 'newer', 'copy.sqlite'].map(name => join(folder.path, name)) as [
       string,

@@ -49,7 +49,7 @@ describe('a published note', () => {
     expect(keyIdOf(peter.name, petersKey.publicKey).toString('hex')).toBe(peter.keyId);
   });
 
-  test('comes out the same where the same key signs the same text', () => {
+  test('comes out the same if the same key signs the same text', () => {
     expect(noteText(signNote(peter.text, peter.name, petersPrivateKey))).toBe(petersNote);
   });
 });
@@ -76,7 +76,7 @@ describe('a signature', () => {
     expect(signatureVerdict(readNote(altered), petersKey)).toBe('forged');
   });
 
-  test('is forged where any of its bits is another', () => {
+  test('is forged if any of its bits is another', () => {
     const note = readNote(petersNote);
     const [line] = note.signatures;
     for (let bit = 0; bit < 64 * 8; bit += 7) {
@@ -86,7 +86,7 @@ describe('a signature', () => {
     }
   });
 
-  test.each([1, 63, 65])('is forged where it has %d bytes', length => {
+  test.each([1, 63, 65])('is forged if it has %d bytes', length => {
     const note = withLines(readNote(petersNote), { signature: Buffer.alloc(length) });
     expect(signatureVerdict(note, petersKey)).toBe('forged');
   });

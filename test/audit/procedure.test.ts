@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 describe('the procedure of docs/audit.md', () => {
-  test('comes to what the receipts of a sound mirror say, each step in a shell of its own', async () => {
+  test('gives the values of the receipts of a sound mirror, each step in a shell of its own', async () => {
     await using folder = temporaryFolder();
     makeMirror(folder);
     const answers = readAnswers(follow(folder).stdout);

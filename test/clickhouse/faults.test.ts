@@ -208,7 +208,7 @@ describe('a fault that stays', () => {
     },
   );
 
-  test('over rows that are refused is told without a word of them', async () => {
+  test('over rows that are refused is reported without a word of them', async () => {
     await using target = await newTarget();
     const refused =
       'Constraint is violated at row 1. Column values: endpoint = https://user:pw@hooks.example/S3CRET';

@@ -13,7 +13,7 @@ export type Fault =
   | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
   | { kind: 'slow'; ms: number };
 
-/** Stands between docmirror and an engine, or in the place of one. */
+/** A proxy between docmirror and an engine, or in the place of one. */
 export class FaultyProxy implements AsyncDisposable {
   /** The address that requests go to. It changes when an engine starts again. */
   target: string;

@@ -122,7 +122,7 @@ describe('across a fleet', () => {
     return rows.map(([row]) => Object.values(JSON.parse(row ?? '')).map(String));
   };
 
-  test('a tenant is stale where its newest run is older than 26 hours, however new its publication', async () => {
+  test('a tenant is stale if its newest run is older than 26 hours, however new its publication', async () => {
     await publishModel(new ModelMirror('a5b0c1d2-0000-4000-8000-000000000004', 0).run([]), target, {
       tenant: 'dormant',
     });

@@ -80,7 +80,7 @@ describe('docmirror completion', () => {
     expect(stderr).toMatch(/bash|SHELL/);
   });
 
-  test('offers no run, and says nothing, where there is no mirror or it can not be read', async () => {
+  test('offers no run, and prints nothing, if there is no mirror or it can not be read', async () => {
     for (const database of ['/nowhere/mirror.sqlite', import.meta.filename]) {
       const env = { DOCMIRROR_DATABASE: database };
       const result = await runCli(['completion', 'words', '--', 'changes', '--since-run', ''], { env });
@@ -171,7 +171,7 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
     expect(offered('show', 'w')).toEqual(['webhooks']);
   });
 
-  test.skipIf(!isThere)('Tab completes what stands behind an equals sign', () => {
+  test.skipIf(!isThere)('Tab completes the text behind an equals sign', () => {
     expect(offered('sync', '--resource=we')).toEqual(['webhooks']);
     expect(offered('export', '--format=')).toEqual(['csv', 'ndjson', 'parquet']);
     expect(offered('backup', '--check=li')).toEqual(['list.txt', 'lists']);
@@ -189,7 +189,7 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
     expect(offeredWith({}, ...words.filter(word => !/env/.test(word)))).toEqual([]);
   });
 
-  test.skipIf(!isThere)('Tab completes names of files and folders where a flag takes one', () => {
+  test.skipIf(!isThere)('Tab completes names of files and folders for a flag that takes one', () => {
     expect(offered('backup', '--check', 'li')).toEqual(['list.txt', 'lists']);
     expect(offered('export', '--out', 'li')).toEqual(['lists']);
   });

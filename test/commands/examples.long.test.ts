@@ -106,7 +106,7 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['-c', 'true']).status === 0;
 }
 
-/** Runs a line to its end, or until it is ready, when it is told to end. */
+/** Runs a line to its end, or until it is ready, and then stops it. */
 async function typed(
   [program = '', ...args]: string[],
   options: { cwd: string; env: Record<string, string> },

@@ -61,7 +61,7 @@ describe('the log', () => {
     vi.useRealTimers();
   });
 
-  test('tells each ten seconds how far a list is, how fast it goes and how long it still takes', () => {
+  test('reports each ten seconds how far a list is, how fast it goes and how long it still takes', () => {
     const lines: Line[] = [];
     const observer = new LogObserver(loggerInto(lines));
     observer.listStarted(list);
@@ -86,7 +86,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('tells once until when the service asked to be left alone', () => {
+  test('says once until when the service asked to be left alone', () => {
     const lines: Line[] = [];
     const observer = new LogObserver(loggerInto(lines));
     observer.listStarted(list);

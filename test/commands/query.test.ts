@@ -188,7 +188,7 @@ describe.concurrent('query refuses what does not only read and return rows', () 
     [['SELECT 1 AS a, 2 AS a', '--format', 'json']],
     [['SELECT 1', '--file', 'no-such-file.sql']],
     [['SELECT 1', '--out', '']],
-  ])('and what it is not told enough of: %j', async args => {
+  ])('and a command that is incomplete: %j', async args => {
     const { code, stdout, stderr } = await scene.run('query', ...args);
     expect({ code, stdout }).toEqual({ code: refused, stdout: '' });
     expect(stderr).toMatch(/^docmirror: .+\n$/);

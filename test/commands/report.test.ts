@@ -147,7 +147,7 @@ describe('the top of the report', () => {
 });
 
 describe('what changed in the period', () => {
-  test('is told as new, renamed or changed, and removed', async () => {
+  test('is reported as new, renamed or changed, and removed', async () => {
     await using other = await setScene();
     other.service.lists['document-exports'] = someExports();
     await other.sync();

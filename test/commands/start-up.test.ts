@@ -36,7 +36,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-/** A Node.js that is too old for docmirror, where this machine has one in its PATH. */
+/** A Node.js that is too old for docmirror, if this machine has one in its PATH. */
 const oldNode = (process.env.PATH ?? '')
   .split(':')
   .map(folder => join(folder, 'node'))
@@ -44,7 +44,7 @@ const oldNode = (process.env.PATH ?? '')
     path => existsSync(path) && /^v(\d|1\d|2[0-3])\./.test(spawnSync(path, ['--version']).stdout.toString()),
   );
 
-test.skipIf(oldNode === undefined)('a Node.js that is too old is told so in a sentence', () => {
+test.skipIf(oldNode === undefined)('a Node.js that is too old gets a message of one sentence', () => {
   const program = join(programFolder, 'cli.js');
   const { status, stdout, stderr } = spawnSync(String(oldNode), [program, 'status'], { encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, '']);

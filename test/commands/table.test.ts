@@ -184,7 +184,7 @@ describe('a slip is met with the word that was meant', () => {
   test.each([
     [['sync', '--resource', 'invoices'], 'Expected one of document-exports, collections, webhooks.'],
     [['changes', '--format', 'xml'], 'Expected one of table, ndjson, csv.'],
-  ])('but not where nothing is near: %j', async (args, said) => {
+  ])('but not if nothing is near: %j', async (args, said) => {
     const { code, stderr } = await runCli(args);
     expect(code).toBe(2);
     expect(stderr).toContain(said);

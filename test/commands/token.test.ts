@@ -76,7 +76,7 @@ describe.concurrent('a token from a command', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('is not held up by what the command leaves running', async () => {
+  test('is not delayed by processes that the command leaves running', async () => {
     const environment = { PATH: process.env.PATH };
     const { signal } = new AbortController();
     const startedAt = performance.now();
@@ -166,7 +166,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^3 /);
   });
 
-  test('ends the lists where there is no other one, after asking once for all of them', async () => {
+  test('ends the lists if there is no other one, after asking once for all of them', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     const log = join(scene.folder, 'log');
@@ -178,7 +178,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
   });
 
-  test('is not asked for a third time where the new one is refused as well', async () => {
+  test('is not asked for a third time if the new one is refused as well', async () => {
     const { scene } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     const log = join(scene.folder, 'log');
@@ -189,7 +189,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
   });
 
-  test('is not asked for again where it was never accepted', async () => {
+  test('is not asked for again if it was never accepted', async () => {
     const { scene } = await commandScene();
     await using _scene = scene;
     const log = join(scene.folder, 'log');

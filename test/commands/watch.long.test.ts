@@ -87,7 +87,7 @@ describe.concurrent('docmirror watch', () => {
     expect(existsSync(`${scene.database}.watch`)).toBe(false);
   });
 
-  test('runs at once with --run-now, tells status when the next run is due, and ends on SIGINT with 130', async () => {
+  test('runs at once with --run-now, shows status when the next run is due, and ends on SIGINT with 130', async () => {
     await using scene = await setScene();
     await using running = spawnCli(
       ['watch', '--run-now', '--schedule', '0 4 * * *', '--timezone', 'Asia/Kathmandu'],

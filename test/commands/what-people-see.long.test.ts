@@ -121,7 +121,7 @@ describe.concurrent('CSV for spreadsheets', () => {
     '"=1+1',
   ];
 
-  test('neutralises formulas where that is asked for, and nowhere else', async () => {
+  test('neutralises formulas if that is asked for, and nowhere else', async () => {
     await using scene = await setScene();
     scene.service.lists['document-exports'] = formulas.map((sourceDocumentTitle, at) =>
       documentExport(at, { sourceDocumentTitle }),

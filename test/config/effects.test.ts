@@ -47,7 +47,7 @@ describe.concurrent('the flag', () => {
     expect({ requests, error }).toMatchObject({ requests: 1, error: { code: 'timeout' } });
   });
 
-  test('--log-level says how much is told', async () => {
+  test('--log-level sets how much is logged', async () => {
     await using scene = await setScene();
     expect((await scene.run('sync', '--log-level', 'debug')).stderr).toContain('"level":"debug"');
     expect((await scene.run('sync', '--log-level', 'silent')).stderr).toBe('');

@@ -34,7 +34,7 @@ describe('a page', () => {
     expect(read(write(3, [...items, { id: 3 }])).itemsDigest).not.toBe(page.itemsDigest);
   });
 
-  test.each(layouts.slice(0, 2))('%s is not parsed again where its items are known', (_layout, write) => {
+  test.each(layouts.slice(0, 2))('%s is not parsed again if its items are known', (_layout, write) => {
     const { itemsDigest } = read(write(3, items));
     const again = read(write(4, items), digest => digest === itemsDigest);
     expect(again).toMatchObject({ content: null, pagination: { totalRecordCount: 4 } });
@@ -177,7 +177,7 @@ describe('a page', () => {
       }
   });
 
-  test.each(none)('may say that there was no error by %s', value => {
+  test.each(none)('can say that there was no error by %s', value => {
     for (const text of [...withMember('error', value, itemsJson), ...withMember('errors', value, itemsJson)])
       expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
   });

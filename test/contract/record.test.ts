@@ -30,7 +30,7 @@ test.each([
   ['as many levels as may be', 511, 1],
   ['one level more', 512, 0],
   ['a hundred thousand levels', 100_000, 0],
-])('%s are counted beside a number that no double holds, too, wherever they stand', (_how, levels, read) => {
+])('%s are counted beside a number beyond a double, too, wherever they are', (_how, levels, read) => {
   const deep = nested(levels);
   const number = '"n":12345678901234567890';
   const nestedIn = (connection: string) => `"sourceConnection":{"id":1,${connection}}`;

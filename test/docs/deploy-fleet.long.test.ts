@@ -148,7 +148,7 @@ describe("a tenant's turn", () => {
   const publish =
     'publish clickhouse --env-file tenants/acme.env --database mirrors/acme.sqlite --tenant acme';
 
-  test('syncs alone where there is no ClickHouse', async () => {
+  test('syncs alone if there is no ClickHouse', async () => {
     expect(await turnWith({}, { DOCMIRROR_TENANT: 'other' })).toEqual({ code: 0, said: [sync] });
     expect(await turnWith({}, { '# DOCMIRROR_CLICKHOUSE_URL': 'x' })).toEqual({ code: 0, said: [sync] });
     expect(await turnWith({}, { DOCMIRROR_CLICKHOUSE_URL: ' ' })).toEqual({ code: 0, said: [sync] });
@@ -163,7 +163,7 @@ describe("a tenant's turn", () => {
   test.each([
     ['spaces', 'export DOCMIRROR_CLICKHOUSE_URL ', ' https://clickhouse.example'],
     ['a byte order mark', '\uFEFFDOCMIRROR_CLICKHOUSE_URL', '"https://clickhouse.example"'],
-  ])('publishes where the address stands with %s, as docmirror reads it', async (_what, name, value) => {
+  ])('publishes if the address is set with %s, as docmirror reads it', async (_what, name, value) => {
     expect(await turnWith({}, { [name]: value })).toEqual({ code: 0, said: [sync, publish] });
   });
 
@@ -221,7 +221,7 @@ describe("a tenant's turn", () => {
     await globex.close();
   });
 
-  test('says how it is used where a name is missing', () => {
+  test('says how it is used if a name is missing', () => {
     expect(spawnSync('sh', [turn, 'x.env'], { encoding: 'utf8' })).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('Usage: '),

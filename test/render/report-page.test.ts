@@ -111,7 +111,7 @@ describe('the report', () => {
     );
   });
 
-  test('says where a list was never completed', async () => {
+  test('says so if a list was never completed', async () => {
     const never = { ...list, lastCompletedAt: null };
     expect(headOf(await pageOf([list, never]))).toContain('lists, not completed yet. This report');
   });

@@ -23,7 +23,7 @@ describe('the status, with the age that lists can have', () => {
     );
   });
 
-  test('says nothing more where every list is fresh', () => {
+  test('says nothing more if every list is fresh', () => {
     const maxAge = { text: '1m', ms: 60_000 };
     expect(statusText([list], nowMs, { maxAge })).toBe(statusText([list], nowMs));
   });

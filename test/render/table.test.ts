@@ -17,7 +17,7 @@ webhooks                3  network
     expect(renderTable(columns, rows)).toBe(text);
   });
 
-  test('is a block a row where a line would be longer, without what is empty', () => {
+  test('is a block a row if a line would be longer, without what is empty', () => {
     expect(renderTable(columns, rows, 33)).toBe(`document-exports
   Records: 1,203
 webhooks

@@ -65,7 +65,7 @@ describe('generateSample', () => {
       expect(endpoint).toMatch(/^https:\/\/hooks\.example\.com\/.+\?sig=\w{32}$/);
   });
 
-  it.each(lists)('holds only items that the mirror can read: $resource', list => {
+  it.each(lists)('contains only items that the mirror can read: $resource', list => {
     for (const each of [sample, changed]) expect(rejections(list, each)).toEqual([]);
   });
 });

@@ -55,7 +55,7 @@ describe('the metrics of a mirror', () => {
     ).toEqual([]);
   });
 
-  test('tell runs by how they ended', async () => {
+  test('count runs by how they ended', async () => {
     const families = await scrape(() => reader.figures());
     expect(valuesOf(families, 'docmirror_runs_total')).toEqual({
       'cancelled manual': 0,
@@ -72,7 +72,7 @@ describe('the metrics of a mirror', () => {
     expect(valuesOf(families, 'docmirror_runs_in_progress')).toEqual({ '': 0 });
   });
 
-  test("tell each list's records, changes, traffic and completeness", async () => {
+  test("give each list's records, changes, traffic and completeness", async () => {
     const families = await scrape(() => reader.figures());
     expect(valuesOf(families, 'docmirror_list_records')).toEqual({
       'document-exports': 129,
@@ -96,7 +96,7 @@ describe('the metrics of a mirror', () => {
     expect(Object.values(completeness).every(value => value === 0)).toBe(true);
   });
 
-  test('tell the last completed run, not the failed one after it', async () => {
+  test('give the last completed run, not the failed one after it', async () => {
     const families = await scrape(() => reader.figures());
     const times = valuesOf(families, 'docmirror_list_last_completed_timestamp_seconds');
     for (const time of Object.values(times)) {
@@ -106,7 +106,7 @@ describe('the metrics of a mirror', () => {
     expect(valuesOf(families, 'docmirror_list_last_run_duration_seconds').webhooks).toBeGreaterThan(0);
   });
 
-  test('say so where there is no mirror yet, and are right again when there is one', async () => {
+  test('say so if there is no mirror yet, and are right again when there is one', async () => {
     let numbers: MirrorNumbers | null = null;
     const metrics = mirrorMetrics({ version: '1.2.3', labels: {} }, () => numbers);
     expect(await metrics.text()).toMatch(/^docmirror_mirror_readable 0$/m);
@@ -151,7 +151,7 @@ describe('the metrics of a mirror', () => {
     expect(text).not.toMatch(/Document \d|Connection|hooks\.example|127\.0\.0\.1|secret/);
   });
 
-  test('of a watch tell its clock, too', async () => {
+  test('of a watch give its clock, too', async () => {
     const metrics = watchMetrics({ version: '1.2.3', labels: {} }, () => null);
     metrics.tickSkipped();
     metrics.tickSkipped();
@@ -226,13 +226,13 @@ describe('the health of a mirror', () => {
     expect(health(61_000)).toMatchObject({ statusCode: 503, body: { status: 'stale' } });
   });
 
-  test('is stale where a list has never completed', () => {
+  test('is stale if a list has never completed', () => {
     const never = [{ resource: 'webhooks', lastCompletedAt: null }];
     expect(healthOf({ maxAgeMs: 1e12, ages: () => never }, nowMs).statusCode).toBe(503);
     expect(healthOf({ maxAgeMs: null, ages: () => never }, nowMs).statusCode).toBe(200);
   });
 
-  test('is bad, without a detail, where the mirror can not be read', () => {
+  test('is bad, without a detail, if the mirror can not be read', () => {
     const failing = () => {
       throw new Error('secret detail');
     };

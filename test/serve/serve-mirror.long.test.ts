@@ -81,7 +81,7 @@ describe('answers that a client has already', () => {
     expect(refused.headers.get('etag')).toBeNull();
   });
 
-  test('are refused as ever where the request is wrong', async () => {
+  test('are refused as ever if the request is wrong', async () => {
     expect((await served.get('/v2/webhooks?pageNo=-1', { 'if-none-match': '*' })).status).toBe(400);
   });
 
@@ -115,7 +115,7 @@ describe('the health of the server', () => {
     }
   });
 
-  test('is told, too, where the mirror can not be read any more', async () => {
+  test('is answered, too, if the mirror can not be read any more', async () => {
     await using spoilt = await setScene();
     await spoilt.sync();
     await using brief = await serveScene(spoilt);
@@ -227,7 +227,7 @@ test('a mirror that somebody emptied is a failed request, and a line in the log 
 });
 
 describe('docmirror serve --token-file', () => {
-  test('takes the token from the file, and says in one line where it can not', async () => {
+  test('takes the token from the file, and says in one line if it can not', async () => {
     const file = join(scene.folder, 'serve-token');
     const refused = await scene.run('serve', '--token-file', file);
     expect(refused.code).toBe(2);

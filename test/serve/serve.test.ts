@@ -97,7 +97,7 @@ describe('a served list', () => {
     },
   );
 
-  it('begins with page 1 of 50 records where nothing is asked for', async () => {
+  it('begins with page 1 of 50 records if nothing is asked for', async () => {
     const { items, pagination } = await bodyOf(await get(url + exportsPath));
     expect(items).toEqual(sample['document-exports'].slice(0, 50));
     expect(pagination).toEqual({ pageCount: 25, pageNo: 1, pageSize: 50, totalRecordCount: 1_203 });
@@ -211,7 +211,7 @@ describe('a served list', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('compresses with gzip where the client takes it, and only then', async () => {
+  it('compresses with gzip if the client takes it, and only then', async () => {
     const address = `${url}${exportsPath}?pageSize=1000`;
     const zipped = await get(address, { 'accept-encoding': 'gzip' });
     expect(zipped.headers.get('content-encoding')).toBe('gzip');
@@ -283,7 +283,7 @@ describe('a server', () => {
     });
   });
 
-  it('answers 500 without a detail where the source fails, tells the owner, and goes on', async () => {
+  it('answers 500 without a detail if the source fails, tells the owner, and goes on', async () => {
     const faults: unknown[] = [];
     const failure = new Error('secret detail of the disk');
     const source: RecordSource = {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../support/scene.ts';
 
-/** A scene whose service answers as told; it has no records where nothing is told. */
+/** A scene whose service gives these answers; without any it has no records. */
 async function ownScene(answer: (page: number, n: number, response: ServerResponse) => boolean) {
   const scene = await setScene();
   let requests = 0;

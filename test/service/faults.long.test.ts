@@ -90,7 +90,7 @@ describe.concurrent('a fault that passes:', () => {
     },
   );
 
-  test('where every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
+  test('if every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 500 });
     const synced = await scene.sync('--give-up-after', '300ms');
@@ -173,14 +173,14 @@ describe.concurrent('a fault that lasts:', () => {
 });
 
 interface Held {
-  /** When the first request of the service began after the client was told to wait; by the clock of `Date.now`. */
+  /** When the first request of the service began after the service asked the client to wait, by the clock of `Date.now`. */
   readonly firstStartMs: number;
   readonly toldAtMs: number;
   readonly requests: number;
   readonly traffic: Traffic;
 }
 
-/** Asks for pages of three lists at once, one of which is told to wait, and watches when the client starts its requests. */
+/** Asks for pages of three lists at once, one of which has to wait, and watches when the client starts its requests. */
 async function hold(headers: () => Record<string, string>, status: number): Promise<Held> {
   await using scene = await setScene({ latencyMs: 20 });
   const { service } = scene;
@@ -227,7 +227,7 @@ async function hold(headers: () => Record<string, string>, status: number): Prom
 
 describe.concurrent('Retry-After', () => {
   test.each([429, 503, 500])(
-    'in seconds (with %i) holds all requests of the service, of other lists, too',
+    'in seconds (with %i) delays all requests of the service, of other lists, too',
     async status => {
       const held = await hold(() => ({ 'retry-after': '1' }), status);
       expect(held.requests).toBe(13);
@@ -250,7 +250,7 @@ describe.concurrent('Retry-After', () => {
   });
 
   test.each(['soon', '-1', '', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
-    'that says nothing usable (%j) holds nothing up',
+    'that says nothing usable (%j) delays nothing',
     async text => {
       const held = await hold(() => ({ 'retry-after': text }), 429);
       expect(held.requests).toBe(13);
@@ -304,7 +304,7 @@ describe.concurrent('the pace', () => {
     expect(seen.at(-1)).toBe(3);
   });
 
-  test('falls so far that a walk gets through where only two requests are borne', async () => {
+  test('falls so far that a walk gets through if only two requests are borne', async () => {
     await using scene = await setScene({ maxPageSize: 2, latencyMs: 15 });
     const { service } = scene;
     let inFlight = 0;

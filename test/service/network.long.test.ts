@@ -179,7 +179,7 @@ describe.concurrent('a proxy', () => {
     expect(secure.asked.length).toBeGreaterThan(2);
   });
 
-  test('is left alone where NO_PROXY excepts the host', async () => {
+  test('is left alone if NO_PROXY excepts the host', async () => {
     await using scene = await setScene();
     await using proxy = await startProxy();
     Object.assign(scene.env, {

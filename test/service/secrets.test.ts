@@ -61,7 +61,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is not seen where there is none', () => {
+  test('is not seen if there is none', () => {
     const text = JSON.stringify({ note: 'ab+cd/ef="gh~i', other: 'cdefgh' });
     expect(holding().areIn(bytes(text))).toBe(false);
     expect(holding().redact(text)).toBe(text);

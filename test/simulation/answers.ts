@@ -35,7 +35,7 @@ export interface Manner extends ServiceScenario {
   nameOf(connection: number): string | null;
   /** Another number for each answer. */
   readonly answerNo: number;
-  /** How many changes old the list is that the answer shows. */
+  /** The age of the list that the answer shows, in changes. */
   readonly lag: number;
 }
 
@@ -92,7 +92,7 @@ export function hollow(answer: Answer): Answer {
   return { ...answer, body, shown: { ...answer.shown, entries: [] } };
 }
 
-/** By what size the service cuts its pages, and what it says of it; null where it refuses that size. */
+/** The size by which the service cuts its pages, and the size that it states; null if it refuses the asked size. */
 function cutBy(
   asked: number | null,
   { sizes, defaultSize, maxSize }: ServiceScenario,

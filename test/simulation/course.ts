@@ -4,13 +4,13 @@ import type { Finding } from './oracle.ts';
 import { cancelled, type RunReport } from './run-real.ts';
 import type { Crash, RunScenario } from './scenario.ts';
 
-/** Requests after which a run is held to go on for ever. */
+/** A run with more requests than this counts as endless. */
 const requestsMax = 10_000;
 
 class Killed extends Error {}
 class Unforeseen extends Error {}
 
-/** How one run goes: what it was asked so far, and where it ends early. */
+/** The course of one run: its requests so far, and its early end. */
 export class Course {
   readonly #crash: Crash | null;
   readonly #place: Place;

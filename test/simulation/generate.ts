@@ -29,11 +29,11 @@ interface Swarm {
   readonly focusSize: number;
   /** Records on a page, as the service cuts the list in focus. */
   readonly pageSize: number;
-  /** True where most changes make records alike, or no longer alike. */
+  /** True if most changes make records alike, or no longer alike. */
   readonly isTwinning: boolean;
-  /** True where most changes are of what lists say of connections. */
+  /** True if most changes are of the names that lists give connections. */
   readonly isNaming: boolean;
-  /** True where the list is short, and the service mostly lies of it: lies must fit together to be believed. */
+  /** True if the list is short, and the service mostly lies about it: lies must fit together to be believed. */
   readonly isLying: boolean;
   readonly isMoving: boolean;
   readonly isEdited: boolean;

@@ -1,7 +1,6 @@
 // Plays many seeds, each a service that behaves in its own way, and prints which of them broke a promise.
-// npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
-//
 // A found scenario is made smaller first; with --quick it is not. With --without 'commit gate', this guard is switched off.
+// Usage: npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

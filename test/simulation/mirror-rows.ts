@@ -2,14 +2,14 @@ import Database from 'better-sqlite3';
 import type { Contents } from './records.ts';
 import { type ListName, listNames } from './scenario.ts';
 
-// Reads the mirror's public tables as an analyst would: by plain SQL that knows nothing of the program.
+// Reads the mirror's public tables as an analyst would: by plain SQL without the program.
 
 /** The content of the public tables. */
 export interface MirrorState {
   readonly lists: Readonly<Record<ListName, Contents>>;
   /** Names of the connections, by id. */
   readonly connections: ReadonlyMap<number, string | null>;
-  /** The newest run's id; 0 where there was none. */
+  /** The newest run's id; 0 if there was none. */
   readonly runId: number;
   /** How many rows of the last settled run the newest run removed, and how many there were. */
   readonly removals: Readonly<Record<ListName, Removals>>;
@@ -109,7 +109,7 @@ interface Version {
   readonly to: number | null;
 }
 
-/** How the lists stood after an earlier run, by what rows and history say now. */
+/** The lists after an earlier run, by rows and history now. */
 export function readAsOf(path: string): (runId: number) => MirrorState['lists'] {
   const versions = reading(path, database => eachList(name => versionsOf(database, name)));
   const stood = (runId: number) => (version: Version) =>

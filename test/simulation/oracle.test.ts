@@ -89,7 +89,7 @@ test('a record that was absent at one instant can be removed', () => {
   expect(kinds(contents, contents.slice(1), { ...proven, removed: 1 })).toEqual([]);
 });
 
-test('a record that was listed throughout is lost where the run claims to be complete, and only there', () => {
+test('a record that was listed throughout is lost if the run claims to be complete, and only then', () => {
   const { contents, kinds } = setUp();
   const some = contents.slice(1);
   expect(kinds(some, some)).toEqual(['lost', 'unstored']);
@@ -125,7 +125,7 @@ test('what is not proven is stored no more often than it was listed or kept', ()
   expect(kinds(twice, twice, unproven, 3)).toEqual([]);
 });
 
-test('what was shown and stood throughout is stored, also where nothing is proven', () => {
+test('a record that was shown and listed throughout is stored, also if nothing is proven', () => {
   const { contents, kinds } = setUp();
   expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
   expect(kinds([], contents.slice(1), { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);

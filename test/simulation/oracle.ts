@@ -165,7 +165,7 @@ function invented(list: ServiceList, after: Contents): Complaint[] {
   return content === undefined ? [] : [{ kind: 'invented', what: `never listed: ${content}` }];
 }
 
-/** No content is stored more often than it was listed at once, but for what the mirror `known` keeps because it is not decided. */
+/** No content is stored more often than it was listed at once. Undecided rows of the mirror `known` are an exception. */
 function tooMany({ most }: Lifetimes, known: Contents, after: Contents): Complaint[] {
   const mostOf = (content: string) => Math.max(most.get(content) ?? 0, known.get(content) ?? 0);
   const odd = [...after].find(([content, count]) => count > mostOf(content));
@@ -221,7 +221,7 @@ function wordsOf({ status, completeness, inserted, updated, removed }: Omit<RunW
 }
 
 /**
- * Findings that are left after two runs over a service that is still and tells the truth.
+ * Findings that are left after two runs over a service that is still and truthful.
  *
  * @param provable the lists that can be proven. A list with identical records in an order that is not visible cannot.
  */

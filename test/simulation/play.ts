@@ -76,7 +76,7 @@ class Simulation implements Played {
   readonly #listener: Listener;
   readonly #world: World;
   readonly #lastPages = new LastPages();
-  /** How the mirror stood after each run. */
+  /** The mirror after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
   /** The runs after which the mirror was backed up, counted from 1. */
   readonly #backedUp = new Set<number>();
@@ -168,7 +168,7 @@ class Simulation implements Played {
     this.#isMeddledAmid = true;
   }
 
-  /** Lets the service stand still and tell the truth: what is wrong now must pass. */
+  /** Lets the service stand still and answer truthfully: then all that is wrong must heal. */
   async heal(): Promise<void> {
     this.#world.mend();
     const { service, runs } = this.#scenario;
@@ -344,7 +344,7 @@ class Simulation implements Played {
     for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
   }
 
-  /** True if the service tells of nothing beyond what it showed: no reader could do better. */
+  /** True if the service gives no sign of more records than it showed: no reader could do better. */
   #isExcused({ kind, list }: Finding): boolean {
     // Records that no page shows give connections no name.
     if (kind === 'misnamed') return listNames.some(name => this.#lastPages.seemToEnd(name));

@@ -17,7 +17,7 @@ import {
   trafficKinds,
 } from './scenario.ts';
 
-/** Which promise was broken; or a last run that proved nothing where it must. */
+/** Which promise was broken; or a last run that proved nothing although it must. */
 export const caseKinds = [...findingKinds, 'unproven'] as const;
 export type CaseKind = (typeof caseKinds)[number];
 
@@ -47,7 +47,7 @@ export function readRegressions(folder: string = regressionsFolder): Regression[
   return names.map(name => parseRegression(name, readFileSync(join(folder, name), 'utf8')));
 }
 
-/** @throws where the text is no case. */
+/** @throws if the text is no case. */
 export function parseRegression(fileName: string, text: string): Regression {
   const found: unknown = JSON.parse(text);
   if (!isFound(found)) throw new Error(`${fileName} is no case: ${JSON.stringify(isFound.errors)}`);

@@ -51,7 +51,7 @@ export interface ListReport {
   readonly error: { readonly message: string } | null;
 }
 
-/** How a run ended; where it threw, `error` is what it threw and there are no lists. */
+/** How a run ended; if it threw, `error` is what it threw and there are no lists. */
 export interface RunReport {
   readonly exitCode: number | null;
   readonly status: string | null;

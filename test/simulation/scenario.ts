@@ -35,7 +35,7 @@ export const orders = ['free', 'up', 'down'] as const;
 /** How the service answers, in all its lists. */
 export interface ServiceScenario {
   readonly firstPageNo: 0 | 1;
-  /** The size of a page where the request names none. */
+  /** The size of a page if the request names none. */
   readonly defaultSize: number;
   readonly maxSize: number;
   /**
@@ -95,7 +95,7 @@ export interface Traffic {
 /** The state of one list when the first run begins, and how it goes on by itself. */
 export interface ListScenario {
   readonly size: number;
-  /** The record at `at` has the key of the one at `of`, and its text, too, where `text` is 0: a real duplicate. */
+  /** The record at `at` has the key of the one at `of`, and its text, too, if `text` is 0: a real duplicate. */
   readonly doubles: readonly { readonly at: number; readonly of: number; readonly text: number }[];
   /** Null if it does not change by itself. */
   readonly traffic: Traffic | null;

@@ -120,7 +120,7 @@ export class ServiceList {
     this.#note(this.#leave(entry), null);
   }
 
-  /** Gives a record another content at its place; the old one is a bygone record. */
+  /** Gives a record another content at its place; the old one is then a removed record. */
   replace(at: number, entry: Entry): void {
     const before = this.entries[at];
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;

@@ -4,7 +4,7 @@ import type { Tamper } from './scenario.ts';
 type Value = string | number | bigint | Buffer | null;
 type Row = Value[];
 
-/** Does to a mirror's tables of shortcuts what someone else's hand might do. Nothing happens where all are empty. */
+/** Alters a mirror's tables of shortcuts as another program might. Nothing happens if all are empty. */
 export function tamperWith(path: string, { kind, table, row, column }: Tamper): void {
   const database = new Database(path, { fileMustExist: true });
   try {

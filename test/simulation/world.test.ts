@@ -195,7 +195,7 @@ test('totals are right, capped, late or off, and pageCount follows them or not',
   expect(counts('off', -1, 'too-high')).toEqual([9, 5]);
 });
 
-test('a list that is capped ends with its third page, and its total can tell the same', () => {
+test('a list that is capped ends with its third page, and its total can say the same', () => {
   const world = worldOf(9);
   const capped = { pageNo: 'capped', totals: { kind: 'served', by: 0 } } as const;
   expect(say(world, 3, 2, capped)).toMatchObject({
@@ -231,7 +231,7 @@ test('a clamped pageNo serves no page after the second, and lies about it or not
   expect(say(world, 9, 3, { pageNo: 'clamped-lying' })).toMatchObject({ titles, pagination: { pageNo: 9 } });
 });
 
-test('a list knows how many of each content stood at every instant and at one', () => {
+test('a list knows how many of each content were listed at every instant and at one', () => {
   const world = worldOf(3, [{ at: 1, of: 0, text: 0 }]);
   const list = world.lists['document-exports'];
   const [first, , third] = list.entries.map(entry => contentOf(list.name, entry) ?? '');

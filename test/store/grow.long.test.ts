@@ -311,7 +311,7 @@ describe('after a field of each kind was added, an older mirror', () => {
     expect(readdirSync(folder.path).filter(name => name.startsWith('reference.sqlite.before'))).toEqual([]);
   });
 
-  test('is sound before any sync, and found unchanged by one, where nothing has changed', async () => {
+  test('is sound before any sync, and found unchanged by one, if nothing has changed', async () => {
     expect(await docmirror('verify')).toMatchObject({ code: 0 });
     const { code, stdout } = await docmirror('sync', '--full', '--json', '--resource', 'document-exports');
     // A record that does not fit the new fields is rejected now, and stays as it was.

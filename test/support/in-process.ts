@@ -12,7 +12,7 @@ import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
-// Runs without a process, ten times as fast: where the command line is not the point.
+// Runs without a process, ten times as fast: for tests that are not about the command line.
 
 const silent = {
   listStarted() {},

@@ -119,7 +119,7 @@ test('pageNo can be ignored, lied about or clamped', async () => {
   expect(await page(standIn, '?pageNo=3')).toMatchObject({ ids: [5, 6, 7, 8], pageNo: 2 });
 });
 
-test('gzip is used where the client accepts it', async () => {
+test('gzip is used if the client accepts it', async () => {
   const standIn = await standInOfTen({ gzip: true });
   const zipped = await get(standIn, '', { 'accept-encoding': 'gzip' });
   expect(zipped.headers.get('content-encoding')).toBe('gzip');

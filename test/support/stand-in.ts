@@ -68,7 +68,7 @@ export interface RecordedRequest {
   /** Counted from 1, over all lists. */
   n: number;
   method: string;
-  /** One of the lists, or the whole path where it is none of them. */
+  /** One of the lists, or the whole path if it is none of them. */
   resource: string;
   /** `null` when omitted, `NaN` when not an integer. */
   pageNo: number | null;

@@ -265,7 +265,7 @@ test('nulls among the further fields, and their order, take no name away from th
   }
 });
 
-describe.concurrent('in a list of several pages, where one alone says otherwise,', () => {
+describe.concurrent('in a list of several pages, if one alone says otherwise,', () => {
   /** The name of connection 9 if of 150 exports in pages of 50 only the one at `at` refers to it. */
   async function saidOnOnePage(at: number, ...sayings: readonly object[]): Promise<unknown[]> {
     await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
@@ -298,7 +298,7 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
     expect(said).toEqual(now);
   });
 
-  test('the name that is left counts, where another record still gives one', async () => {
+  test('the name that is left counts, if another record still gives one', async () => {
     await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
     const exports = scene.service.lists['document-exports'];
     const say = (at: number, name: string | null) =>

@@ -231,7 +231,7 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     expectExactMirror(scene.database, other.service);
   });
 
-  test('where records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
+  test('if records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
     await using scene = await setLongScene();
     await killAtPage70(scene);
     const exports = scene.service.lists[resource];

@@ -159,7 +159,7 @@ test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
   },
 );
 
-test('a version in the history that is no JSON is told in words where changes are lines of JSON', async () => {
+test('a version in the history that is no JSON is told in words if changes are lines of JSON', async () => {
   await using scene = await setScene();
   await scene.sync();
   scene.service.lists.collections.pop();

@@ -172,7 +172,7 @@ function allOf(service: StandIn): string[] {
   return listed(service.lists[resource], resource);
 }
 
-describe('where the service contradicts itself,', () => {
+describe('if the service contradicts itself,', () => {
   test.each([1, 3, 40, -1, -3, -40])(
     'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes only what is shown to be gone',
     async totalError => {
@@ -350,7 +350,7 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of('document-exports')).toMatchObject({ completeness: 'unproven', inserted: 95 });
   });
 
-  test('is found out soon where the records have ids, whatever its total', async () => {
+  test('is found out soon if the records have ids, whatever its total', async () => {
     const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
     await using scene = await setScene({ maxPageSize: 4, ...lies }, { exports: 0, collections: 40 });
     const synced = await syncScene(scene, { resources: ['collections'] });
@@ -522,7 +522,7 @@ const silences: [name: string, change: (service: StandIn) => void][] = [
 ];
 
 describe('a removal of many records', () => {
-  test.each(silences)('is withheld where the service suddenly %s', async (_name, change) => {
+  test.each(silences)('is withheld if the service suddenly %s', async (_name, change) => {
     await using scene = await setSyncedScene();
     const before = mirrored(scene.database, resource);
     change(scene.service);
@@ -533,7 +533,7 @@ describe('a removal of many records', () => {
     expect(mirrored(scene.database, resource)).toEqual(before);
   });
 
-  test('is withheld where all lists are suddenly empty, and the exit code is not 0', async () => {
+  test('is withheld if all lists are suddenly empty, and the exit code is not 0', async () => {
     await using scene = await setSyncedScene({}, { collections: 30, webhooks: 30 });
     const { lists } = scene.service;
     for (const name of Object.keys(lists) as (keyof typeof lists)[]) lists[name] = [];
@@ -566,7 +566,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('stays withheld where as many came in the place of what is gone, also after a run that proved nothing', async () => {
+  test('stays withheld if as many came in the place of what is gone, also after a run that proved nothing', async () => {
     await using scene = await setSyncedScene({}, { exports: 100 });
     scene.service.lists[resource] = make(100, n => documentExport(500 + n));
     for (let run = 0; run < 3; run++) {
@@ -597,7 +597,7 @@ describe('a removal of many records', () => {
     expect((await syncScene(scene, { maxRemovals: 1 })).of(resource)).toMatchObject({ removed: 30 });
   });
 
-  test('is no mass where they are 20 at most, whatever their share', async () => {
+  test('is no mass if they are 20 at most, whatever their share', async () => {
     await using scene = await setSyncedScene({}, { exports: 20 });
     scene.service.lists[resource] = [];
     expect(await syncScene(scene, { maxRemovals: 0 })).toMatchObject({ code: 3, status: 'partial' });
@@ -607,7 +607,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('is withheld after a rejected record that no settled run had, be they ever so few, also where masses are allowed', async () => {
+  test('is withheld after a rejected record that no settled run had, be they ever so few, also if masses are allowed', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(10, 1);
     scene.service.lists[resource].push('"no object"');

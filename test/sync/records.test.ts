@@ -156,7 +156,7 @@ describe.concurrent('records', () => {
       expect(rejected()).toEqual([{ run_id: 1, last_run_id: run, record: '17' }]);
     }
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    // Nor where a run came between that did not meet it.
+    // Nor if a run came between that did not meet it.
     scene.service.lists.collections.pop();
     await scene.sync();
     scene.service.lists.collections.push('17' as never);
@@ -369,7 +369,7 @@ describe.concurrent('connection names', () => {
     ).toEqual([{ record_id: 1, ended_by: 'update' }]);
   });
 
-  test("where the collection goes, the name is the log's again", async () => {
+  test("if the collection goes, the name is the log's again", async () => {
     await using scene = await setScene();
     const { lists } = scene.service;
     lists['document-exports'].push(documentExport(902, { sourceConnection: named(51, 'In the log') }));

@@ -36,7 +36,7 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
   ['the order is another one in each walk', { order: 'shuffled-per-walk', maxPageSize: 20 }, 20],
 ];
 
-describe.concurrent('the mirror is exact where', () => {
+describe.concurrent('the mirror is exact if', () => {
   test.each(quirks)('%s', async (_name, options, pageSize) => {
     await using scene = await setScene(options);
     const first = await scene.sync();

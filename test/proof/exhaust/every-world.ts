@@ -113,7 +113,7 @@ const listsByName = {
   inverted: [[512, 1024, 1280, 256, 768]],
 } as const;
 
-/** Contents of lists without ties: only where no key is seen can two records be the same. */
+/** Contents of lists without ties: two records can be the same only if no key is seen. */
 function contentsOf(order: SmallOrder): readonly (readonly number[])[] {
   const plain = [1, 2, 3, 4, 5, 6];
   if (order === 'id') return [plain];
@@ -186,7 +186,7 @@ function identityOf(order: SmallOrder): Identity {
   return hasIds(order) ? 'id' : 'content';
 }
 
-/** The lists, each once: those that are the same but for names are one. */
+/** The lists, each once: lists that differ only by names are one. */
 export function listsOf({ order, recordsMin, recordsMax, isDown }: Bound): WorldRecord[][] {
   const whole: WorldRecord[][] =
     order === 'name' || order === 'inverted'

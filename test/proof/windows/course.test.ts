@@ -117,7 +117,7 @@ describe('a full sync', () => {
   });
 });
 
-describe('what becomes of records', () => {
+describe('the fate of records', () => {
   const facts = {
     known: 3,
     shown: 1,

@@ -170,7 +170,7 @@ describe.concurrent('backup', () => {
     });
   });
 
-  test('says in one line where it can not write', async () => {
+  test('says in one line if it can not write', async () => {
     await using scene = await setScene();
     await scene.sync();
     writeFileSync(join(scene.folder, 'notes.txt'), 'precious');

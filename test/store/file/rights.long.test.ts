@@ -17,7 +17,7 @@ class Watcher {
     this.#timer = setInterval(() => this.#look(), 1);
   }
 
-  /** Each path with its mode, where others have any right; and all names that were seen. */
+  /** Each path with its mode, if others have any right; and all names that were seen. */
   end(): { open: string[]; names: string[] } {
     this.#look();
     clearInterval(this.#timer);

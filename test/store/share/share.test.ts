@@ -53,7 +53,7 @@ describe('a share of a mirror in which there is everything', () => {
 
   test('has their rows, except endpoints and the text of rejected records', () => {
     const [mirror, copy] = [readable(scene.database), readable(shared)];
-    /** Endpoints cut by a rule of this test, and no contents where there is one. */
+    /** Endpoints cut by a rule of this test, and no contents if there is one. */
     const cut = (rows: readonly string[]) =>
       rows
         .map(row => row.replace(/https:\/\/hooks\.example\.com[^"\\]*/g, 'https://hooks.example.com'))

@@ -24,7 +24,7 @@ const nowText = () => new Date().toISOString();
 const versionsOf = (path: string) => sqlite(path, 'SELECT count(*) AS n FROM record_history')[0]?.n;
 
 describe('a history that is kept for a time', () => {
-  test('ends where it was cut off: the audit, older checkpoints and newer runs are still sound', async () => {
+  test('ends at its cut: the audit, older checkpoints and newer runs are still sound', async () => {
     await using scene = await fullMirror();
     const checkpoint = join(scene.folder, 'checkpoint');
     writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
