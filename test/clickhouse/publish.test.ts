@@ -336,7 +336,7 @@ describe('two publishers', () => {
     for (let round = 1; round <= 12; round++) {
       for (let runs = 0; runs <= random() * 3; runs++) mirror.run(randomSteps(random, 40));
       const early = publishModel(mirror, first);
-      // A run ends while the first one is at it; the second one knows of it from the start.
+      // A run ends while the first one is at it; the second one knows it from the start.
       if (random() < 0.7) mirror.run(randomSteps(random, 40));
       await Promise.all([early, publishModel(mirror, second)]);
     }
@@ -344,7 +344,7 @@ describe('two publishers', () => {
     await expectPublished(first, mirror);
   });
 
-  test('of which one is overtaken continues with the runs that it did not know', async () => {
+  test('go on with new runs if one overtakes the other', async () => {
     await using target = await newTarget();
     const mirror = randomMirror(15, 4, 60);
     const ahead = new ModelMirror();

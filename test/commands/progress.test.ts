@@ -106,7 +106,7 @@ describe('the log', () => {
     [{ CI: 'true' }, 'info', 0],
     [{}, 'warn', 0],
     [{ CI: 'false' }, 'info', 6],
-  ])('with %j and level %s has %i such lines a minute', async (environment, level, count) => {
+  ])('with %j and level %s has %i of these lines a minute', async (environment, level, count) => {
     const lines: Line[] = [];
     const observer = await showProgress({ stderr: process.stderr, environment }, loggerInto(lines, level));
     // The standard error of the tests can be a terminal.

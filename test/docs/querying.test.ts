@@ -53,7 +53,7 @@ function typedQueries(text: string): (readonly [file: string, sql: string])[] {
 
 const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
 
-describe.skipIf(whyNoStranger !== null)(`who may only read the share${skipped}`, () => {
+describe.skipIf(whyNoStranger !== null)(`a user who can only read the share${skipped}`, () => {
   const typed = [...typedQueries(readme), ...typedQueries(page)];
   const asked = [
     ...typed.map(([, sql]) => [sql, sql] as const),

@@ -283,7 +283,7 @@ describe('a server', () => {
     });
   });
 
-  it('answers 500 without a detail if the source fails, tells the owner, and goes on', async () => {
+  it('answers 500 without a detail if the source fails, informs the owner, and goes on', async () => {
     const faults: unknown[] = [];
     const failure = new Error('secret detail of the disk');
     const source: RecordSource = {
@@ -312,7 +312,7 @@ describe('a server', () => {
     expect(await sendRaw(await start(), 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('gives up on a request that does not come to its end', async () => {
+  it('gives up on a request that does not end', async () => {
     const url = await start({ limits: { requestTimeoutMs: 100, requestCheckMs: 20 } });
     expect(await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
   });

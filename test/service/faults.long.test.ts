@@ -184,7 +184,7 @@ interface Held {
 async function hold(headers: () => Record<string, string>, status: number): Promise<Held> {
   await using scene = await setScene({ latencyMs: 20 });
   const { service } = scene;
-  // The others are answered after it: so none of them is just on its way to the next request when the wait is told.
+  // The others are answered after it, so none of them is just starting its next request when the wait begins.
   const told = Promise.withResolvers<void>();
   service.onRequest = async ({ n }) => {
     if (n !== 2) await told.promise;

@@ -85,7 +85,7 @@ describe.concurrent('a certificate', () => {
     const { scene, front } = await tlsScene(authority.issue('DNS:other.example'));
     await using _scene = scene;
     await using _front = front;
-    // It is shown to the request; whoever comes to look at it hears nothing.
+    // The request gets the certificate. The later look at it gets no answer.
     const sockets: Socket[] = [];
     const server = createServer(socket => {
       sockets.push(socket.on('error', () => undefined));

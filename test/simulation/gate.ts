@@ -12,7 +12,7 @@ interface Held<Q, A> {
 }
 
 /**
- * Holds requests until the reader does nothing but wait, and then serves or delivers one of them, by a drawn order. So
+ * Delays requests until the reader does nothing but wait, and then serves or delivers one of them, by a drawn order. So
  * answers overtake each other on each machine in the same way, whatever the time.
  */
 export class Gate<Q, A> {

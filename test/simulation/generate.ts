@@ -63,7 +63,7 @@ const pagesMax = 16;
 const pagesInFull = 10;
 /** A longer list takes too long. */
 const sizeMax = 330;
-/** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
+/** With pages of this size, a plan of pages that overlap reaches the end of a list of any length. */
 const largePageMin = 26;
 /** No service has pages so small that identical records can't be on two of them. */
 const twinPageMin = 4;
@@ -78,7 +78,7 @@ export function generate(seed: number): Scenario {
     webhooks: drawList(swarm, 'webhooks'),
   };
   const service = drawService(swarm);
-  // Drawn by itself, so that each seed tells the story that it told before there was this.
+  // Drawn by itself, so that each older seed keeps its story.
   const keeping = new Random(hashOf(seed, 1));
   const isPruned = keeping.chance(0.2);
   const others = new Random(hashOf(seed, 2));

@@ -10,7 +10,7 @@ const tables: Readonly<Record<ListName, { readonly name: string; readonly text: 
 /**
  * Alters a mirror's records as another program might that does not know docmirror and ignores foreign keys.
  *
- * @returns false if there was nothing to alter, or a run holds the lock.
+ * @returns false if there was nothing to alter, or a run has the lock.
  */
 export function meddleWith(path: string, meddle: Meddle): boolean {
   const database = new Database(path, { fileMustExist: true, timeout: 0 });

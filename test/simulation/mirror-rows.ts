@@ -119,8 +119,8 @@ export function readAsOf(path: string): (runId: number) => MirrorState['lists'] 
 }
 
 /**
- * The first run of which rows and history still say how the lists stood: the last one whose ended versions were deleted. A run whose process
- * died ended when the next one began.
+ * The first run whose lists rows and history still have: the last one whose ended versions were deleted. A run whose process died ended
+ * when the next one began.
  */
 export function readKeptFrom(path: string): number {
   return reading(

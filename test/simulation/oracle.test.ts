@@ -70,7 +70,7 @@ function setUp() {
   return { world, contents, holding, reporting, kinds };
 }
 
-test('a mirror of what is listed, honestly told, breaks no promise', () => {
+test('a mirror of what is listed, with a true report, breaks no promise', () => {
   const { contents, kinds } = setUp();
   expect(kinds(contents, contents)).toEqual([]);
 });

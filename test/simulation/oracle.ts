@@ -149,7 +149,7 @@ function unstored(
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
 
-/** If two exports have one identity, and one of them is edited, unreadable or on an old replica's page, it can't be told which. */
+/** If two exports have one identity, a run can't know which of them is edited, unreadable or on an old replica's page. */
 function isAmbiguous(list: ServiceList, content: string, unreadable = 0): boolean {
   return list.name === 'document-exports' && unreadable + list.mostOfIdentity(content) > 1;
 }

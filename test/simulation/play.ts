@@ -142,7 +142,7 @@ class Simulation implements Played {
     for (const runId of this.#stood.keys()) if (runId > this.#mirror.runId) this.#stood.delete(runId);
   }
 
-  /** Lets another program write to the mirror, which the audit must find, unless a copy that it made went again, or a run was killed before. */
+  /** Lets another program write to the mirror. The audit must find it, unless its copy was removed again, or a run was killed before. */
   async #meddle(meddles: readonly Meddle[]): Promise<void> {
     const kinds = new Set(meddles.map(({ kind }) => kind));
     const mayUndo = kinds.has('copy') && kinds.has('delete');

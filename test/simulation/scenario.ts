@@ -53,14 +53,14 @@ export interface ServiceScenario {
    * the page that was asked for. If it is capped, the list ends with the third page.
    */
   readonly pageNo: (typeof pageNoManners)[number];
-  /** `by` is the cap, how many changes the total is late, or how far it is off. `served` is the number of records on pages that are served. */
+  /** `by` is the cap, the lateness of the total in changes, or its error. `served` is the number of records on pages that are served. */
   readonly totals: { readonly kind: (typeof totalKinds)[number]; readonly by: number };
   /** `capped` follows the stated total, `right` the real one. */
   readonly pageCounts: 'right' | 'capped' | 'too-high';
   /** Something around `items` that changes in each answer. */
   readonly noise: boolean;
   readonly paginationFirst: boolean;
-  /** A cache keeps the answers of each `nth` address for so many hours, of which one lies between two runs; null: there is none. */
+  /** A cache keeps the answers of each `nth` address for this many hours; one hour is between two runs. Null: there is none. */
   readonly cache: { readonly nth: number; readonly hours: number } | null;
   /** Half of the addresses are answered by a replica that is so many changes late; 0: there is none. */
   readonly replicaLag: number;
@@ -157,7 +157,7 @@ export interface Fault {
  *
  * - `kill`: the files stay as they are at that moment, as when the process dies; the next run finds them so.
  * - `throw`: the source of pages throws something that nobody foresaw.
- * - `signal`: the run is told to stop.
+ * - `signal`: the run is stopped.
  */
 export interface Crash {
   readonly at: 'request' | 'clock' | 'event';

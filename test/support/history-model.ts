@@ -42,7 +42,7 @@ interface Entry {
 const connectionCount = 6;
 const pageSize = 4;
 
-/** A service of three lists whose every state is known: what the history is held against. */
+/** A service of three lists whose every state is known. Tests compare the history with it. */
 export class ModelService implements PageSource {
   readonly baseUrl = 'https://model.example';
   readonly concurrency = 2;

@@ -5,7 +5,7 @@ import { makeShare } from '../../src/store/share/share.ts';
 import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
-/** Columns in which docmirror notes for itself what no reader is told, and the one that the clock changes. */
+/** Internal columns that no reader sees, and the one that the clock changes. */
 const unread = new Set(['_fingerprint', 'age_seconds']);
 
 /** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */

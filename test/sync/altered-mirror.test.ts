@@ -73,7 +73,7 @@ function contents(path: string): unknown {
   ].map(sql => sqlite(path, sql));
 }
 
-/** Gives each row the content that its columns come to, as somebody who knows docmirror would. */
+/** Gives each row the content that matches its columns, as somebody who knows docmirror would. */
 function forgeContents(path: string): void {
   const database = new Database(path);
   try {

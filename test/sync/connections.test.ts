@@ -340,7 +340,7 @@ test('a connection keeps its name while what the list says of it can not be read
   expect(sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9')).toEqual([{ name: 'A' }]);
 });
 
-test('a dry run tells of a connection that has another name now, once, and of nothing else', async () => {
+test('a dry run names a connection that has another name now, once, and nothing else', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const { lists } = scene.service;
   const say = (name: string) => {
@@ -360,7 +360,7 @@ test('a dry run tells of a connection that has another name now, once, and of no
   expect((await scene.run('sync', '--dry-run')).stdout).not.toContain('connections');
 });
 
-test('a dry run tells once of a connection of which two lists give a new name', async () => {
+test('a dry run names a connection once, if two lists give it a new name', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const { lists } = scene.service;
   lists['document-exports'] = [exported(1, { name: 'old' })];

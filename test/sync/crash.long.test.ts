@@ -209,7 +209,7 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     ],
   ];
 
-  test.each(changes)('is begun anew %s, and is exact', async (_name, changeService) => {
+  test.each(changes)('begins again %s, and is exact', async (_name, changeService) => {
     await using scene = await setLongScene();
     await killAtPage70(scene);
     changeService(scene.service);

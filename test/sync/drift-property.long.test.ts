@@ -12,7 +12,7 @@ function countOf(labels: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Labels with how many of each stood at every instant. */
+/** Labels with how many of each were listed at every instant. */
 function stoodThroughout(instants: readonly string[][]): Map<string, number> {
   const [first, ...rest] = instants.map(countOf);
   const least = new Map(first);
@@ -22,7 +22,7 @@ function stoodThroughout(instants: readonly string[][]): Map<string, number> {
   return least;
 }
 
-/** Labels with the most of each that stood at one instant. */
+/** Labels with the most of each that were listed at one instant. */
 function mostAtOnce(instants: readonly string[][]): Map<string, number> {
   const most = new Map<string, number>();
   for (const instant of instants.map(countOf)) {

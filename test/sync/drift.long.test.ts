@@ -224,7 +224,7 @@ describe('if the service contradicts itself,', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('a list that grows at every request is proven as it stood at one of them, and nothing known is lost', async () => {
+  test('a list that grows at every request is proven as it was at one of them, and nothing known is lost', async () => {
     await using scene = await setSyncedScene();
     const { service } = scene;
     const known = mirrored(scene.database, resource);
@@ -396,13 +396,13 @@ test.each([
   },
 );
 
-test('records that a page held which came again are seen once', async () => {
+test('records of a page that came again are seen once', async () => {
   await using scene = await setScene({ totalError: 3, beyond: 'last' }, { exports: 41 });
   const synced = await syncScene(scene, { resources: [resource] });
   expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', recordsSeen: 41, inserted: 41 });
 });
 
-test('a pageCount that tells of more than the total is no list of which only the ends are read', async () => {
+test('a list whose pageCount shows more than the total is not read at its ends only', async () => {
   await using scene = await setScene({ maxPageSize: 10 }, { exports: 130 });
   const resources = ['document-exports'] as const;
   expect((await syncScene(scene, { resources })).of(resource)).toMatchObject({ completeness: 'proven' });
@@ -438,7 +438,7 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
     [50, 1, 'proven'],
     [49, 2, 'proven'],
     [1, 2, 'proven'],
-  ])('may have a list of one page: %i records of 50, pageCount %i, are %s', async (...list) => {
+  ])('can have a list of one page: %i records of 50, pageCount %i, are %s', async (...list) => {
     const [count, pageCount, completeness] = list;
     await using scene = await setScene({}, { collections: count });
     scene.service.options.rawBody = asked => {

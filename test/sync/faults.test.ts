@@ -9,7 +9,7 @@ import { sqlite } from '../support/run-cli.ts';
 
 const exports = { resources: ['document-exports'], pageSize: 3 };
 
-test('a list whose rows do not come to what was read is read again, without any shortcut', async () => {
+test('a list whose rows do not match what was read is read again, without any shortcut', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const source = new MovingList(10, 3, 2);

@@ -182,7 +182,7 @@ describe.concurrent('records', () => {
     expect((await scene.sync('--full')).of('webhooks')).toMatchObject({ updated: 0, unchanged: 1 });
   });
 
-  test('an array that is null or missing is told from one that is empty', async () => {
+  test('an array that is null or missing differs from one that is empty', async () => {
     await using scene = await setScene();
     scene.service.lists.webhooks = [
       webhook(70, { events: null, connections: [] }),
@@ -233,11 +233,11 @@ describe.concurrent('records', () => {
 
   test.each([
     ['twice in what has come, alike', hour, [collection(91), collection(91)]],
-    ['twice in what has come, of which one says something else', hour, [collection(91), { id: 91 }]],
-    ['twice in what has come, where all is swept', 0, [collection(91), collection(91)]],
+    ['twice in what has come, with another content', hour, [collection(91), { id: 91 }]],
+    ['twice in what has come, in a full sync', 0, [collection(91), collection(91)]],
     ['once more on a page that is new, and says something else', hour, [{ id: 2 }]],
-    ['once more on a page that is new, where all is swept', 0, [{ id: 2 }]],
-  ])('an id that stands %s makes a list unproven that was proven', async (_where, fullEveryMs, come) => {
+    ['once more on a page that is new, in a full sync', 0, [{ id: 2 }]],
+  ])('an id that is %s makes a list unproven that was proven', async (_where, fullEveryMs, come) => {
     await using scene = await setScene({ maxPageSize: 5 }, { exports: 3, collections: 60 });
     const { lists } = scene.service;
     const sync = () => syncScene(scene, { fullEveryMs });
@@ -412,7 +412,7 @@ describe.concurrent('connection names', () => {
   });
 });
 
-test("a rejected record stands at its place by the list's own page size, whatever size the last reading had", async () => {
+test("a rejected record has its place by the list's own page size, whatever size the last reading had", async () => {
   await using scene = await setScene({ maxPageSize: 10 }, { exports: 29 });
   // Two that are equal make a run read by other page sizes, too.
   scene.service.lists['document-exports'].push(documentExport(3));

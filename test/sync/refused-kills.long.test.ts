@@ -40,7 +40,7 @@ const receipts = (path: string) =>
     JSON.parse(String(receipt)),
   );
 
-/** Starts a command, and tells when it made the mirror's log, before it writes; false if it ended before. */
+/** Starts a command, and resolves when it made the mirror's log, before it writes; false if it ended before. */
 async function untilItOpens(path: string, exit: Promise<unknown>): Promise<boolean> {
   let isOver = false;
   exit.then(() => {

@@ -29,7 +29,7 @@ async function asked(service: StandIn, cli: RunningCli, isIt: (request: Recorded
   service.onRequest = undefined;
 }
 
-/** Holds the answer to the nth page of the document exports back until the returned function is called. */
+/** Delays the answer to the nth page of the document exports until the returned function is called. */
 function holdBack(service: StandIn, pageNo: number): { reached: Promise<void>; release: () => void } {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

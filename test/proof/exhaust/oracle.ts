@@ -15,8 +15,9 @@ export interface Truth {
 }
 
 /**
- * Compares a mirror after a night with what was listed, and returns what is wrong. A claim is false if a record that was listed all the time
- * is missing, or one is there that was gone before. A record that was listed all the time must never be removed, claim or not.
+ * Compares a mirror after a night with what was listed, and returns what is wrong. A claim is false if a record that was listed all
+ * the time is missing, or one is there that was gone before. A record that was listed all the time must never be removed, claim or
+ * not.
  */
 export function wrongs(
   truth: Truth,

@@ -296,7 +296,7 @@ export class RandomWorld implements NightService {
     }
   }
 
-  /** Notes that a record came to the list, or left it. */
+  /** Notes that a record was added to the list, or removed from it. */
   #note(record: Living, step: 1 | -1): void {
     if (this.#isHidden(record)) return;
     const name = this.nameOf(record);

@@ -123,7 +123,7 @@ describe.concurrent('the checkpoint beside a backup', () => {
 });
 
 describe.concurrent('backup --restore', () => {
-  test('tells of the same run as the backup did, also if that run failed', async () => {
+  test('names the same run as the backup did, also if that run failed', async () => {
     await using scene = await setScene({}, { exports: 3 });
     await scene.sync();
     await scene.sync('--token', 'wrong');

@@ -232,7 +232,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       expect([0, 1, 3]).toContain(result.code);
       if (result.code !== 0) expect(output).toMatch(/failed\. Check the disk|is full/);
       const after = mirrored(scene.database, resource);
-      // If only the fold of the log fails at the end, all is written.
+      // If only the checkpoint of the log fails at the end, all is written.
       expect([before.length, before.length + 3_000]).toContain(after.length);
       expectSound(scene.database);
       expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });

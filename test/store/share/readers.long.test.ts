@@ -139,7 +139,7 @@ describe.skipIf(whyNoStranger !== null)(`another user, with read permission alon
     await running;
   });
 
-  test('is told of shares, if it is the mirror that they name', async () => {
+  test('is shown the way to a share, if it asks for the mirror', async () => {
     await using scene = await setOpenScene();
     await syncScene(scene);
     const env = { DOCMIRROR_SHARE: '/srv/share.sqlite' };

@@ -63,7 +63,7 @@ describe('a share of a mirror in which there is everything', () => {
     for (const [table, rows] of Object.entries(others))
       expect(rows, table).toEqual(cut(mirror[table] as string[]));
     expect(rejected).toHaveLength(mirror.rejected_records?.length ?? 0);
-    // A content would tell a guess of the text from a wrong one.
+    // With a content, a guess of the text could be checked.
     expect(sqlite(shared, 'SELECT DISTINCT record, length(content) AS n FROM rejected_records')).toEqual([
       { record: null, n: 0 },
     ]);
@@ -188,7 +188,7 @@ describe.concurrent('a share', () => {
       sqlite(shared, `SELECT count(source_connection_id) AS n FROM ${table}`)[0]?.n;
     // The field of that name in another list stays.
     expect([count('document_exports'), count('collections')]).toEqual([3, 0]);
-    // A content would tell a guess of what is left out from a wrong one.
+    // With a content, a guess of the missing text could be checked.
     const contents = sqlite(shared, 'SELECT DISTINCT length(_content) AS n FROM document_exports');
     expect(contents).toEqual([{ n: 0 }]);
     const ended = 'SELECT DISTINCT resource, length(content) AS n FROM record_history ORDER BY 1';
@@ -289,7 +289,7 @@ describe.concurrent('a share', () => {
     expect(sqlite(real, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
   });
 
-  test('is not made if its maker is told to stop', async () => {
+  test('is not made if its maker is stopped', async () => {
     await using scene = await setScene({}, { exports: 1 });
     await syncScene(scene);
     const signal = AbortSignal.abort(new CancelledError('SIGTERM'));
@@ -374,7 +374,7 @@ describe('a run that has not ended', () => {
     lists['document-exports'].push(...make(20, n => documentExport(500 + n)));
   }
 
-  test('is told of in no share: neither while it goes on, nor after it died', async () => {
+  test('is in no share: neither while it goes on, nor after it died', async () => {
     await using scene = await setScene({ maxPageSize: 20 }, { exports: 60, collections: 8, webhooks: 6 });
     scene.service.lists.webhooks.push('{"endpoint":"https://no.example/id"}');
     await syncScene(scene);

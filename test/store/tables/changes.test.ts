@@ -41,7 +41,7 @@ test('what a run has ended so far is in `changes` as the run before left it', as
   await held.release();
 });
 
-test('connections in a record have the names of the run that is told of', async () => {
+test('connections in a record have the names of the run that is asked for', async () => {
   await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
   const { lists } = scene.service;
   const syncAs = async (name: string, title: string) => {

@@ -35,7 +35,7 @@ describe('the views', () => {
       expect(sql).toMatch(new RegExp(`^CREATE VIEW ${name} AS SELECT [^\\n]+$`));
   });
 
-  test('tell the type of each column', () => {
+  test('have the type of each column', () => {
     const types = sqlite(
       scene.database,
       `SELECT v.name || '.' || c.name AS name, c.type FROM sqlite_schema v JOIN pragma_table_xinfo(v.name) c

@@ -461,7 +461,7 @@ describe.concurrent('verify', () => {
     });
   });
 
-  test('a page that was folded back by half is none, for the log beside the file has it', async () => {
+  test('a page that a checkpoint wrote by half is no difference, because the log beside the file has it', async () => {
     await using own = await setScene({}, { exports: 20 });
     await own.sync();
     const reader = new Database(own.database, { readonly: true });
