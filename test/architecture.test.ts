@@ -5,10 +5,14 @@ import { describe, expect, test } from 'vitest';
 const source = join(import.meta.dirname, '..', 'src');
 
 /**
- * Which rooms a room may import from. The rooms don't know each other; `commands` wires them. The rooms of `store` stand in one
- * line: `tables` says what shape a mirror has, and knows no file; `receipts` says what a run or an upgrade states of it; `file` opens
- * one and brings it to that shape; `write` and `read` work on open files and don't know each other; `verify`, `backup` and `share`
- * stand on these.
+ * The rooms that each room can import from. The rooms don't know each other; `commands` wires them. The rooms of `store` are in one
+ * line:
+ *
+ * - `tables` has the shape of a mirror, and knows no file.
+ * - `receipts` has what a run or an upgrade states of it.
+ * - `file` opens a mirror and brings it to that shape.
+ * - `write` and `read` work on open files and don't know each other.
+ * - `verify`, `backup` and `share` use all of these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
   cli: ['commands', 'errors', 'quick-start', 'version'],
@@ -92,7 +96,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   ],
 };
 
-/** Where only types may cross: the room at the other end is known by its shape alone. */
+/** Imports that can only be of types. */
 const typesOnly = [
   'commands → store/tables',
   'service → sync',
@@ -104,7 +108,7 @@ const typesOnly = [
   'render → sync',
 ];
 
-/** Packages that only some rooms may touch. */
+/** Packages that only some rooms can use. */
 const packageRooms: Record<string, readonly string[]> = {
   'better-sqlite3': [
     'store/backup',
@@ -148,7 +152,7 @@ const packageRooms: Record<string, readonly string[]> = {
 };
 
 interface Import {
-  /** Paths from `src`; `target` is a package's name where it is one. */
+  /** Paths from `src`; `target` is a package's name if it is one. */
   readonly file: string;
   readonly target: string;
   readonly isPackage: boolean;
@@ -218,7 +222,7 @@ describe('the rooms', () => {
     expect(circleIn(new Map(Object.entries(allowedRooms)))).toBeNull();
   });
 
-  test('where only types may cross, only types do, and they do', () => {
+  test('a room that can only import types imports types and nothing else', () => {
     const narrow = crossings.filter(entry => typesOnly.includes(arrowOf(entry)));
     expect(said(narrow.filter(({ isTypeOnly }) => !isTypeOnly))).toEqual([]);
     const used = new Set(narrow.map(arrowOf));
@@ -243,7 +247,7 @@ describe('the files', () => {
   });
 
   test('the parts of a large command are its own', () => {
-    // A folder without a command of its name, such as the table of all commands, is there for all of them.
+    // All commands can use a folder that no command is named after, like the table of all commands.
     const folderOf = (file: string) => {
       const folder = /^commands\/([^/]+)\//.exec(file)?.[1];
       return files.includes(`commands/${folder}.ts`) ? folder : undefined;

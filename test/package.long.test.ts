@@ -17,7 +17,7 @@ import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-/** Installing from the registry may be slow. */
+/** Installing from the registry can be slow. */
 const installMsMax = 180_000;
 
 describe('the package, installed in an empty folder', () => {
@@ -37,7 +37,7 @@ describe('the package, installed in an empty folder', () => {
 
   afterAll(() => folder[Symbol.asyncDispose]());
 
-  test('holds the program, its migrations and its papers, and nothing else', () => {
+  test('contains the program, its migrations and its papers, and nothing else', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
       [
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'deploy', 'dist', 'docs'],

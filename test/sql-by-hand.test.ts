@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const source = join(import.meta.dirname, '..', 'src');
 
-/** Statements for ClickHouse, of which Drizzle knows nothing. */
+/** Statements for ClickHouse, which Drizzle does not know. */
 const isOfClickHouse = (name: string) => name.startsWith('publish/');
 
 /** A text that begins as a statement does. Those that begin or end a transaction need no reason: Drizzle would run them itself. */

@@ -87,7 +87,7 @@ test('openssl verifies the signature over the first three lines', async () => {
 });
 
 describe('a log', () => {
-  test('holds what a checkpoint pins, however much it has grown', () => {
+  test('agrees with a checkpoint, however much it has grown', () => {
     for (let size = 0; size <= leafHashes.length; size++) {
       expect(logVerdict(checkpointAt(size), leafHashes)).toBe('holds');
     }
@@ -97,7 +97,7 @@ describe('a log', () => {
     expect(logVerdict(checkpoint, leafHashes.slice(0, 6))).toBe('shorter');
   });
 
-  test('is altered where a leaf before the checkpoint is another, or two have changed places', () => {
+  test('is altered if a leaf before the checkpoint is another, or two have changed places', () => {
     for (let at = 0; at < 7; at++) {
       expect(logVerdict(checkpoint, leafHashes.with(at, leafHash('another')))).toBe('altered');
     }
@@ -106,7 +106,7 @@ describe('a log', () => {
     expect(logVerdict(checkpoint, [second, ...rest])).toBe('altered');
   });
 
-  test('may have any leaf after the checkpoint', () => {
+  test('can have any leaf after the checkpoint', () => {
     expect(logVerdict(checkpoint, leafHashes.with(7, leafHash('another')))).toBe('holds');
   });
 });

@@ -66,7 +66,7 @@ describe('audit', () => {
       'UPDATE sync_receipts SET leaf_hash = substr(leaf_hash, 2) || substr(leaf_hash, 1, 1)',
     ],
     ['a receipt is missing', 'DELETE FROM sync_receipts WHERE leaf_index = 0'],
-  ])('checkpoint signs nothing where %s', async (_what, sql) => {
+  ])('checkpoint signs nothing if %s', async (_what, sql) => {
     const altered = file('altered.sqlite');
     copyFileSync(scene.database, altered);
     expect(tamper(altered, sql)).toBe(true);
@@ -76,7 +76,7 @@ describe('audit', () => {
     );
   });
 
-  test('a receipt that somebody spoilt is named in words, and printed as it is by --json', async () => {
+  test('an altered receipt is named in words, and --json prints it as it is', async () => {
     const spoilt = file('spoilt.sqlite');
     copyFileSync(scene.database, spoilt);
     const database = new Database(spoilt);
@@ -93,7 +93,7 @@ describe('audit', () => {
     expect(printed.stdout.split('\n')[0]).toBe('{}');
   });
 
-  test('sync says where its receipt stands and what the log comes to', () => {
+  test('sync shows the number of its receipt and the root of the log', () => {
     const leaves = sqlite(scene.database, 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index LIMIT 1');
     const hashes = leaves.map(row => Buffer.from(String(row.leaf_hash), 'hex'));
     expect(first.receipt).toEqual({
@@ -128,7 +128,7 @@ describe('audit', () => {
     });
   });
 
-  test('without a key a checkpoint is printed only where it is asked for unsigned', async () => {
+  test('without a key a checkpoint is printed only if it is asked for unsigned', async () => {
     expect(await scene.run('audit', 'checkpoint')).toMatchObject({ code: 2, stdout: '' });
     const { stdout } = await scene.run('audit', 'checkpoint', '--unsigned');
     expect(stdout).toMatch(/^docmirror\/[\da-f-]{36}\n2\n[A-Za-z0-9+/]{43}=\n$/);
@@ -156,7 +156,7 @@ describe('audit', () => {
 });
 
 describe('verify --checkpoint', () => {
-  test('a sound mirror that has gone on since holds', async () => {
+  test('a sound mirror with newer runs passes', async () => {
     const { code, stdout } = await verify('--public-key', file('key.pub'));
     expect(stdout).toContain('The checkpoint of 1 receipt was signed by the key.');
     expect(code).toBe(0);
@@ -236,7 +236,7 @@ describe('verify --checkpoint', () => {
     });
   });
 
-  test('of several files each is held against the receipts', async () => {
+  test('of several files compares each with the receipts', async () => {
     await using folder = temporaryFolder();
     const [older, newer, path] = ['older', 'newer', 'copy.sqlite'].map(name => join(folder.path, name)) as [
       string,
@@ -302,7 +302,7 @@ describe('verify --checkpoint', () => {
   });
 });
 
-test('backup writes a checkpoint beside its copy, and --check holds the copy against it', async () => {
+test('backup writes a checkpoint beside its copy, and --check compares the copy with it', async () => {
   const copy = file('copy.sqlite');
   const key = ['--signing-key-file', file('key.pem')];
   expect((await scene.run('backup', copy, ...key)).code).toBe(0);

@@ -2,8 +2,8 @@ import type { Checkpoint } from '../../src/audit/checkpoint.ts';
 import { MerkleTree } from '../../src/audit/merkle.ts';
 
 /**
- * The root over the first `size` leaves, by their hashes in order; null where there are fewer. It reads no further than it
- * must. A log that has grown agrees with an older root where this gives that root again.
+ * The root over the first `size` leaves, by their hashes in order; null if there are fewer. It reads no further than it
+ * must. A log that has grown agrees with an older root if this gives that root again.
  */
 export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buffer | null {
   const tree = new MerkleTree();
@@ -15,7 +15,7 @@ export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buf
   return null;
 }
 
-/** What a log is to the root that a checkpoint pins, by its leaf hashes in order. */
+/** Compares a log, as its leaf hashes in order, with the root that a checkpoint pins. */
 export function logVerdict(
   { size, root }: Checkpoint,
   leafHashes: Iterable<Uint8Array>,

@@ -65,7 +65,7 @@ test('in every tree of up to 100 leaves, each leaf counts', () => {
   }
 });
 
-test('a log with fewer leaves than asked for has no such root', () => {
+test('a log with fewer leaves than asked for has no root for them', () => {
   expect(rootOfFirst(3, leaves.slice(0, 2).map(leafHash))).toBeNull();
 });
 
@@ -113,7 +113,7 @@ test('sha256sum computes the same leaf hash and the same root', () => {
   expect(printed).toEqual([hashes[0]?.toString('hex'), rootOfFirst(2, hashes)?.toString('hex')]);
 });
 
-/** RFC 6962, section 2.1, word for word: the left side holds the largest power of two that is smaller than the whole. */
+/** RFC 6962, section 2.1, word for word: the left side has the largest power of two that is smaller than the whole. */
 function byDefinition(all: readonly Uint8Array[]): Buffer {
   if (all.length <= 1) return leafHash(all[0] as Uint8Array);
   let left = 1;

@@ -49,7 +49,7 @@ describe('a published note', () => {
     expect(keyIdOf(peter.name, petersKey.publicKey).toString('hex')).toBe(peter.keyId);
   });
 
-  test('comes out the same where the same key signs the same text', () => {
+  test('comes out the same if the same key signs the same text', () => {
     expect(noteText(signNote(peter.text, peter.name, petersPrivateKey))).toBe(petersNote);
   });
 });
@@ -57,7 +57,7 @@ describe('a published note', () => {
 describe('a signature', () => {
   const other = generateKeyPairSync('ed25519');
 
-  test('by a key that is not known counts for nothing', () => {
+  test('by an unknown key is ignored', () => {
     const stranger = { name: peter.name, publicKey: other.publicKey };
     expect(signatureVerdict(readNote(petersNote), stranger)).toBe('absent');
     expect(signatureVerdict(readNote(petersNote), { ...petersKey, name: 'Peter' })).toBe('absent');
@@ -71,12 +71,12 @@ describe('a signature', () => {
     expect(signatureVerdict(readNote(`${peter.text}\n${lines.join('')}`), petersKey)).toBe('verified');
   });
 
-  test('does not hold for another text', () => {
+  test('is not valid for another text', () => {
     const altered = petersNote.replace('know', 'Know');
     expect(signatureVerdict(readNote(altered), petersKey)).toBe('forged');
   });
 
-  test('is forged where any of its bits is another', () => {
+  test('is forged if any of its bits is another', () => {
     const note = readNote(petersNote);
     const [line] = note.signatures;
     for (let bit = 0; bit < 64 * 8; bit += 7) {
@@ -86,12 +86,12 @@ describe('a signature', () => {
     }
   });
 
-  test.each([1, 63, 65])('is forged where it has %d bytes', length => {
+  test.each([1, 63, 65])('is forged if it has %d bytes', length => {
     const note = withLines(readNote(petersNote), { signature: Buffer.alloc(length) });
     expect(signatureVerdict(note, petersKey)).toBe('forged');
   });
 
-  test('that is forged spoils the note, though a good one by the same key stands beside it', () => {
+  test('that is forged makes the note invalid, even beside a good one by the same key', () => {
     const note = readNote(petersNote);
     const forged = withLines(note, { signature: Buffer.alloc(64) });
     const both = { text: note.text, signatures: [...note.signatures, ...forged.signatures] };

@@ -15,7 +15,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf
 const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
 const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books'];
 
-/** What someone does to the mirror, without a trigger that holds them up. */
+/** An alteration of the mirror, made without the triggers. */
 type Tampering = (database: string) => void;
 const by =
   (sql: string): Tampering =>
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 describe('the procedure of docs/audit.md', () => {
-  test('comes to what the receipts of a sound mirror say, each step in a shell of its own', async () => {
+  test('gives the values of the receipts of a sound mirror, each step in a shell of its own', async () => {
     await using folder = temporaryFolder();
     makeMirror(folder);
     const answers = readAnswers(follow(folder).stdout);
@@ -110,7 +110,7 @@ function follow(folder: TemporaryFolder) {
   return { status: 0, stdout };
 }
 
-/** What the steps after the signature print: the value by checkpoint or receipt, and the one in the mirror. */
+/** The output of the steps after the signature: the value by checkpoint or receipt, and the one in the mirror. */
 function readAnswers(stdout: string): { step: string; by: string; inMirror: string }[] {
   const [verdict, ...lines] = stdout
     .trim()

@@ -147,7 +147,7 @@ describe('a text that docmirror did not write so is no receipt:', () => {
   });
 });
 
-describe('a receipt has the fields of its kind, and each says what it may say:', () => {
+describe('a receipt has the fields of its kind, each with an allowed value:', () => {
   const { actor, ...withoutActor } = run;
   const withList = (change: object) => ({ ...run, lists: [{ ...list, ...change }] });
   test.each<[string, object]>([

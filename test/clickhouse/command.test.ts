@@ -96,7 +96,7 @@ describe('publish clickhouse', () => {
     await expectAsExported(published);
   });
 
-  test("ends with 4 where ClickHouse holds something else, and with 2 where the tenant is another mirror's", async () => {
+  test("ends with 4 if ClickHouse has something else, and with 2 if the tenant is another mirror's", async () => {
     await using published = await setPublished();
     await using other = await setPublished();
     await published.sync();
@@ -149,7 +149,7 @@ describe('publish clickhouse', () => {
     await expectAsExported(published);
   });
 
-  test('over TLS trusts the authorities that it is told, and names a certificate that it does not trust', async () => {
+  test('over TLS trusts the authorities that are set, and names a certificate that it does not trust', async () => {
     await using published = await setPublished();
     await published.sync();
     const { folder, database } = published.scene;

@@ -52,7 +52,7 @@ export class Engine implements AsyncDisposable {
     ended.catch(() => undefined);
   }
 
-  /** Ends it amid whatever it does. */
+  /** Kills it, whatever it is doing. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -50,7 +50,7 @@ describe('a publication that is cut off', () => {
         if (fault.kind === 'cut-answer') await cut.catch(() => undefined);
         else await expect(cut).rejects.toMatchObject({ exitCode: 1, code: 'network' });
         proxy.faults = () => undefined;
-        // What is written down is there whole.
+        // A run that is recorded as published is complete.
         expect([0, 2]).toContain((await publishedRuns(target, tenant)).length);
         if (at % 2 === 0) mirror.run(randomSteps(random, 40));
         proxy.requestCount = 0;
@@ -208,7 +208,7 @@ describe('a fault that stays', () => {
     },
   );
 
-  test('over rows that are refused is told without a word of them', async () => {
+  test('over rows that are refused is reported without a word of them', async () => {
     await using target = await newTarget();
     const refused =
       'Constraint is violated at row 1. Column values: endpoint = https://user:pw@hooks.example/S3CRET';

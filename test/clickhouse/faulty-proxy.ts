@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What goes wrong with a request on its way to the engine or back. */
+/** A fault of a request on its way to the engine or back. */
 export type Fault =
   /** The connection ends, and the engine never hears of it. */
   | { kind: 'cut-before' }
@@ -13,11 +13,11 @@ export type Fault =
   | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
   | { kind: 'slow'; ms: number };
 
-/** Stands between docmirror and an engine, or in the place of one. */
+/** A proxy between docmirror and an engine, or in the place of one. */
 export class FaultyProxy implements AsyncDisposable {
-  /** Where requests go; changes when an engine starts again. */
+  /** The address that requests go to. It changes when an engine starts again. */
   target: string;
-  /** What happens to the n-th request, counted from 1. */
+  /** The fault of the n-th request, counted from 1. */
   faults: (n: number, request: IncomingMessage) => Fault | undefined = () => undefined;
   requestCount = 0;
   readonly #server: Server;

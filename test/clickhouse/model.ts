@@ -4,10 +4,10 @@ import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '.
 import { publishedTables } from '../../src/publish/tables.ts';
 import { Random } from '../../src/sample/random.ts';
 
-/** What a record of a list says: a value a field, in the order of the table's fields. */
+/** The values of a record, in the order of the table's fields. */
 export type Values = SourceRow['values'];
 
-/** What one run does, in order; a removal has no values. */
+/** One change of a run. A removal has no values. */
 export interface Step {
   readonly resource: string;
   readonly id: number;
@@ -18,7 +18,7 @@ export interface Step {
 interface ModelRun extends EndedRun {
   readonly rows: ReadonlyMap<string, readonly SourceRow[]>;
   readonly changes: readonly SourceChange[];
-  /** All rows that stand after it, by list and id. */
+  /** All current rows after it, by list and id. */
   readonly standing: ReadonlyMap<string, ReadonlyMap<number, SourceRow>>;
 }
 
@@ -102,7 +102,7 @@ export class ModelMirror {
     };
   };
 
-  /** The rows that stand after the newest run, by their ids. */
+  /** The current rows after the newest run, in the order of their ids. */
   rowsOf(resource: string): SourceRow[] {
     return [...this.#standingOf(resource).values()].sort((a, b) => a.id - b.id);
   }
@@ -165,7 +165,7 @@ export function randomMirror(seed: number, runCount: number, rowsPerRun: number)
   return mirror;
 }
 
-/** What one run may do: to each record one thing, or it goes and comes back. */
+/** The random steps of one run: a record changes once, or is removed and returns. */
 export function randomSteps(random: () => number, rowsPerRun: number): Step[] {
   const steps = new Map<string, Step[]>();
   for (let at = 0; at < rowsPerRun; at++) {
@@ -187,7 +187,7 @@ export function randomSteps(random: () => number, rowsPerRun: number): Step[] {
   return [...steps.values()].flat();
 }
 
-/** A value of a column of that type; some are null or hold what has to be escaped. */
+/** A value of a column of that type; some are null or have characters that must be escaped. */
 export function sampleValue(type: string, n: number): Values[number] {
   if (type.startsWith('Array(String')) return n % 3 === 0 ? [] : [`event.${n}`, "it's\t\\\n"];
   if (type.startsWith('Array(')) return n % 3 === 0 ? [] : [n, null, -n];
@@ -195,7 +195,7 @@ export function sampleValue(type: string, n: number): Values[number] {
   return type.includes('Int') ? n : `text ${n} “ü” '\\\n\u0000`;
 }
 
-/** Waits until something holds; fails after a while. */
+/** Waits until a condition is true, and fails after `ms` milliseconds. */
 export async function until(holds: () => boolean, ms = 10_000): Promise<void> {
   for (const endMs = Date.now() + ms; !holds(); await wait(5)) {
     if (Date.now() > endMs) throw new Error('It did not come to hold in time.');

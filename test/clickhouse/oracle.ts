@@ -21,7 +21,7 @@ export function publishModel(
   });
 }
 
-/** ClickHouse holds what the mirror holds: every row by every column, every change, every run, and nothing else of the tenant. */
+/** ClickHouse has what the mirror has: every row by every column, every change, every run, and nothing else of the tenant. */
 export async function expectPublished(
   target: ClickHouse,
   mirror: ModelMirror,

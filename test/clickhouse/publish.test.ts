@@ -70,7 +70,7 @@ describe('a publication', () => {
     expect(await publishNow()).toMatchObject({ fromRunId: 6, throughRunId: 8, runs: 3, rows: 3, changes: 3 });
   });
 
-  test('of many runs at once, or of some at a time, comes to the same', async () => {
+  test('of many runs at once, or of some at a time, gives the same', async () => {
     await using target = await newTarget();
     for (const seed of [1, 2, 3]) {
       const mirror = randomMirror(seed, 9, 120);
@@ -117,7 +117,7 @@ describe('a publication', () => {
     await expectPublished(target, mirrors[1], 'two');
   });
 
-  test('reads no more ahead than two batches, and tells how far it is', async () => {
+  test('reads no more ahead than two batches, and reports how far it is', async () => {
     await using target = await newTarget();
     const mirror = new ModelMirror().run(
       Array.from({ length: 60_000 }, (_, at) => named(at, `connection ${at}`)),
@@ -188,7 +188,7 @@ describe('a tenant', () => {
     await expectPublished(target, neighbour, 'neighbour');
   });
 
-  test('is replaced also where the server drops blocks that it has seen before', async () => {
+  test('is replaced also if the server drops blocks that it has seen before', async () => {
     await using target = await newTarget();
     for (const { name } of publishedTables)
       await target.command(`ALTER TABLE ${name} MODIFY SETTING non_replicated_deduplication_window = 100`);
@@ -224,7 +224,7 @@ describe('a difference', () => {
     ],
   ];
 
-  test.each(tampering)('where %s is found, and mended', async (_what, statement, healedBy) => {
+  test.each(tampering)('if %s is found, and mended', async (_what, statement, healedBy) => {
     await using target = await newTarget();
     const mirror = new ModelMirror().run([
       named(1, 'Archive'),
@@ -264,7 +264,7 @@ describe('a difference', () => {
 describe('a server', () => {
   const mirror = new ModelMirror().run([exported(1, 'a')]);
 
-  test('without the database is told how to make it', async () => {
+  test('without the database names the command that makes it', async () => {
     const target = engine.client('nowhere');
     await expect(publishModel(mirror, target)).rejects.toMatchObject({
       exitCode: 2,
@@ -336,7 +336,7 @@ describe('two publishers', () => {
     for (let round = 1; round <= 12; round++) {
       for (let runs = 0; runs <= random() * 3; runs++) mirror.run(randomSteps(random, 40));
       const early = publishModel(mirror, first);
-      // A run ends while the first one is at it; the second one knows of it from the start.
+      // A run ends while the first one is at it; the second one knows it from the start.
       if (random() < 0.7) mirror.run(randomSteps(random, 40));
       await Promise.all([early, publishModel(mirror, second)]);
     }
@@ -344,7 +344,7 @@ describe('two publishers', () => {
     await expectPublished(first, mirror);
   });
 
-  test('of which one is overtaken goes on with the runs that it did not know', async () => {
+  test('go on with new runs if one overtakes the other', async () => {
     await using target = await newTarget();
     const mirror = randomMirror(15, 4, 60);
     const ahead = new ModelMirror();

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 // ClickHouse over HTTP: its engine as a library, in a process of its own, behind as much of the server's interface as a client needs.
 // Usage: node server.ts FOLDER [PASSWORD]; it prints its port when it is ready.
 
-/** What the library gives; it is undocumented. */
+/** The undocumented interface of the library. */
 interface Engine {
   CreateConnection(folder: string): unknown;
   CloseConnection(connection: unknown): void;

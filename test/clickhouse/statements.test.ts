@@ -51,7 +51,7 @@ test('the statements that make the tables can be run again, and change nothing',
   expect(await target.ask(shape, { database })).toEqual(before);
 });
 
-test('names of databases and clusters may hold what has to be quoted', async () => {
+test('names of databases and clusters can have characters that must be quoted', async () => {
   const database = 'a `strange\\ name';
   for (const statement of ddlStatements({ database, cluster: null })) await target.command(statement);
   const found = await target.ask('SELECT name FROM system.tables WHERE database = {database:String}', {
@@ -122,7 +122,7 @@ describe('across a fleet', () => {
     return rows.map(([row]) => Object.values(JSON.parse(row ?? '')).map(String));
   };
 
-  test('a tenant is stale where its newest run is older than 26 hours, however new its publication', async () => {
+  test('a tenant is stale if its newest run is older than 26 hours, however new its publication', async () => {
     await publishModel(new ModelMirror('a5b0c1d2-0000-4000-8000-000000000004', 0).run([]), target, {
       tenant: 'dormant',
     });

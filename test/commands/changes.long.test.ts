@@ -55,7 +55,7 @@ async function twoRuns(): Promise<Scene> {
 }
 
 describe.concurrent('changes', () => {
-  test('tells what the last run did, with the record before and after', async () => {
+  test('shows the changes of the last run, with the record before and after', async () => {
     await using scene = await twoRuns();
     const { code, stdout } = await scene.run('changes', '--format', 'ndjson');
     expect(code).toBe(0);
@@ -85,7 +85,7 @@ describe.concurrent('changes', () => {
     });
   });
 
-  test('a record that comes back is inserted again, and lists that stand still add nothing', async () => {
+  test('a record that comes back is inserted again, and unchanged lists add nothing', async () => {
     await using scene = await twoRuns();
     const { lists } = scene.service;
     const gone = lists.collections.pop() as SampleItem;
@@ -158,7 +158,7 @@ describe.concurrent('changes', () => {
     expect(await since('2100-01-01 10:00')).toEqual(new Set());
   });
 
-  test('since a time at which a run had died that the next one found: its changes were not told until then', async () => {
+  test('since a time at which a run had died that the next one found: its changes were not shown until then', async () => {
     await using scene = await twoRuns();
     const [first] = sqlite(scene.database, 'SELECT completed_at FROM sync_runs WHERE id = 1');
     tamper(scene.database, "UPDATE sync_runs SET status = 'interrupted', completed_at = NULL WHERE id = 1");

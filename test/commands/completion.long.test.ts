@@ -9,7 +9,7 @@ import { runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { pathWithDocmirror } from './installed.ts';
 
-describe('what may stand at the cursor', () => {
+describe('the word at the cursor', () => {
   const values = (...words: string[]) => candidates(words).values;
 
   test('first is a command, or what every program has', () => {
@@ -62,7 +62,7 @@ describe('what may stand at the cursor', () => {
     expect(candidates(['backup', '--keep=14', '']).offered).toBe('files');
   });
 
-  test('is an argument where one may stand, and no second one', () => {
+  test('is an argument if the command takes one, and no second one', () => {
     expect(candidates(['backup', '']).offered).toBe('files');
     expect(candidates(['backup', '--keep', '14', '']).offered).toBe('files');
     expect(candidates(['backup', 'copy.sqlite', '']).offered).toBeNull();
@@ -80,7 +80,7 @@ describe('docmirror completion', () => {
     expect(stderr).toMatch(/bash|SHELL/);
   });
 
-  test('offers no run, and says nothing, where there is no mirror or it can not be read', async () => {
+  test('offers no run, and prints nothing, if there is no mirror or it can not be read', async () => {
     for (const database of ['/nowhere/mirror.sqlite', import.meta.filename]) {
       const env = { DOCMIRROR_DATABASE: database };
       const result = await runCli(['completion', 'words', '--', 'changes', '--since-run', ''], { env });
@@ -103,7 +103,7 @@ const shells = {
     'bash',
     ...splitAtEquals(words),
   ],
-  // What zsh would add is caught: the line editor itself runs on a terminal only.
+  // The test catches what zsh would add, because the line editor itself runs on a terminal only.
   zsh: (words: readonly string[]) => [
     'zsh',
     '-f',
@@ -171,7 +171,7 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
     expect(offered('show', 'w')).toEqual(['webhooks']);
   });
 
-  test.skipIf(!isThere)('Tab completes what stands behind an equals sign', () => {
+  test.skipIf(!isThere)('Tab completes the text behind an equals sign', () => {
     expect(offered('sync', '--resource=we')).toEqual(['webhooks']);
     expect(offered('export', '--format=')).toEqual(['csv', 'ndjson', 'parquet']);
     expect(offered('backup', '--check=li')).toEqual(['list.txt', 'lists']);
@@ -189,7 +189,7 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
     expect(offeredWith({}, ...words.filter(word => !/env/.test(word)))).toEqual([]);
   });
 
-  test.skipIf(!isThere)('Tab completes names of files and folders where a flag takes one', () => {
+  test.skipIf(!isThere)('Tab completes names of files and folders for a flag that takes one', () => {
     expect(offered('backup', '--check', 'li')).toEqual(['list.txt', 'lists']);
     expect(offered('export', '--out', 'li')).toEqual(['lists']);
   });

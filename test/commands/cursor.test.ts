@@ -29,7 +29,7 @@ function keysIn(ndjson: string): string[] {
     .map(line => textOf(JSON.parse(line)));
 }
 
-/** All changes of ended runs, as the view tells them. */
+/** All changes of ended runs, as the view has them. */
 function allChanges(database: string): string[] {
   const columns = 'run_id AS runId, resource, record_id AS recordId, operation';
   return sqlite(database, `SELECT ${columns} FROM changes`).map((row: Row) => textOf(row as unknown as Key));

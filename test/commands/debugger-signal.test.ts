@@ -16,7 +16,7 @@ describe.concurrent('SIGUSR1', () => {
     await using scene = await setScene();
     await scene.sync();
     const port = await freePort();
-    // Node's usual port, 9229, may belong to somebody else on this machine.
+    // Another process on this machine might use Node's usual port, 9229.
     const env = { ...scene.env, NODE_OPTIONS: `--inspect-port=127.0.0.1:${port}` };
     await using cli = spawnCli(args, { env });
     const { stdout, stderr } = cli.child;

@@ -4,7 +4,7 @@ import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 describe('docmirror alone', () => {
-  test('says what to set where nothing is set, and makes nothing', async () => {
+  test('says what to set if nothing is set, and makes nothing', async () => {
     await using folder = temporaryFolder();
     const { code, stdout, stderr } = await runCli([], { cwd: folder.path });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -20,7 +20,7 @@ describe('docmirror alone', () => {
     expect(stdout).toContain('DOCMIRROR_TOKEN is not set');
   });
 
-  test('says what comes next where the settings are complete, and shows no token', async () => {
+  test('says what comes next if the settings are complete, and shows no token', async () => {
     await using scene = await setScene();
     const { code, stdout } = await scene.run();
     expect(code).toBe(0);
@@ -30,7 +30,7 @@ describe('docmirror alone', () => {
     expect(scene.service.requests).toEqual([]);
   });
 
-  test('does not call settings complete where the token can not be read', async () => {
+  test('does not call settings complete if the token can not be read', async () => {
     await using folder = temporaryFolder();
     const env = { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN_FILE: 'gone.txt' };
     const { code, stdout } = await runCli([], { cwd: folder.path, env });
@@ -57,13 +57,13 @@ describe('docmirror alone', () => {
     expect(stdout).toContain('DOCMIRROR_BASE_URL is not set');
   });
 
-  test('says that flags stand behind the command', async () => {
+  test('says that flags go behind the command', async () => {
     const { code, stdout, stderr } = await runCli(['--database', 'x.sqlite', 'status', '--resource']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe('docmirror: Flags come after the command: docmirror status … [settings]\n');
   });
 
-  test('shows how a mirror stands, in five lines', async () => {
+  test('shows the state of a mirror in five lines', async () => {
     await using scene = await setScene();
     await scene.sync();
     const { code, stdout, stderr } = await scene.run();
@@ -92,7 +92,7 @@ describe('docmirror alone', () => {
   });
 });
 
-test('what a run advises names the mirror and the service that it was told of, as a shell takes it, but no token', async () => {
+test('the advice of a run names its mirror and its service, quoted for a shell, but no token', async () => {
   await using folder = temporaryFolder();
   const place = ['--base-url', 'http://127.0.0.1:9', '--database', "it's mine.sqlite"];
   const { stdout } = await runCli(['sync', '--give-up-after', '0', '--token', 'a-token', ...place], {

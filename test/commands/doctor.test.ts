@@ -82,13 +82,13 @@ async function doctor(scene: Scene, ...args: string[]): Promise<Diagnosed> {
   };
 }
 
-/** What sync ends with. */
+/** The exit code of sync. */
 async function syncCode(scene: Scene): Promise<number | null> {
   return (await scene.run('sync')).code;
 }
 
 describe.concurrent('doctor', () => {
-  test('goes on to its end where the folder can not even be looked at', async () => {
+  test('goes on to its end if the folder can not even be looked at', async () => {
     await using scene = await setScene();
     symlinkSync('loop', join(scene.folder, 'loop'));
     const path = join(scene.folder, 'loop', 'mirror.sqlite');
@@ -343,7 +343,7 @@ describe.concurrent('doctor', () => {
     expect(found.text).not.toContain('wrong-password');
   });
 
-  test('finds a lock that is held', async () => {
+  test('finds a lock that is taken', async () => {
     await using scene = await setScene();
     await scene.sync();
     const mirror = SqliteMirror.open(scene.database);
@@ -365,7 +365,7 @@ describe.concurrent('doctor', () => {
     expect(stdout).toContain('Name a mirror and a service that belong together.');
   });
 
-  test.each(['mirror', 'lock'])('finds another program that holds the right to write the %s', async which => {
+  test.each(['mirror', 'lock'])('finds another program that has locked the %s', async which => {
     await using scene = await setScene();
     await scene.sync();
     const writer = new Database(which === 'mirror' ? scene.database : `${scene.database}.lock`);
@@ -465,7 +465,7 @@ test('doctor names what a killed backup left, and the copies from before an upgr
     found: 'none but mirror.sqlite.before-0.3.0 (2.0 kB), from before an upgrade',
   });
   await scene.sync();
-  // A backup that is killed while it copies, of which nothing is known but its file.
+  // A backup that is killed while it copies. Only its file is left.
   const left = unfinishedPath(join(scene.folder, 'copy.sqlite'));
   writeFileSync(left, Buffer.alloc(5_000));
   const found = await doctor(scene);
@@ -589,7 +589,7 @@ describe.concurrent('doctor ends as sync does', () => {
       'DROP TRIGGER "odd"',
     ],
     ['a unique index was added', 'CREATE UNIQUE INDEX odd ON webhooks (id)', 'DROP INDEX "odd"'],
-  ])('where %s by another program, and gives the same advice', async (_what, sql, words) => {
+  ])('if %s by another program, and gives the same advice', async (_what, sql, words) => {
     await using scene = await setScene();
     await scene.sync();
     new Database(scene.database).exec(sql).close();
@@ -603,7 +603,7 @@ describe.concurrent('doctor ends as sync does', () => {
     expect(said).toContain('sync --rebuild');
   });
 
-  test('where a trigger of another program was dropped again', async () => {
+  test('if a trigger of another program was dropped again', async () => {
     await using scene = await setScene();
     await scene.sync();
     const other = new Database(scene.database);
@@ -615,7 +615,7 @@ describe.concurrent('doctor ends as sync does', () => {
   });
 
   test.each(['/nonexistent', '/etc/hostname'])(
-    'where %s is to be the signing key: no run needs it, so that is a warning',
+    'if %s is to be the signing key: no run needs it, so that is a warning',
     async path => {
       await using scene = await setScene();
       scene.env.DOCMIRROR_SIGNING_KEY_FILE = path;
@@ -638,7 +638,7 @@ describe.concurrent('doctor ends as sync does', () => {
     ['has lost a table', 'DROP TABLE rejected_records', 1],
   ];
 
-  test.each(spoils)('where the mirror %s', async (_name, sql, expected) => {
+  test.each(spoils)('if the mirror %s', async (_name, sql, expected) => {
     await using scene = await setScene();
     await scene.sync();
     new Database(scene.database).exec(sql).close();
@@ -646,7 +646,7 @@ describe.concurrent('doctor ends as sync does', () => {
     expect(await syncCode(scene)).toBe(expected);
   });
 
-  test('where a first run was stopped before it made a table', async () => {
+  test('if a first run was stopped before it made a table', async () => {
     await using scene = await setScene();
     new Database(scene.database).exec(`PRAGMA application_id = ${applicationIds.mirror}`).close();
     expect(statSync(scene.database).size).toBe(4096);
@@ -655,7 +655,7 @@ describe.concurrent('doctor ends as sync does', () => {
     expect(await syncCode(scene)).toBe(0);
   });
 
-  test('where the file is a database without tables', async () => {
+  test('if the file is a database without tables', async () => {
     await using scene = await setScene();
     new Database(scene.database).exec('VACUUM').close();
     expect(statSync(scene.database).size).toBeGreaterThan(0);
@@ -696,7 +696,7 @@ describe('doctor on a file system of its own', () => {
     });
   });
 
-  test('finds a file system that became read-only, of which sync says the same', async ({ skip }) => {
+  test('finds a file system that became read-only, and sync says the same', async ({ skip }) => {
     await using scene = await setScene();
     await onMount(scene, 'size=2m', skip, async folder => {
       scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
@@ -719,7 +719,7 @@ describe('doctor on a file system of its own', () => {
       );
       expect(code).toBe(await syncCode(scene));
     };
-    // Who is root has every right, but not where nothing can be written at all.
+    // Root has every right, but cannot write where nothing can be written at all.
     if (isRoot) {
       await onMount(scene, 'size=1m,ro', skip, find);
       return;

@@ -220,7 +220,7 @@ describe.concurrent('erase', () => {
     expect(readFileSync(scene.database).equals(before)).toBe(true);
   });
 
-  test('ends with 11 while a run holds the mirror', async () => {
+  test('ends with 11 during a run', async () => {
     await using scene = await secretScene('Secret ');
     await using run = await holdRun(scene, 'webhooks');
     expect(await scene.run('erase', 'collections', '2')).toMatchObject({ code: 11 });
@@ -351,7 +351,7 @@ describe('after an erase', () => {
     return () => scene[Symbol.asyncDispose]();
   });
 
-  test('runs go on, copies contain no such text, and all is sound', async () => {
+  test('runs go on, copies do not contain the erased text, and all is sound', async () => {
     (scene.service.lists.collections[0] as SampleItem).name = 'After';
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
     expect(await scene.run('verify')).toMatchObject({ code: 0 });

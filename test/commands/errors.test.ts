@@ -62,7 +62,7 @@ describe.concurrent('an error', () => {
     expect(stdout.replaceAll(/\n +(?! *→)/g, ' ')).toMatch(/^FAIL +settings .* \[settings\]$/m);
   });
 
-  test('of a file of settings holds no secret', async () => {
+  test('of a file of settings contains no secret', async () => {
     const file = join(folder.path, 'settings.env');
     mkdirSync(folder.path, { recursive: true });
     writeFileSync(file, 'DOCMIRROR_TOKEN=hunter2\nDOCMIRROR_BASE_URL=https://x:hunter2@example.com\n', {
@@ -91,7 +91,7 @@ describe.concurrent('help', () => {
     expect(stdout).not.toContain('mirror_file');
   });
 
-  test('of a word that is no code says that there is no such command', async () => {
+  test('of a word that is no code says that no command has this name', async () => {
     const { code, stderr } = await runCli(['help', 'mirror_bsy']);
     expect(code).toBe(2);
     expect(stderr).toContain("unknown command 'mirror_bsy'");

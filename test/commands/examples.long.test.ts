@@ -18,7 +18,7 @@ const failed = 1;
 const usage = 2;
 const difference = 4;
 
-/** What a command that runs until it is told to end says when it is ready. */
+/** The output of a long-running command when it is ready. */
 const readyWords: Readonly<Record<string, RegExp>> = { serve: /docmirror serves /, watch: /next run/ };
 
 let scene: Scene;
@@ -83,7 +83,10 @@ function environment(folder: string): Record<string, string> {
   };
 }
 
-/** On a machine with other work, the ports of the examples may be taken; no name leads to another machine, and no path out of the folder. */
+/**
+ * Adapts a line to this machine. Another process might use the ports of the examples. No name leads to another machine, and no path
+ * out of the folder.
+ */
 function onThisMachine(line: string): string {
   const free = line
     .replace(':9464', ':0')
@@ -92,7 +95,7 @@ function onThisMachine(line: string): string {
   return free.includes('docmirror serve') && !free.includes('--port') ? `${free} --port 0` : free;
 }
 
-/** What runs a line: the shell that it is for; null where this machine has not got that shell. */
+/** The command of the shell that a line is for; null if this machine does not have that shell. */
 function shellOf(line: string): string[] | null {
   if (line.includes('completion zsh'))
     return has('zsh')
@@ -106,7 +109,7 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['-c', 'true']).status === 0;
 }
 
-/** Runs a line to its end, or until it is ready, when it is told to end. */
+/** Runs a line to its end, or until it is ready, and then stops it. */
 async function typed(
   [program = '', ...args]: string[],
   options: { cwd: string; env: Record<string, string> },

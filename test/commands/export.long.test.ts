@@ -99,7 +99,7 @@ describe.concurrent('export', () => {
     ]);
   });
 
-  test('CSV is read back by a parser that knows nothing of docmirror', async () => {
+  test('CSV is read back by an independent parser', async () => {
     await using scene = await hardScene();
     const out = join(scene.folder, 'out');
     await scene.run('export', '--format', 'csv', '--out', out);
@@ -107,14 +107,14 @@ describe.concurrent('export', () => {
       const rows = parse(readFileSync(join(out, `${table}.csv`), 'utf8'), { columns: true }) as Row[];
       expect(rows, table).toEqual(asTexts(rowsOf(scene, table)));
     }
-    // An empty text is told from none.
+    // An empty text differs from none.
     expect(readFileSync(join(out, 'document_exports.csv'), 'utf8')).toMatch(
       /\n22,\d+,"",DOC-101,[^\n]*,,[^\n]*,,1,1,\n/,
     );
   });
 
   test.skipIf(!hasSqliteCli)(
-    'CSV is read back by the sqlite3 command (skipped where there is none)',
+    'CSV is read back by the sqlite3 command (skipped if there is none)',
     async () => {
       await using scene = await hardScene();
       const out = join(scene.folder, 'out');
@@ -185,7 +185,7 @@ describe.concurrent('export', () => {
     const flags = ['--format', 'csv', '--spreadsheet'];
     const out = join(scene.folder, 'out');
     expect((await scene.run('export', ...flags, '--out', out)).code).toBe(0);
-    // What reads a stream as text leaves the mark out.
+    // A program that reads a stream as text leaves the mark out.
     const feed = spawnSync(process.execPath, ['--', programPath, 'changes', '--since-run', '0', ...flags], {
       env: { ...process.env, ...scene.env },
     });

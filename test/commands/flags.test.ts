@@ -10,8 +10,8 @@ import { Secrets } from '../../src/service/secrets.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
-// Each flag at the command line: what it does, and that the same command without it does something else. Flags that stand
-// elsewhere have the story of their command around them; the last test here finds those that stand nowhere.
+// Each flag at the command line: what it does, and that the same command without it does something else. Other
+// flags are tested with their command. The last test here finds flags that no test uses.
 
 /** So many records a page that the 130 exports of a scene take more pages than are always swept in full. */
 const manyPages = ['--page-size', '10'];
@@ -30,7 +30,7 @@ describe.concurrent('sync', () => {
     expect(scene.service.requests.filter(({ resource }) => resource === 'document-exports')).toEqual([]);
   });
 
-  test('--full and --full-every 0 sweep in full where an incremental sync would do', async () => {
+  test('--full and --full-every 0 make a full sync even if an incremental one would do', async () => {
     await using scene = await setScene({}, { exports: 500 });
     const modeWith = async (...args: string[]) =>
       (await scene.sync(...fewPages, ...args)).of('document-exports').mode;
@@ -302,7 +302,7 @@ test('no flag of any command goes untried', async () => {
   expect(flags.filter(flag => !isTried(flag))).toEqual([]);
 });
 
-/** The flags of all commands, each once, in the order in which they first stand. */
+/** The flags of all commands, each once, in the order of their first use. */
 async function allFlags(): Promise<string[]> {
   const program = new Command();
   const context = {

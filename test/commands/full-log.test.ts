@@ -24,7 +24,7 @@ test.each<[what: string, env: Record<string, string>, args: string[], code: numb
   ['a run with a wrong token', { DOCMIRROR_TOKEN: 'no-such-token' }, ['sync', '--json'], 12],
   ['a setting that can not be used', { DOCMIRROR_PAGE_SIZE: 'x' }, ['sync', '--json'], 2],
   ['a look at the service', {}, ['verify', '--live', '--json'], 0],
-])('%s ends as it would where its log can be written', async (_what, env, args, code) => {
+])('%s ends as it would with a log that can be written', async (_what, env, args, code) => {
   await using scene = await setScene();
   if (args[0] === 'verify') await scene.sync();
   Object.assign(scene.env, { DOCMIRROR_LOG_LEVEL: 'info' }, env);
@@ -37,7 +37,7 @@ test.each<[what: string, env: Record<string, string>, args: string[], code: numb
   if (code === 0) expect(JSON.parse(stdout)).toMatchObject(args[0] === 'sync' ? { status: 'completed' } : {});
 });
 
-test('a watch goes on where its log can not be written', async () => {
+test('a watch goes on if its log can not be written', async () => {
   await using scene = await setScene();
   scene.env.DOCMIRROR_LOG_LEVEL = 'info';
   const child = spawnMute(['watch', '--schedule', '* * * * * *', '--run-now'], scene);

@@ -51,7 +51,7 @@ describe.concurrent('labels', () => {
     expect(rows).toEqual([{ labels: '{"tenant":"other"}' }, { labels: null }]);
   });
 
-  test('are part of every metric and log line of a watch, which tells the run of each line', async () => {
+  test('are part of every metric and log line of a watch, which names the run of each line', async () => {
     await using scene = await setScene();
     const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
     const env = { ...scene.env, DOCMIRROR_LABELS: text, DOCMIRROR_LOG_LEVEL: 'info' };

@@ -48,7 +48,7 @@ test.each([
     ],
     0,
   ],
-])('%s, says so by its exit code where nobody reads its output', async (_what, args, code) => {
+])('%s, says so by its exit code if nobody reads its output', async (_what, args, code) => {
   await using scene = await setScene();
   await scene.sync();
   if (args[0] === 'verify') {
@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each(['closed', 'full'] as const)(
-  'a watch goes on, and its runs end, where its output is lost: %s',
+  'a watch goes on, and its runs end, if its output is lost: %s',
   async lost => {
     await using scene = await setScene();
     const child = spawnUnheard(['watch', '--run-now', '--http', '127.0.0.1:0'], scene, lost);

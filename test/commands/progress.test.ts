@@ -61,7 +61,7 @@ describe('the log', () => {
     vi.useRealTimers();
   });
 
-  test('tells each ten seconds how far a list is, how fast it goes and how long it still takes', () => {
+  test('reports each ten seconds how far a list is, how fast it goes and how long it still takes', () => {
     const lines: Line[] = [];
     const observer = new LogObserver(loggerInto(lines));
     observer.listStarted(list);
@@ -86,7 +86,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('tells once until when the service asked to be left alone', () => {
+  test('says once until when the service asked to be left alone', () => {
     const lines: Line[] = [];
     const observer = new LogObserver(loggerInto(lines));
     observer.listStarted(list);
@@ -106,10 +106,10 @@ describe('the log', () => {
     [{ CI: 'true' }, 'info', 0],
     [{}, 'warn', 0],
     [{ CI: 'false' }, 'info', 6],
-  ])('with %j and level %s has %i such lines a minute', async (environment, level, count) => {
+  ])('with %j and level %s has %i of these lines a minute', async (environment, level, count) => {
     const lines: Line[] = [];
     const observer = await showProgress({ stderr: process.stderr, environment }, loggerInto(lines, level));
-    // The tests' own standard error may be a terminal.
+    // The standard error of the tests can be a terminal.
     if (observer instanceof BarObserver) return observer.close();
     observer.listStarted(list);
     vi.advanceTimersByTime(60_000);
@@ -125,7 +125,7 @@ test('pages of an interrupted run do not count as fast ones', () => {
   expect(reading.state(2_000)).toMatchObject({ pages: 81, pagesPerS: 0.5, leftMs: 38_000 });
 });
 
-test('a run says until when it waits where the service asks for it', async () => {
+test('a run says until when it waits if the service asks for a pause', async () => {
   await using scene = await setScene({
     faults: ({ n }) =>
       n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '2' } } : undefined,

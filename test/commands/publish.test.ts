@@ -8,7 +8,7 @@ import { startProxy, startTls } from '../service/servers.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
-// What a publication does on its way; what it does with the engine itself is tried in test/clickhouse.
+// Tests a publication up to its requests. test/clickhouse tests it with the engine itself.
 
 interface Server extends AsyncDisposable {
   readonly port: number;
@@ -24,7 +24,7 @@ const withoutTables: RequestListener = (_request, response) => {
     .end('Code: 60. DB::Exception: There is no such table. (UNKNOWN_TABLE)');
 };
 
-/** Stands in for a ClickHouse, or for what lies before it. */
+/** Imitates a ClickHouse, or a proxy before it. */
 async function startServer(answer: RequestListener = withoutTables): Promise<Server> {
   const asked: URL[] = [];
   const server = createServer((request, response) => {
@@ -148,7 +148,7 @@ describe.concurrent('publish clickhouse', () => {
     },
   );
 
-  test.each(['NO_PROXY', 'no_proxy'])('goes around a proxy where %s excepts the server', async variable => {
+  test.each(['NO_PROXY', 'no_proxy'])('goes around a proxy if %s excepts the server', async variable => {
     await using server = await startServer();
     const env = { HTTP_PROXY: 'http://127.0.0.1:9', [variable]: '127.0.0.1' };
     expectAsked(await publish(server.url, env), server.url);

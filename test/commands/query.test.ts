@@ -11,10 +11,10 @@ import { shareOf } from '../support/share.ts';
 
 const refused = 2;
 
-/** What takes SQLite minutes without a row. */
+/** A query that takes SQLite minutes and gives no row. */
 const endless =
   'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) SELECT count(*) FROM n';
-/** What takes it minutes with many rows. */
+/** A query that takes it minutes and gives many rows. */
 const rowsWithoutEnd = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
 
 let scene: Scene;
@@ -188,7 +188,7 @@ describe.concurrent('query refuses what does not only read and return rows', () 
     [['SELECT 1 AS a, 2 AS a', '--format', 'json']],
     [['SELECT 1', '--file', 'no-such-file.sql']],
     [['SELECT 1', '--out', '']],
-  ])('and what it is not told enough of: %j', async args => {
+  ])('and a command that is incomplete: %j', async args => {
     const { code, stdout, stderr } = await scene.run('query', ...args);
     expect({ code, stdout }).toEqual({ code: refused, stdout: '' });
     expect(stderr).toMatch(/^docmirror: .+\n$/);

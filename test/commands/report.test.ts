@@ -53,7 +53,7 @@ async function report(...args: string[]): Promise<string> {
   return readFileSync(out, 'utf8');
 }
 
-/** What a section says, without its charts and tags. */
+/** The text of a section, without its charts and tags. */
 function words(html: string, id: string): string {
   const section = html.split('<section').find(each => each.includes(`aria-labelledby="${id}"`)) ?? '';
   return section
@@ -147,7 +147,7 @@ describe('the top of the report', () => {
 });
 
 describe('what changed in the period', () => {
-  test('is told as new, renamed or changed, and removed', async () => {
+  test('is reported as new, renamed or changed, and removed', async () => {
     await using other = await setScene();
     other.service.lists['document-exports'] = someExports();
     await other.sync();

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { setScene } from '../support/scene.ts';
 
-test('all runs of years are told at once, each with its lists', async () => {
+test('all runs of years are listed at once, each with its lists', async () => {
   await using scene = await setScene();
   await scene.sync();
   const database = new Database(scene.database);

@@ -97,7 +97,7 @@ describe('a share as --database', () => {
     expect(new Set(items.map(({ endpoint }) => endpoint))).toEqual(new Set(['https://hooks.example.com']));
     for (const path of ['/', '/records/webhooks/2', '/search?q=Webhook', '/metrics'])
       expect((await fetch(url + path, { headers })).status, path).toBe(200);
-    // What takes the place of the share is served from then on.
+    // The new share is served as soon as it replaces the old one.
     await shareOf(scene, { sql: 'DELETE FROM collections' });
     const answer = await fetch(`${url}/v2/collections`, { headers });
     expect(await answer.json()).toMatchObject({ items: [] });
@@ -192,7 +192,7 @@ describe.concurrent('a share that follows runs', () => {
     expect(sqlite(scene.path, 'SELECT status FROM sync_runs')).toEqual([{ status: 'completed' }]);
   });
 
-  test('is left to the next run by a run that is told to stop', async () => {
+  test('is left to the next run by a run that is stopped', async () => {
     await using scene = await setSharedScene({ latencyMs: 5 }, { exports: 400 });
     await using cli = spawnCli(['sync', '--json', '--page-size', '5'], { env: scene.env });
     scene.service.onRequest = ({ n }) => {
@@ -207,9 +207,7 @@ describe.concurrent('a share that follows runs', () => {
     expect(sqlite(scene.path, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
   });
 
-  test('stays as it is if the disk that holds it is full, and the run is done all the same: exit 3', async ({
-    skip,
-  }) => {
+  test('stays as it is if its disk is full, and the run is done all the same: exit 3', async ({ skip }) => {
     await using scene = await setScene({}, { exports: 10 });
     await onMount(scene, 'size=600k', skip, async folder => {
       const path = join(folder, 'share.sqlite');
@@ -226,7 +224,7 @@ describe.concurrent('a share that follows runs', () => {
   });
 });
 
-test('a share of a mirror of which no run has ended is empty, and says so', async () => {
+test('a share of a mirror without an ended run is empty, and says so', async () => {
   await using scene = await setScene({ latencyMs: 20 });
   await using cli = spawnCli(['sync'], { env: scene.env });
   await expect.poll(() => scene.service.requests.length, { timeout: 20_000 }).toBeGreaterThan(2);

@@ -177,7 +177,7 @@ describe.concurrent('a share that follows runs', () => {
     expect(sqlite(path, 'SELECT * FROM mine')).toEqual([{ two: 2 }]);
   });
 
-  test('is not told of, if none is set or the run is dry', async () => {
+  test('is not mentioned if none is set or the run is dry', async () => {
     await using scene = await setScene({}, { exports: 1 });
     expect((await scene.sync()).summary.share).toBeNull();
     const path = join(scene.folder, 'share.sqlite');

@@ -52,7 +52,7 @@ async function shown(...args: string[]): Promise<Shown> {
 }
 
 describe('show', () => {
-  test('tells what a record says, and each version with the runs between which it stood', async () => {
+  test('shows a record, and each version with the runs between which it was current', async () => {
     const { code, stdout } = await scene.run('show', 'collections', '1');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^collections 1, unchanged since run 3 \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\):\n/);
@@ -82,7 +82,7 @@ describe('show', () => {
     ]);
   });
 
-  test('keeps digits that a double cannot hold, and tells them apart', async () => {
+  test('keeps digits beyond those of a double, and compares them', async () => {
     const { stdout } = await scene.run('show', 'collections', '40');
     expect(stdout).toContain('~ size: 12345678901234567890 → 12345678901234567891');
     expect((await scene.run('show', 'collections', '40', '--json')).stdout).toContain(
@@ -101,13 +101,13 @@ describe('show', () => {
     expect(records[0]).toMatchObject({ stands: false, record: null });
   });
 
-  test('tells both lives of a record that went and came back', async () => {
+  test('shows both lives of a record that went and came back', async () => {
     const { stdout } = await scene.run('show', 'collections', '2');
     expect(stdout).toMatch(/Since run 4 .*\n {2}\+ new in the list; what it says is shown above\n/);
     expect(stdout).toMatch(/From run 1 .* until run 3 .* removed it\n {2}\+ new in the list:\n/);
   });
 
-  test('lists the exports of one reference where there are several', async () => {
+  test('lists the exports of one reference if there are several', async () => {
     const { stdout, code } = await scene.run('show', 'document-exports', 'INV-1');
     expect(code).toBe(0);
     expect(stdout).toContain('2 records of document-exports have the reference INV-1');

@@ -14,7 +14,7 @@ const slowModules = ['node:http', 'node:https'];
 function packagesWith(...names: string[]): string[] {
   const files = names.map(name => join(source, name));
   const packages = new Set<string>();
-  // The list grows while it is gone through; a file stands in it once.
+  // The list grows during the loop. A file is in it once.
   for (const file of files) {
     for (const target of importsOf(file)) {
       const path = resolve(dirname(file), target);
@@ -25,7 +25,7 @@ function packagesWith(...names: string[]): string[] {
   return [...packages].filter(name => !name.startsWith('node:') || slowModules.includes(name)).sort();
 }
 
-/** What a file imports at once; types are left out, and so is what is loaded where it is needed. */
+/** The static imports of a file, without types. */
 function importsOf(file: string): string[] {
   const statements = readFileSync(file, 'utf8').matchAll(
     /^(?:import|export)\s+(type\s)?(?:([^'";]*?)\sfrom\s+)?'([^']+)'/gm,
@@ -36,7 +36,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-/** A Node.js that is too old for docmirror, where this machine has one in its PATH. */
+/** A Node.js that is too old for docmirror, if this machine has one in its PATH. */
 const oldNode = (process.env.PATH ?? '')
   .split(':')
   .map(folder => join(folder, 'node'))
@@ -44,7 +44,7 @@ const oldNode = (process.env.PATH ?? '')
     path => existsSync(path) && /^v(\d|1\d|2[0-3])\./.test(spawnSync(path, ['--version']).stdout.toString()),
   );
 
-test.skipIf(oldNode === undefined)('a Node.js that is too old is told so in a sentence', () => {
+test.skipIf(oldNode === undefined)('a Node.js that is too old gets a message of one sentence', () => {
   const program = join(programFolder, 'cli.js');
   const { status, stdout, stderr } = spawnSync(String(oldNode), [program, 'status'], { encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, '']);
@@ -64,7 +64,7 @@ test.each([['--version'], ['demo']])(
     await using temporary = temporaryFolder();
     const env = { TMPDIR: temporary.path, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
     const { code, stderr } = await runCli([command], { env, cwd: folder.path });
-    // Node would name each file that it looks for in such a cache.
+    // Node would name each file that it looks for in the cache.
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(readdirSync(temporary.path)).toEqual([]);
   },

@@ -155,7 +155,7 @@ describe('what the help says after the flags', () => {
   test.each(commandTable.map(entry => [entry.name, entry] as const))(
     'of %s goes into a narrow terminal',
     (_name, entry) => {
-      // What is to be typed stays whole.
+      // Text that is to be typed is not broken.
       const lines = (width: number) =>
         helpAfterFlags(entry, width)
           .split('\n')
@@ -184,7 +184,7 @@ describe('a slip is met with the word that was meant', () => {
   test.each([
     [['sync', '--resource', 'invoices'], 'Expected one of document-exports, collections, webhooks.'],
     [['changes', '--format', 'xml'], 'Expected one of table, ndjson, csv.'],
-  ])('but not where nothing is near: %j', async (args, said) => {
+  ])('but not if nothing is near: %j', async (args, said) => {
     const { code, stderr } = await runCli(args);
     expect(code).toBe(2);
     expect(stderr).toContain(said);

@@ -25,7 +25,7 @@ async function commandScene(
 }
 
 describe.concurrent('a token from a command', () => {
-  test('is asked for anew for each run', async () => {
+  test('is asked for again for each run', async () => {
     const { scene, file } = await commandScene();
     await using _scene = scene;
     expect(await scene.sync()).toMatchObject({ code: 0 });
@@ -34,7 +34,7 @@ describe.concurrent('a token from a command', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('may come by the flag, which goes before every variable, and the command before the file', async () => {
+  test('can come by the flag, which goes before every variable, and the command before the file', async () => {
     await using scene = await setScene();
     scene.env.DOCMIRROR_TOKEN = 'a-wrong-token';
     const command = `echo ${scene.service.options.token}`;
@@ -76,7 +76,7 @@ describe.concurrent('a token from a command', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('is not held up by what the command leaves running', async () => {
+  test('is not delayed by processes that the command leaves running', async () => {
     const environment = { PATH: process.env.PATH };
     const { signal } = new AbortController();
     const startedAt = performance.now();
@@ -86,7 +86,7 @@ describe.concurrent('a token from a command', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test('does not hold up a signal', async () => {
+  test('does not delay a signal', async () => {
     const { scene } = await commandScene();
     await using _scene = scene;
     const started = join(scene.folder, 'started');
@@ -132,7 +132,7 @@ describe.concurrent('a token that expires during a run', () => {
     },
   );
 
-  test('may expire again', async () => {
+  test('can expire again', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     scene.service.onRequest = ({ n }) => {
@@ -166,7 +166,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^3 /);
   });
 
-  test('ends the lists where there is no other one, after asking once for all of them', async () => {
+  test('ends the lists if there is no other one, after asking once for all of them', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     const log = join(scene.folder, 'log');
@@ -178,7 +178,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
   });
 
-  test('is not asked for a third time where the new one is refused as well', async () => {
+  test('is not asked for a third time if the new one is refused as well', async () => {
     const { scene } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
     const log = join(scene.folder, 'log');
@@ -189,7 +189,7 @@ describe.concurrent('a token that expires during a run', () => {
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
   });
 
-  test('is not asked for again where it was never accepted', async () => {
+  test('is not asked for again if it was never accepted', async () => {
     const { scene } = await commandScene();
     await using _scene = scene;
     const log = join(scene.folder, 'log');
@@ -282,7 +282,7 @@ describe.concurrent('a token file', () => {
     },
   );
 
-  test('may be a pipe that somebody writes to', async () => {
+  test('can be a pipe that somebody writes to', async () => {
     await using scene = await setScene();
     const path = join(scene.folder, 'token');
     execFileSync('mkfifo', [path]);
@@ -299,7 +299,7 @@ describe.concurrent('a token file', () => {
 test.each([
   ['a token', (secret: string) => readTokenFile('DOCMIRROR_TOKEN_FILE', secret), 'eyJhbGciOi.J9-S3CRET_'],
   ['a key', readSigningKey, '-----BEGIN PRIVATE KEY-----\nS3CRET/abc\n-----END PRIVATE KEY-----\n'],
-])('%s that stands where the name of its file belongs is not shown', async (_what, read, secret) => {
+])('%s in the place of the name of its file is not shown', async (_what, read, secret) => {
   const error = await read(secret).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UsageError);
   expect(String(error)).toMatch(/_FILE: what it names \(not shown, .*\) can't be read \(ENOENT\)\.$/);

@@ -43,7 +43,7 @@ describe.concurrent('fields that no column exists for', () => {
     expect(sqlite(share, allFields)).toEqual(sqlite(scene.database, allFields));
   });
 
-  test('are told by status, in the report and as a metric', async () => {
+  test('are shown by status, in the report and as a metric', async () => {
     const { stdout } = await scene.run('status');
     expect(stdout).toContain(
       'collections: the service sends fields that have no column: isActive (boolean), owner (null, string), tags (array).',

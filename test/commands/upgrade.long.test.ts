@@ -31,7 +31,7 @@ function olderMirror(name: string): string {
 const filesOf = (name: string) => readdirSync(folder.path).filter(each => each.startsWith(`${name}.sqlite`));
 const shapeOf = (path: string) => sqlite(path, 'PRAGMA user_version')[0]?.user_version;
 
-/** What "upgrade --json" said, which must be as its schema says. */
+/** The output of "upgrade --json", which must match its schema. */
 function documented(stdout: string): { mirrors: Record<string, unknown>[]; error?: { code: string } } {
   const schema = JSON.parse(
     readFileSync(join(import.meta.dirname, '..', '..', 'schemas', 'upgrade.json'), 'utf8'),
@@ -164,7 +164,7 @@ describe('upgrade', () => {
     expect(filesOf('damaged').filter(name => name.includes('before'))).toEqual([]);
   });
 
-  test('leaves a mirror alone that a run holds, and --wait waits for it', async () => {
+  test('leaves a mirror alone during a run, and --wait waits for the run', async () => {
     const path = olderMirror('held');
     expect(await docmirror('upgrade', '--check', path)).toMatchObject({ code: 4 });
     const lock = new Database(`${path}.lock`);
@@ -274,7 +274,7 @@ describe('serve', () => {
     expect(server.errors()).toContain('docmirror upgrade');
 
     expect(await docmirror('upgrade', path)).toMatchObject({ code: 0 });
-    // What is asked often is answered again for a second.
+    // The service gives the same answer again for a second.
     await wait(1_100);
     for (const at of [...lists, '/healthz']) expect([at, (await server.get(at)).status]).toEqual([at, 200]);
     expect(server.child.exitCode).toBe(null);

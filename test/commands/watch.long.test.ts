@@ -60,7 +60,7 @@ async function until(condition: () => boolean, what: string, timeoutMs = 15_000)
 }
 
 describe.concurrent('docmirror watch', () => {
-  test('never runs twice at once, says which ticks it skipped, and ends amid a run with 143', async () => {
+  test('never runs twice at once, says which ticks it skipped, and ends during a run with 143', async () => {
     // Three lists, a request each: a run takes 1.8 s, and ticks come every second.
     await using scene = await setScene({ latencyMs: 600 }, { exports: 20 });
     await using running = watch(scene);
@@ -87,7 +87,7 @@ describe.concurrent('docmirror watch', () => {
     expect(existsSync(`${scene.database}.watch`)).toBe(false);
   });
 
-  test('runs at once with --run-now, tells status when the next run is due, and ends on SIGINT with 130', async () => {
+  test('runs at once with --run-now, shows status when the next run is due, and ends on SIGINT with 130', async () => {
     await using scene = await setScene();
     await using running = spawnCli(
       ['watch', '--run-now', '--schedule', '0 4 * * *', '--timezone', 'Asia/Kathmandu'],
@@ -119,7 +119,7 @@ describe.concurrent('docmirror watch', () => {
     expect((await scene.run('status')).stdout).not.toContain('due');
   });
 
-  test('goes on after a failed run, and reads the token file anew for each', async () => {
+  test('goes on after a failed run, and reads the token file again for each', async () => {
     await using scene = await setScene();
     const tokenFile = join(scene.folder, 'token');
     const { DOCMIRROR_TOKEN: _, ...env } = scene.env;
@@ -185,7 +185,7 @@ describe.concurrent('docmirror watch', () => {
     expect(new Set(logged.map(({ nextRunAt }) => nextRunAt).filter(Boolean))).toHaveProperty('size', 1);
   });
 
-  test('leaves a tick to a run of somebody else that holds the mirror', async () => {
+  test('leaves a tick to a run of another process', async () => {
     await using scene = await setScene({ latencyMs: 60_000 });
     await using other = spawnCli(['sync'], { env: scene.env });
     await until(() => scene.service.requests.length > 0, 'a request');
@@ -199,7 +199,7 @@ describe.concurrent('docmirror watch', () => {
     expect((await other.done).code).toBe(143);
   });
 
-  test('answers how things stand, without a token', async () => {
+  test('answers the status without a token', async () => {
     await using scene = await setScene();
     await using running = watch(scene, '--http', '127.0.0.1:0', '--max-age', '1h', '--schedule', '0 0 1 1 *');
     const [first] = await once(running.child.stdout as NonNullable<typeof running.child.stdout>, 'data');

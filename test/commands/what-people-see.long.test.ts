@@ -10,7 +10,7 @@ import { collection, documentExport, type SampleItem, webhook } from '../support
 
 const hostile = '\u001b]0;gone\u0007\u009b31m\u202ered\u2028\u2066';
 const visible = '\\u001b]0;gone\\u0007\\u009b31m\\u202ered\\u2028\\u2066';
-/** What could steer a terminal, but line feeds. */
+/** Characters that could steer a terminal, except line feeds. */
 const steering = /[\p{Bidi_Control}\u2028\u2029]|(?!\n)\p{Cc}/u;
 
 describe.concurrent('a record that would steer a terminal', () => {
@@ -83,7 +83,7 @@ describe.concurrent('the endpoint of a webhook', () => {
     expect(table).toContain('https://hooks.example.com/… (a part that is not shown has changed)');
   });
 
-  test('stands whole in the formats for programs', async () => {
+  test('is complete in the formats for programs', async () => {
     await using scene = await setScene();
     scene.service.lists.webhooks = endpoints.map((endpoint, at) => webhook(1 + at, { endpoint }));
     await scene.sync();
@@ -121,7 +121,7 @@ describe.concurrent('CSV for spreadsheets', () => {
     '"=1+1',
   ];
 
-  test('neutralises formulas where that is asked for, and nowhere else', async () => {
+  test('neutralises formulas if that is asked for, and nowhere else', async () => {
     await using scene = await setScene();
     scene.service.lists['document-exports'] = formulas.map((sourceDocumentTitle, at) =>
       documentExport(at, { sourceDocumentTitle }),

@@ -47,7 +47,7 @@ describe.concurrent('the flag', () => {
     expect({ requests, error }).toMatchObject({ requests: 1, error: { code: 'timeout' } });
   });
 
-  test('--log-level says how much is told', async () => {
+  test('--log-level sets how much is logged', async () => {
     await using scene = await setScene();
     expect((await scene.run('sync', '--log-level', 'debug')).stderr).toContain('"level":"debug"');
     expect((await scene.run('sync', '--log-level', 'silent')).stderr).toBe('');
@@ -160,7 +160,7 @@ describe.concurrent('--env-file', () => {
     expect(scene.service.requests).toEqual([]);
   });
 
-  test('may be a pipe, but not one that was empty', async () => {
+  test('can be a pipe, but not one that was empty', async () => {
     await using scene = await setScene();
     const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
     const sync = async (text: string) => {
@@ -174,7 +174,7 @@ describe.concurrent('--env-file', () => {
     };
     expect((await sync(`DOCMIRROR_TOKEN=${token}`)).code).toBe(0);
     const requests = scene.service.requests.length;
-    // What writes to it may have failed, and the environment may have the token of another tenant.
+    // The writer of the pipe might have failed, and the environment might have the token of another tenant.
     env.DOCMIRROR_TOKEN = 'another-token';
     const empty = await sync('');
     expect(empty.code).toBe(2);
@@ -228,7 +228,7 @@ describe.concurrent('--env-file', () => {
     }
   });
 
-  test('may have comments and quotes', async () => {
+  test('can have comments and quotes', async () => {
     await using scene = await setScene();
     const file = join(scene.folder, 'one.env');
     writeFileSync(

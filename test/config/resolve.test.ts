@@ -4,7 +4,7 @@ import { type Config, resolveConfig, resolveService } from '../../src/config/res
 import { settings } from '../../src/config/settings.ts';
 import { UsageError } from '../../src/errors.ts';
 
-/** For each setting of a `Config`: a text, and what becomes of it. */
+/** For each setting of a `Config`: a text, and its value. */
 const samples: {
   readonly [Name in Exclude<keyof Config, 'clickhouseUrl'>]: readonly [text: string, value: Config[Name]];
 } = {
@@ -83,7 +83,7 @@ describe('each setting', () => {
     expect(resolveConfig(flags, { [variable]: 'not usable \u0000' })[name]).toEqual(value);
   });
 
-  test('has its default where nothing is said, or an empty variable', () => {
+  test('has its default if nothing is said, or an empty variable', () => {
     const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, ' ']));
     expect(resolveConfig({}, {})).toMatchObject(defaults);
     expect(resolveConfig({}, empty)).toMatchObject(defaults);
@@ -114,7 +114,7 @@ describe('each setting', () => {
     },
   );
 
-  test.each(['0 * * * *', '*/10 * * * * *', '@hourly'])('the schedule may be %j', text => {
+  test.each(['0 * * * *', '*/10 * * * * *', '@hourly'])('the schedule can be %j', text => {
     expect(resolveConfig({}, { DOCMIRROR_SCHEDULE: text }).schedule).toBe(text);
   });
 });
@@ -144,7 +144,7 @@ describe('where the service is', () => {
     expect(resolveService(flags, environment).token).toMatchObject(token);
   });
 
-  test('may be http only on this machine, or where that is allowed', () => {
+  test('can be http only on this machine, or if that is allowed', () => {
     const environment = { ...base, DOCMIRROR_BASE_URL: 'http://service.example' };
     expect(() => resolveService({}, environment)).toThrow('DOCMIRROR_ALLOW_HTTP');
     // Which machine has that name is for others to say.
@@ -187,7 +187,7 @@ describe('a proxy', () => {
     ['other.example', false],
     [',', false],
     ['', false],
-  ])('is not used where NO_PROXY is %j: %s', (list, isExcepted) => {
+  ])('is not used if NO_PROXY is %j: %s', (list, isExcepted) => {
     for (const name of ['NO_PROXY', 'no_proxy']) {
       expect(proxyFor(https, { HTTPS_PROXY: 'proxy', [name]: list }) === null).toBe(isExcepted);
     }
@@ -199,7 +199,7 @@ describe('a proxy', () => {
     ['[::1]:8443', true],
     ['[::1]:443', false],
     ['::2', false],
-  ])('is not used for an IPv6 address where NO_PROXY is %j: %s', (list, isExcepted) => {
+  ])('is not used for an IPv6 address if NO_PROXY is %j: %s', (list, isExcepted) => {
     const proxy = proxyFor(new URL('https://[::1]:8443'), { HTTPS_PROXY: 'proxy', NO_PROXY: list });
     expect(proxy === null).toBe(isExcepted);
   });

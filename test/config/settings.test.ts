@@ -87,7 +87,7 @@ describe.concurrent('settings', () => {
     expect(JSON.parse(result.stdout).resources[0]).toMatchObject({ pageSize: 30 });
   });
 
-  test('the token is read from its file anew for each run', async () => {
+  test('the token is read from its file again for each run', async () => {
     await using scene = await setScene();
     const file = join(scene.folder, 'token');
     const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;

@@ -138,7 +138,7 @@ describe("a record's content is that of its canonical JSON:", () => {
     );
   });
 
-  test('numbers as the RFC writes them, and digits that a double can not hold as they were received', () => {
+  test('numbers as the RFC writes them, and digits beyond those of a double as they were received', () => {
     const expected =
       '{"a":12345678901234567890123,"b":1.5,"c":[1e+400,{"d":0.1000000000000000055511151231257827}],"id":7}';
     const sent =

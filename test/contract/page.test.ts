@@ -34,7 +34,7 @@ describe('a page', () => {
     expect(read(write(3, [...items, { id: 3 }])).itemsDigest).not.toBe(page.itemsDigest);
   });
 
-  test.each(layouts.slice(0, 2))('%s is not parsed again where its items are known', (_layout, write) => {
+  test.each(layouts.slice(0, 2))('%s is not parsed again if its items are known', (_layout, write) => {
     const { itemsDigest } = read(write(3, items));
     const again = read(write(4, items), digest => digest === itemsDigest);
     expect(again).toMatchObject({ content: null, pagination: { totalRecordCount: 4 } });
@@ -116,7 +116,7 @@ describe('a page', () => {
     }
   });
 
-  test('is read amid whatever surrounds its items', () => {
+  test('is read whatever surrounds its items', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.array(fc.jsonValue()), fc.jsonValue(), (before, list, after) => {
         const text = JSON.stringify({ before, items: list, pagination, after }, null, 1);
@@ -177,12 +177,12 @@ describe('a page', () => {
       }
   });
 
-  test.each(none)('may say that there was no error by %s', value => {
+  test.each(none)('can say that there was no error by %s', value => {
     for (const text of [...withMember('error', value, itemsJson), ...withMember('errors', value, itemsJson)])
       expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
   });
 
-  test('may have an error in one of its records', () => {
+  test('can have an error in one of its records', () => {
     const list = [{ id: 1, error: 'the export failed' }];
     expect(read(JSON.stringify({ items: list, pagination })).content).toMatchObject({
       parts: [{ items: list }],
@@ -221,7 +221,7 @@ describe('a page', () => {
     expect(inParts).toBeGreaterThan(20);
   });
 
-  test('that is cut amid a text or an item inside another one is read whole', () => {
+  test('that is cut inside a text or a nested item is read whole', () => {
     const inner = JSON.stringify(Array.from({ length: 3_000 }, (_, at) => ({ at, text: '},{"id":1}' })));
     const text = `[{"id":1,"inner":${inner}},{"id":2,"inner":${inner}}]`;
     expect(itemsOf(readContent(Buffer.from(text)))).toEqual(JSON.parse(text));

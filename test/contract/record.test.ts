@@ -4,7 +4,7 @@ import { readPage } from '../../src/contract/page.ts';
 import { type PageContent, readContent } from '../../src/contract/page-content.ts';
 import { readRecords } from '../../src/contract/record.ts';
 
-test('a number that no double holds keeps its digits, however the page is written', () => {
+test('a number beyond the digits of a double keeps them, however the page is written', () => {
   const pagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":1}';
   const gap = ' '.repeat(200);
   for (const name of ['items', 'it\\u0065ms']) {
@@ -30,7 +30,7 @@ test.each([
   ['as many levels as may be', 511, 1],
   ['one level more', 512, 0],
   ['a hundred thousand levels', 100_000, 0],
-])('%s are counted beside a number that no double holds, too, wherever they stand', (_how, levels, read) => {
+])('%s are counted beside a number beyond a double, too, wherever they are', (_how, levels, read) => {
   const deep = nested(levels);
   const number = '"n":12345678901234567890';
   const nestedIn = (connection: string) => `"sourceConnection":{"id":1,${connection}}`;

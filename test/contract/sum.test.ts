@@ -51,7 +51,7 @@ describe('a sum', () => {
     expect(new Sum().minus(sumOf([greatest])).toString()).toBe(`${'0'.repeat(31)}1`);
   });
 
-  test('tells apart as many nothings from none', () => {
+  test('differs for several empty contents and for none', () => {
     expect(sumOf([Buffer.alloc(contentBytes)]).equals(new Sum())).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ describe('a time of the service', () => {
     ['2026-05-01T24:00:00Z', '2026-05-02T00:00:00.000Z'],
     ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
     ['0000-01-01', '0000-01-01T00:00:00.000Z'],
-  ])('is read in ISO 8601, in UTC where it names no zone: %s', (text, instant) => {
+  ])('is read in ISO 8601, in UTC if it names no zone: %s', (text, instant) => {
     expect(inUtc(text)).toBe(instant);
   });
 
@@ -53,7 +53,7 @@ describe('a time of the service', () => {
       '(c) 2026',
     ],
     ...['', 'soon', '+002026-01-01T00:00:00Z', '0000-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'],
-  ])('is none where it names no day of the calendar: %j', text => {
+  ])('is none if it names no day of the calendar: %j', text => {
     expect(inUtc(text)).toBeNull();
   });
 });

@@ -15,7 +15,7 @@ const page = readFileSync(join(root, 'docs', 'alerting.md'), 'utf8');
 const run = promisify(execFile);
 const isInstalled = (program: string) => spawnSync(program, ['--version']).status === 0;
 
-/** What the page shows in a language, each block as its text. */
+/** The text of each code block of the page in a language. */
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) => block);
 

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, type SampleItem } from '../support/stand-in.ts';
 
-// What docs/audit.md says of receipts, recomputed by a program that imports nothing of docmirror.
+// A program that imports nothing of docmirror recomputes receipts as docs/audit.md says.
 
 interface Recomputed {
   readonly checked: Readonly<Record<string, number>>;

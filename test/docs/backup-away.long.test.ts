@@ -8,7 +8,7 @@ import { type Scene, setScene } from '../support/scene.ts';
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'backup.md'), 'utf8');
 const isInstalled = (program: string) => spawnSync(program, ['version']).status === 0;
 
-/** What the page has one type below a heading. */
+/** The commands below a heading of the page. */
 function blocksOf(heading: string): string[] {
   const [, section = ''] = page.split(`## ${heading}\n`);
   return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, typed = '']) => typed);

@@ -59,7 +59,7 @@ test('a list takes the steps that the test of a new list takes, and no other', (
   expect(steps).toContain('npm run db:generate');
 });
 
-test('a command that is there is what a new one is told to be', () => {
+test('an existing command follows the rules for a new one', () => {
   const [, template = ''] = /`(src\/commands\/NAME\.ts)`/.exec(section('How to add a command')) ?? [];
   const names = commandTable.map(({ name }) => name.split(' ')[0] ?? '');
   const files = names.map(name => template.replace('NAME', name));

@@ -15,7 +15,7 @@ import { collection, documentExport, startStandIn, webhook } from '../support/st
 const root = join(import.meta.dirname, '..', '..');
 const turn = join(root, 'deploy', 'docmirror-tenant');
 const page = readFileSync(join(root, 'deploy', 'fleet.md'), 'utf8');
-/** What the page has one type, and what it shows then. */
+/** The commands of the page, each with the output that it shows. */
 const steps = [...page.matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
   ([, typed = '', shown = '']) => [typed, shown] as const,
 );
@@ -24,7 +24,7 @@ const steps = [...page.matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
 const turnsMsMax = 360_000;
 const names = make(40, n => `t${String(n).padStart(2, '0')}`);
 
-/** Where a fleet lives, with `docmirror` and `docmirror-tenant` on the path of its shell. */
+/** The folder of a fleet, with `docmirror` and `docmirror-tenant` on the path of its shell. */
 interface Fleet extends TemporaryFolder {
   readonly shell: Shell;
 }
@@ -88,7 +88,7 @@ describe('40 tenants at one service, by the transcript of deploy/fleet.md', () =
     expect(said.map(comparable)).toEqual(steps.map(([, shown]) => comparable(shown)));
   });
 
-  test('each mirror holds what its tenant has, and nothing of another', () => {
+  test('each mirror has what its tenant has, and nothing of another', () => {
     for (const name of names.filter(each => !broken.includes(each))) {
       const expected = service.tenants.get(name)?.lists['document-exports'].length;
       const found = titles(name).map(({ title }) => String(title));
@@ -120,7 +120,7 @@ describe('40 tenants at one service, by the transcript of deploy/fleet.md', () =
   });
 });
 
-/** What a person was shown, without ports, ages and the program's version, which differ each time. */
+/** An output without ports, ages and the program's version, which differ each time. */
 function comparable(shown: string): string {
   return shown
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
@@ -148,13 +148,13 @@ describe("a tenant's turn", () => {
   const publish =
     'publish clickhouse --env-file tenants/acme.env --database mirrors/acme.sqlite --tenant acme';
 
-  test('syncs alone where there is no ClickHouse', async () => {
+  test('syncs alone if there is no ClickHouse', async () => {
     expect(await turnWith({}, { DOCMIRROR_TENANT: 'other' })).toEqual({ code: 0, said: [sync] });
     expect(await turnWith({}, { '# DOCMIRROR_CLICKHOUSE_URL': 'x' })).toEqual({ code: 0, said: [sync] });
     expect(await turnWith({}, { DOCMIRROR_CLICKHOUSE_URL: ' ' })).toEqual({ code: 0, said: [sync] });
   });
 
-  test('publishes after it, wherever the address stands, also after a partial run', async () => {
+  test('publishes after it, wherever the address is set, also after a partial run', async () => {
     expect(await turnWith({}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({}, {}, url)).toEqual({ code: 0, said: [sync, publish] });
     expect(await turnWith({ sync: 3 }, url)).toEqual({ code: 3, said: [sync, publish] });
@@ -163,7 +163,7 @@ describe("a tenant's turn", () => {
   test.each([
     ['spaces', 'export DOCMIRROR_CLICKHOUSE_URL ', ' https://clickhouse.example'],
     ['a byte order mark', '\uFEFFDOCMIRROR_CLICKHOUSE_URL', '"https://clickhouse.example"'],
-  ])('publishes where the address stands with %s, as docmirror reads it', async (_what, name, value) => {
+  ])('publishes if the address is set with %s, as docmirror reads it', async (_what, name, value) => {
     expect(await turnWith({}, { [name]: value })).toEqual({ code: 0, said: [sync, publish] });
   });
 
@@ -221,7 +221,7 @@ describe("a tenant's turn", () => {
     await globex.close();
   });
 
-  test('says how it is used where a name is missing', () => {
+  test('says how it is used if a name is missing', () => {
     expect(spawnSync('sh', [turn, 'x.env'], { encoding: 'utf8' })).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('Usage: '),

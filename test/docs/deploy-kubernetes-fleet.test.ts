@@ -135,7 +135,7 @@ describe.skipIf(kustomize === undefined)(`a fleet of 40 tenants, as kustomize re
     expect(new Set(schedules.map(schedule => schedule.split(' ')[0])).size).toBeGreaterThan(20);
   });
 
-  test('publishes a tenant that asks for it', async () => {
+  test('publishes a tenant that asks to be published', async () => {
     await using at = fleet(['acme', 'globex']);
     await add(at, ...at.files);
     writeFileSync(

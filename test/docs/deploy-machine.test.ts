@@ -130,7 +130,7 @@ describe('the units', () => {
     expect(unit).toMatch(/^UMask=0077$/m);
   });
 
-  test.each(services)('%s tells somebody if it fails, or is started again for ever', name => {
+  test.each(services)('%s notifies somebody if it fails, or is started again for ever', name => {
     const unit = read('systemd', name);
     if (name.startsWith('docmirror-failed')) expect(unit).not.toMatch(/^OnFailure=/m);
     else if (name.includes('serve'))
@@ -163,7 +163,7 @@ describe('docmirror-failed', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  /** A mail server that takes one mail at a time and says what it was told. */
+  /** A mail server that takes one mail at a time and returns it. */
   function mailServer(mails: string[]): Server {
     return createTcpServer(socket => {
       let said = '';
@@ -184,7 +184,7 @@ describe('docmirror-failed', () => {
     });
   }
 
-  test('tells by mail, in Slack and by a ping which unit failed, and fails if it can not', async () => {
+  test('reports by mail, in Slack and by a ping which unit failed, and fails if it can not', async () => {
     const mails: string[] = [];
     const posts: { path: string | undefined; body: string }[] = [];
     const mail = mailServer(mails);

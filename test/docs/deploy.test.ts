@@ -39,7 +39,7 @@ interface Service {
 interface Container {
   readonly name: string;
   readonly image: string;
-  /** A shell's; missing where the image's own program runs with the arguments. */
+  /** A shell's; missing if the image's own program runs with the arguments. */
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly securityContext: unknown;
@@ -250,7 +250,7 @@ describe('the compose file', () => {
       expect(compose.services[name]?.depends_on).toEqual(['watch']);
   });
 
-  test('makes backups again and again, and ends at once when it is told to', async () => {
+  test('makes backups again and again, and ends at once when it is stopped', async () => {
     await using scene = await setScene();
     const [script = ''] = compose.services.backup?.command ?? [];
     expect(compose.services.backup?.entrypoint).toEqual(['sh', '-c']);

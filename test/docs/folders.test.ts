@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What is not about one room; `clickhouse` is installed apart. */
+/** Folders that are not about one room. `clickhouse` is installed apart. */
 const ofNoRoom = ['clickhouse', 'docs', 'simulation', 'support'];
 const alone = ['architecture.test.ts', 'package.long.test.ts', 'printable.test.ts', 'sql-by-hand.test.ts'];
 

@@ -95,7 +95,7 @@ test('no alert adds up what belongs to different mirrors', () => {
   for (const { expr } of rules) expect(expr).not.toMatch(/\b(sum|count|max|min|avg|group)\b(?! without)/);
 });
 
-test('the dashboard has no panel that covers another, and each tells of the tenants that were chosen', () => {
+test('the dashboard has no panel that covers another, and each shows the tenants that were chosen', () => {
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
   );

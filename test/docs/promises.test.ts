@@ -9,7 +9,7 @@ const page = readFileSync(join(root, 'docs', 'promises.md'), 'utf8');
 const rows = [...page.matchAll(/^\| (P.*) \|$/gm)].map(([, cells]) => String(cells).split(' | '));
 const ids = rows.map(([id]) => String(id));
 
-/** A name as it stands in the source, behind the opening bracket of a test. */
+/** A name as the source has it, behind the opening bracket of a test. */
 const testName = /\(\s*(['"`])((?:(?!\1).)+)\1,/g;
 const namesIn = (path: string) =>
   [...readFileSync(join(root, path), 'utf8').matchAll(testName)].map(([, , name]) => name);
@@ -25,7 +25,7 @@ test('every promise has an id of its own, its words, and a test', () => {
   );
 });
 
-test('every test that holds a promise is there', () => {
+test('every test of a promise is there', () => {
   const missing = rows.filter(([, , file = '', name = '']) => {
     const path = file.replaceAll('`', '');
     return !path.endsWith('.test.ts') || !existsSync(join(root, path)) || !namesIn(path).includes(name);
@@ -33,7 +33,7 @@ test('every test that holds a promise is there', () => {
   expect(missing).toEqual([]);
 });
 
-test('every promise that a test names stands on the page', () => {
+test('every promise that a test names is on the page', () => {
   const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
     name => name.endsWith('.ts') && !name.endsWith('promises.test.ts') && !name.includes('node_modules'),
   );

@@ -40,12 +40,12 @@ test.each(statements('sql'))('SQLite answers: %s', (_question, sql) => {
   expect(sql).toMatch(/^-- /);
   const rows = sqlite(share, sql);
   expect(rows.length).toBeGreaterThan(0);
-  // A column that holds nothing at all asks for something that is not there.
+  // If a column is empty in every row, its query asks for something that is not there.
   const names = Object.keys(rows[0] ?? {});
   expect(names.filter(name => rows.every(row => row[name] === null))).toEqual([]);
 });
 
-/** What a page has one ask from the command line, by the file that it goes to. */
+/** The queries that a page runs from the command line, each with the file that it goes to. */
 function typedQueries(text: string): (readonly [file: string, sql: string])[] {
   const typed = text.matchAll(/^ *sqlite3 (?:-\w+ )*(\S+\.sqlite) "(.*)"$/gm);
   return [...typed].map(([, file = '', sql = '']) => [file, sql] as const);
@@ -53,7 +53,7 @@ function typedQueries(text: string): (readonly [file: string, sql: string])[] {
 
 const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
 
-describe.skipIf(whyNoStranger !== null)(`who may only read the share${skipped}`, () => {
+describe.skipIf(whyNoStranger !== null)(`a user who can only read the share${skipped}`, () => {
   const typed = [...typedQueries(readme), ...typedQueries(page)];
   const asked = [
     ...typed.map(([, sql]) => [sql, sql] as const),

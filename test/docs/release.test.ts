@@ -20,6 +20,6 @@ test.each([
   [{ changelog: '' }, 'CHANGELOG.md'],
   [{ manual: '"docmirror 1.2.2"' }, 'man/docmirror.1'],
   [{ manifest: '{"version":"1.2.4"}' }, 'package-lock.json'],
-])('it is held up by %j', (wrong, file) => {
+])('it is stopped by %j', (wrong, file) => {
   expect(versionFaults({ ...right, ...wrong })[0]).toContain(file);
 });

@@ -4,7 +4,7 @@ import { columnsOf } from '../../src/render/cut.ts';
 
 const title = 'Lease "Unit 75" (Chloë O\'Brien), signed copy of the annex about parking';
 
-/** The line that tells of an update from one record to another. */
+/** The line of an update from one record to another. */
 function line(before: object, record: object, width = 80): string {
   const change = { resource: 'document-exports', operation: 'update', recordId: 4_711 } as const;
   const texts = { before: JSON.stringify(before), record: JSON.stringify(record) };
@@ -31,7 +31,7 @@ describe('the line of an update', () => {
     expect(shown.trimEnd().length).toBeLessThanOrEqual(80);
   });
 
-  test('shows both sides where all of a long value changed', () => {
+  test('shows both sides if all of a long value changed', () => {
     const shown = line({ sourceDocumentTitle: 'a'.repeat(200) }, { sourceDocumentTitle: 'b'.repeat(200) });
     expect(shown).toMatch(/: a{10,}… → b{10,}…\n$/);
     expect(shown.trimEnd().length).toBeLessThanOrEqual(80);
@@ -69,7 +69,7 @@ describe('the line of an update', () => {
     );
   });
 
-  test('tells numbers apart that no double does', () => {
+  test('shows different numbers that are equal as doubles', () => {
     const change = { resource: 'webhooks', operation: 'update', recordId: 1 } as const;
     const texts = { before: '{"n":12345678901234567891}', record: '{"n":12345678901234567892}' };
     expect(changesText([{ ...change, ...texts }], 1, 80)).toBe(

@@ -13,17 +13,17 @@ const state: ReadingState = {
   ended: null,
 };
 
-test('a bar tells the share, the pages, the rate and the time left', () => {
+test('a bar shows the share, the pages, the rate and the time left', () => {
   expect(progressLine(state, nowMs, 79)).toBe(
     'document-exports  ███████░░░░░   62 %  310/500 pages  41/s  5 s left',
   );
 });
 
-test('a bar tells which reading it is, from the second on', () => {
+test('a bar shows which reading it is, from the second on', () => {
   expect(progressLine({ ...state, walk: 2 }, nowMs, 100)).toMatch(/5 s left {2}reading 2$/);
 });
 
-test('a bar tells until when the service asked to be left alone', () => {
+test('a bar shows until when the service asked to be left alone', () => {
   const waiting = { ...state, waitsUntilMs: nowMs + 250_000 };
   expect(progressLine(waiting, nowMs, 100)).toMatch(/waits until 14:04:10 UTC, as asked \(4 min 10 s\)$/);
   expect(progressLine(waiting, nowMs, 59)).toMatch(/ {2}62 % {2}waits 4 min 10 s$/);

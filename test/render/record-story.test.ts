@@ -14,7 +14,7 @@ const version: StoryVersion = {
 const firstSeen = { runId: 1, at };
 const story = { resource: 'collections', recordId: 7, firstSeen, versions: [version], versionCount: 1 };
 
-test('a change is told field by field, and connections by name and id', () => {
+test('a change is shown field by field, and connections by name and id', () => {
   const text = storyText({ ...story, versionCount: 2 });
   expect(text).toContain('collections 7, unchanged since run 4 (2026-11-20 14:00:00Z):\n');
   expect(text).toContain('  ~ name: then → now\n  ~ sourceConnection: SAP (4) → SAP (3)\n');
@@ -49,7 +49,7 @@ test('a run whose end is not recorded is named by its number alone', () => {
   );
 });
 
-test('of more matches than are told, the rest is counted', () => {
+test('of more matches than are shown, the rest is counted', () => {
   const found = {
     resource: 'document-exports',
     matchedBy: 'reference' as const,

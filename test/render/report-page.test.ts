@@ -68,7 +68,7 @@ async function htmlOf(data: ReportData): Promise<string> {
   return reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null }).html;
 }
 
-/** What the report says of a mirror's exports over time, without its tags and charts. */
+/** The section of the report on exports over time, without its tags and charts. */
 async function exportsOverTime(times: readonly (string | null)[]): Promise<string> {
   const { sqlite, close } = openInMemory();
   try {
@@ -95,7 +95,7 @@ async function exportsOverTime(times: readonly (string | null)[]): Promise<strin
   }
 }
 
-/** What stands below the title, without its tags. */
+/** The text below the title, without its tags. */
 function headOf(page: string): string {
   return (/<h1>.*?<\/h1>(.*?)<\/header>/s.exec(page)?.[1] ?? '')
     .replace('</p><p>', '. ')
@@ -111,7 +111,7 @@ describe('the report', () => {
     );
   });
 
-  test('says where a list was never completed', async () => {
+  test('says so if a list was never completed', async () => {
     const never = { ...list, lastCompletedAt: null };
     expect(headOf(await pageOf([list, never]))).toContain(', not completed yet. This report');
   });

@@ -77,7 +77,7 @@ describe('a report', () => {
     expect(result.stderr).toMatch(/^docmirror: --out: .*can't be written \(ENOENT\)\. \[settings\]\n$/);
   });
 
-  test('holds no script, no handler, no style attribute and no address to load from', () => {
+  test('contains no script, no handler, no style attribute and no address to load from', () => {
     expect(html).not.toMatch(/<script|<img|<iframe|<object|<[^>]+\son\w+=|<[^>]+\sstyle=|@import|url\(/i);
     expect(html).not.toMatch(/\s(src|href)="(?!data:,")/);
     expect(html).toContain('&lt;script>document.title');
@@ -104,7 +104,7 @@ describe('a report', () => {
     expect(html).toMatch(/<h3>New<\/h3><h4><span class="badge good">1<\/span> Connections/);
   });
 
-  test('points out lists that are too old where it is told what that is', async () => {
+  test('points out lists that are older than the age that is set', async () => {
     const old = join(scene.folder, 'old.html');
     await scene.run('report', '--out', old, '--max-age', '1ms');
     expect(readFileSync(old, 'utf8')).toContain('Document exports: older than allowed');
@@ -136,7 +136,7 @@ describe('a report', () => {
     expect(many.length).toBeLessThan(1024 * 1024);
     expect(many).toContain('Exports per year');
     expect(many).toMatch(/\d+ have no date/);
-    // The tail is told as text: the longest of the named bars takes the whole width.
+    // The tail is text: the longest of the named bars takes the whole width.
     expect(many).toMatch(/All 29\d others together: [\d,]+ \(9\d\.\d/);
     expect(
       Math.max(
@@ -282,7 +282,7 @@ function smallestText(page: Page): Promise<number> {
 }
 
 describe('a record in words', () => {
-  test('has no secret in it, wherever it stands', () => {
+  test('has no secret in it, wherever it is set', () => {
     const record = JSON.stringify({
       id: 1,
       apiKey: 'hunter2',
@@ -293,7 +293,7 @@ describe('a record in words', () => {
     expect(fieldsOf(record).find(({ name }) => name === 'note')?.text).toBe('see https://host/p?… now');
   });
 
-  test('is cut where it is too long, and control characters are shown as escapes', () => {
+  test('is cut if it is too long, and control characters are shown as escapes', () => {
     const [field] = fieldsOf(JSON.stringify({ name: `a\u0000\u001b[31m${'x'.repeat(1_000)}` }));
     expect(field?.text).toHaveLength(160);
     expect(field?.text).toMatch(/^a\\u0000\\u001b\[31mx/);
@@ -301,7 +301,7 @@ describe('a record in words', () => {
     expect(differencesOf('{}', '{"a\\u202e":1}')[0]?.name).toBe('a\\u202e');
   });
 
-  test('tells of an update only what differs', () => {
+  test('shows of an update only what differs', () => {
     const then = JSON.stringify({ name: 'A', kind: 'k', connection: { id: 1, name: 'same' } });
     const now = JSON.stringify({ name: 'B', kind: 'k', connection: { id: 2, name: 'same' } });
     expect(differencesOf(then, now)).toEqual([

@@ -14,7 +14,7 @@ const list: ListStatus = {
 };
 const never: ListStatus = { ...list, resource: 'webhooks', lastCompletedAt: null, lastFullAt: null };
 
-describe('the status, with the age that lists may have', () => {
+describe('the status, with the age that lists can have', () => {
   test('says of each list that is older by how much it is, and what never completed', () => {
     const text = statusText([list, never], nowMs, { maxAge: { text: '1s', ms: 1_000 } });
     expect(text).toContain(
@@ -23,7 +23,7 @@ describe('the status, with the age that lists may have', () => {
     );
   });
 
-  test('says nothing more where every list is fresh', () => {
+  test('says nothing more if every list is fresh', () => {
     const maxAge = { text: '1m', ms: 60_000 };
     expect(statusText([list], nowMs, { maxAge })).toBe(statusText([list], nowMs));
   });

@@ -8,7 +8,7 @@ const rows = [
 ];
 
 describe('a table', () => {
-  test('stands in columns where no line is longer than the terminal is wide', () => {
+  test('is in columns if no line is longer than the terminal is wide', () => {
     const text = renderTable(columns, rows, 34);
     expect(text).toBe(`List              Records  Error
 document-exports    1,203
@@ -17,7 +17,7 @@ webhooks                3  network
     expect(renderTable(columns, rows)).toBe(text);
   });
 
-  test('is a block a row where a line would be longer, without what is empty', () => {
+  test('is a block a row if a line would be longer, without what is empty', () => {
     expect(renderTable(columns, rows, 33)).toBe(`document-exports
   Records: 1,203
 webhooks

@@ -6,7 +6,7 @@ import type { Verification } from '../../src/store/verify/verify.ts';
 const multiline = "SQLite's integrity check: Tree 23 page 64:\n  btreeInitPage() returns error code 11\u001b";
 const joined = "SQLite's integrity check: Tree 23 page 64: btreeInitPage() returns error code 11\\u001b";
 
-test('what SQLite says of damage in several lines stands in one', () => {
+test('a message of SQLite about damage in several lines becomes one line', () => {
   const verification: Verification = {
     path: 'mirror.sqlite',
     lists: [],

@@ -39,12 +39,12 @@ describe('generateSample', () => {
     expect(weekend.length).toBeLessThan(log.length * 0.15);
   });
 
-  it('holds one pair of identical twins', () => {
+  it('contains one pair of identical twins', () => {
     expect(new Set(log.map(item => JSON.stringify(item))).size).toBe(log.length - 1);
     expect(log[10]).toEqual(log[11]);
   });
 
-  it('holds nulls, titles beyond ASCII and documents that were exported as several versions', () => {
+  it('contains nulls, titles beyond ASCII and documents that were exported as several versions', () => {
     expect(log.some(item => item.sourceDocumentTitle === null)).toBe(true);
     expect(log.some(item => item.destinationReference === null)).toBe(true);
     expect(log.some(item => /[^\p{ASCII}]/u.test(item.sourceDocumentTitle ?? ''))).toBe(true);
@@ -65,7 +65,7 @@ describe('generateSample', () => {
       expect(endpoint).toMatch(/^https:\/\/hooks\.example\.com\/.+\?sig=\w{32}$/);
   });
 
-  it.each(lists)('holds only items that the mirror can read: $resource', list => {
+  it.each(lists)('contains only items that the mirror can read: $resource', list => {
     for (const each of [sample, changed]) expect(rejections(list, each)).toEqual([]);
   });
 });

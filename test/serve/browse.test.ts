@@ -75,7 +75,7 @@ function idsOn(html: string): number[] {
   );
 }
 
-/** Follows the links of one kind, and tells the ids of each page. */
+/** Follows the links of one kind, and returns the ids of each page. */
 async function follow(path: string, rel: 'next' | 'prev'): Promise<{ pages: number[][]; last: string }> {
   const pages: number[][] = [];
   for (let at = path; ; ) {

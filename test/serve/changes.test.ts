@@ -76,7 +76,7 @@ describe.concurrent('GET /v2/changes', () => {
     }
   });
 
-  test('begins where it is told, and says what it can not serve', async () => {
+  test('begins at the run that is asked for, and says what it can not serve', async () => {
     await using scene = await setScene({}, sizes);
     await scene.sync();
     removeAndChange(scene, 1);

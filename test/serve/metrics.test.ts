@@ -55,7 +55,7 @@ describe('the metrics of a mirror', () => {
     ).toEqual([]);
   });
 
-  test('tell runs by how they ended', async () => {
+  test('count runs by how they ended', async () => {
     const families = await scrape(() => reader.figures());
     expect(valuesOf(families, 'docmirror_runs_total')).toEqual({
       'cancelled manual': 0,
@@ -72,7 +72,7 @@ describe('the metrics of a mirror', () => {
     expect(valuesOf(families, 'docmirror_runs_in_progress')).toEqual({ '': 0 });
   });
 
-  test("tell each list's records, changes, traffic and completeness", async () => {
+  test("give each list's records, changes, traffic and completeness", async () => {
     const families = await scrape(() => reader.figures());
     expect(valuesOf(families, 'docmirror_list_records')).toEqual({
       'document-exports': 129,
@@ -96,7 +96,7 @@ describe('the metrics of a mirror', () => {
     expect(Object.values(completeness).every(value => value === 0)).toBe(true);
   });
 
-  test('tell the last completed run, not the failed one after it', async () => {
+  test('give the last completed run, not the failed one after it', async () => {
     const families = await scrape(() => reader.figures());
     const times = valuesOf(families, 'docmirror_list_last_completed_timestamp_seconds');
     for (const time of Object.values(times)) {
@@ -106,7 +106,7 @@ describe('the metrics of a mirror', () => {
     expect(valuesOf(families, 'docmirror_list_last_run_duration_seconds').webhooks).toBeGreaterThan(0);
   });
 
-  test('say so where there is no mirror yet, and are right again when there is one', async () => {
+  test('say so if there is no mirror yet, and are right again when there is one', async () => {
     let numbers: MirrorNumbers | null = null;
     const metrics = mirrorMetrics({ version: '1.2.3', labels: {} }, () => numbers);
     expect(await metrics.text()).toMatch(/^docmirror_mirror_readable 0$/m);
@@ -133,7 +133,7 @@ describe('the metrics of a mirror', () => {
     const namesOf = (series: Map<string, unknown>) => [...series.keys()].sort();
     expect(namesOf(afterOneRun)).toEqual(namesOf(afterFailures));
     expect(namesOf(afterOneRun).filter(name => name.includes('"cron"'))).toHaveLength(5);
-    // What there is no number for yet: a 0 would be a lie.
+    // These have no number yet: a 0 would be wrong.
     const unknown =
       /_(records|last_completed_timestamp_seconds|last_run_(duration_seconds|pages_per_second))\{/;
     expect(namesOf(before)).toEqual(namesOf(afterOneRun).filter(name => !unknown.test(name)));
@@ -146,12 +146,12 @@ describe('the metrics of a mirror', () => {
     expect(namesOf(unreadable).filter(name => /_total/.test(name))).toEqual([]);
   });
 
-  test('hold no record, no address of the service and no token', async () => {
+  test('contain no record, no address of the service and no token', async () => {
     const text = await mirrorMetrics({ version: '1.2.3', labels: {} }, () => reader.figures()).text();
     expect(text).not.toMatch(/Document \d|Connection|hooks\.example|127\.0\.0\.1|secret/);
   });
 
-  test('of a watch tell its clock, too', async () => {
+  test('of a watch give its clock, too', async () => {
     const metrics = watchMetrics({ version: '1.2.3', labels: {} }, () => null);
     metrics.tickSkipped();
     metrics.tickSkipped();
@@ -219,20 +219,20 @@ describe('the health of a mirror', () => {
     expect(health.body.lists?.map(({ ageSeconds }) => ageSeconds)).toEqual([3600, 1800]);
   });
 
-  test('is stale where a list completed in the future, for nobody knows then how old it is', () => {
+  test('is stale if a list completed in the future, because its age is then unknown', () => {
     const at = (ms: number) => [{ resource: 'webhooks', lastCompletedAt: new Date(ms).toISOString() }];
     const health = (aheadMs: number) => healthOf({ ages: () => at(aheadMs), maxAgeMs: 3_600_000 }, 0);
     expect(health(59_000)).toMatchObject({ statusCode: 200, body: { status: 'ok' } });
     expect(health(61_000)).toMatchObject({ statusCode: 503, body: { status: 'stale' } });
   });
 
-  test('is stale where a list has never completed', () => {
+  test('is stale if a list has never completed', () => {
     const never = [{ resource: 'webhooks', lastCompletedAt: null }];
     expect(healthOf({ maxAgeMs: 1e12, ages: () => never }, nowMs).statusCode).toBe(503);
     expect(healthOf({ maxAgeMs: null, ages: () => never }, nowMs).statusCode).toBe(200);
   });
 
-  test('is bad, without a detail, where the mirror can not be read', () => {
+  test('is bad, without a detail, if the mirror can not be read', () => {
     const failing = () => {
       throw new Error('secret detail');
     };

@@ -13,7 +13,7 @@ async function addressOf({ child }: RunningCli): Promise<string> {
   return String(line).split(' ').at(-1) as string;
 }
 
-test('a mirror that is served and mirrored again holds the same lists, record for record', async () => {
+test('a mirror that is served and mirrored again has the same lists, record for record', async () => {
   await using scene = await setScene({ maxPageSize: 100 }, { exports: 2_345, collections: 40, webhooks: 12 });
   const { lists } = scene.service;
   lists['document-exports'].splice(7, 0, documentExport(7), documentExport(7));

@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     for (const path of paths) expect((await served.get(filledIn(path))).status).toBe(200);
   });
 
-  test('holds the very schemas by which the answers of the service are checked', () => {
+  test('contains the very schemas by which the answers of the service are checked', () => {
     for (const list of lists) {
       const schema = schemaOf(list.path, '200') as { properties: { items: { items: unknown } } };
       const { properties, ...item } = schema.properties.items.items as {
@@ -107,7 +107,7 @@ interface Asked {
   readonly ifNoneMatch: 'known' | 'other' | 'none';
 }
 
-test('every answer to any request that the document allows, or does not, is one that it foretells', async () => {
+test('every answer to any request, allowed by the document or not, is one that it describes', async () => {
   const validators = new Map<string, ValidateFunction>();
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(document as object, 'document');
@@ -215,7 +215,7 @@ function send({ path, query, authorization, ifNoneMatch }: Asked, etag: string):
   return fetch(url, { headers, redirect: 'manual' });
 }
 
-/** What the document's own words come to for a request. */
+/** The status that the document gives for a request. */
 function expectedStatus({ path, query, authorization, ifNoneMatch }: Asked): number {
   const { security } = operationOf(path);
   const allowed = (security ?? []).flatMap(Object.keys);
@@ -262,7 +262,7 @@ function queryOf(path: string): Parameter[] {
     .filter((parameter): parameter is Parameter => parameter?.in === 'query');
 }
 
-/** What may come under that status; undefined for an answer without a body. */
+/** The content that the document allows for that status; undefined for an answer without a body. */
 function contentOf(path: string, status: string): Content | undefined {
   const response = operationOf(path).responses[status];
   if (response === undefined) throw new Error(`The document foretells no ${status} for ${path}.`);

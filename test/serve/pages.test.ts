@@ -168,7 +168,7 @@ describe('the page of a record', () => {
     '/records/collections/9007199254740993',
     '/records/sync_runs/1',
     '/records/__proto__/1',
-  ])('says where there is no such record: %s', async path => {
+  ])('says so if the record does not exist: %s', async path => {
     const { html, status } = await page(path);
     expect(status).toBe(404);
     expect(html).toContain('<h1>No such record</h1>');
@@ -194,7 +194,7 @@ describe('the page of a record', () => {
     expect(html.length).toBeLessThan(8_000_000);
   });
 
-  test('is bounded: of many versions it tells the newest, and names the command for the others', () => {
+  test('is bounded: of many versions it shows the newest, and names the command for the others', () => {
     const version = (n: number) => ({
       from: { runId: n, at: null },
       to: { runId: n + 1, at: null },
@@ -243,7 +243,7 @@ describe('the search', () => {
     expect(await found("' OR 1=1 --")).toHaveLength(0);
   });
 
-  test('does not look into endpoints, parts of which are secret', async () => {
+  test('does not look into endpoints, because parts of them are secret', async () => {
     expect(await found('hunter2')).toEqual([]);
     const { html } = await page('/search?q=Webhook');
     expect(html).not.toContain('hooks.example.com');
@@ -278,7 +278,7 @@ describe('the search', () => {
     expect((await page('/search?q=a&q=b')).status).toBe(400);
   });
 
-  test('puts the record of which it is the reference first, to the letter, in any case', async () => {
+  test('puts the record with exactly that reference first, in any case', async () => {
     expect((await found('doc-1'))[0]).toBe('document-exports/1');
     expect((await found('DOC-1')).length).toBeGreaterThan(5);
   });

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('the report that is served', () => {
-  test('is a page that may load nothing, be framed by nobody, and tells nobody where one came from', async () => {
+  test('is a page that cannot load anything, cannot be framed, and sends no referrer', async () => {
     const answer = await served.get('/');
     expect(answer.status).toBe(200);
     const { headers } = answer;
@@ -81,7 +81,7 @@ describe('answers that a client has already', () => {
     expect(refused.headers.get('etag')).toBeNull();
   });
 
-  test('are refused as ever where the request is wrong', async () => {
+  test('are refused as ever if the request is wrong', async () => {
     expect((await served.get('/v2/webhooks?pageNo=-1', { 'if-none-match': '*' })).status).toBe(400);
   });
 
@@ -106,8 +106,8 @@ describe('answers that a client has already', () => {
   });
 });
 
-describe('how things stand', () => {
-  test('is told without a token, and holds no record', async () => {
+describe('the health of the server', () => {
+  test('is answered without a token, and contains no record', async () => {
     for (const path of ['/healthz', '/livez', '/metrics', '/openapi.json']) {
       const answer = await fetch(served.url + path);
       expect(answer.status).toBe(200);
@@ -115,7 +115,7 @@ describe('how things stand', () => {
     }
   });
 
-  test('is told, too, where the mirror can not be read any more', async () => {
+  test('is answered, too, if the mirror can not be read any more', async () => {
     await using spoilt = await setScene();
     await spoilt.sync();
     await using brief = await serveScene(spoilt);
@@ -227,7 +227,7 @@ test('a mirror that somebody emptied is a failed request, and a line in the log 
 });
 
 describe('docmirror serve --token-file', () => {
-  test('takes the token from the file, and says in one line where it can not', async () => {
+  test('takes the token from the file, and says in one line if it can not', async () => {
     const file = join(scene.folder, 'serve-token');
     const refused = await scene.run('serve', '--token-file', file);
     expect(refused.code).toBe(2);

@@ -97,7 +97,7 @@ describe('a served list', () => {
     },
   );
 
-  it('begins with page 1 of 50 records where nothing is asked for', async () => {
+  it('begins with page 1 of 50 records if nothing is asked for', async () => {
     const { items, pagination } = await bodyOf(await get(url + exportsPath));
     expect(items).toEqual(sample['document-exports'].slice(0, 50));
     expect(pagination).toEqual({ pageCount: 25, pageNo: 1, pageSize: 50, totalRecordCount: 1_203 });
@@ -211,7 +211,7 @@ describe('a served list', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('compresses with gzip where the client takes it, and only then', async () => {
+  it('compresses with gzip if the client takes it, and only then', async () => {
     const address = `${url}${exportsPath}?pageSize=1000`;
     const zipped = await get(address, { 'accept-encoding': 'gzip' });
     expect(zipped.headers.get('content-encoding')).toBe('gzip');
@@ -283,7 +283,7 @@ describe('a server', () => {
     });
   });
 
-  it('answers 500 without a detail where the source fails, tells the owner, and goes on', async () => {
+  it('answers 500 without a detail if the source fails, informs the owner, and goes on', async () => {
     const faults: unknown[] = [];
     const failure = new Error('secret detail of the disk');
     const source: RecordSource = {
@@ -312,7 +312,7 @@ describe('a server', () => {
     expect(await sendRaw(await start(), 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('gives up on a request that does not come to its end', async () => {
+  it('gives up on a request that does not end', async () => {
     const url = await start({ limits: { requestTimeoutMs: 100, requestCheckMs: 20 } });
     expect(await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
   });
@@ -354,7 +354,7 @@ describe('a server', () => {
   });
 
   it('closes soon although a client stopped reading', async () => {
-    // More, once compressed, than the buffers of both ends hold.
+    // More, once compressed, than the buffers of both ends can take.
     const record = JSON.stringify({ name: randomBytes(300_000).toString('base64') });
     const source: RecordSource = {
       page: () => ({ records: Array(100).fill(record), totalRecordCount: 100 }),
@@ -393,7 +393,7 @@ describe('a server', () => {
     );
   });
 
-  it('says in one line that there is no such host', async () => {
+  it('says in one line that the host does not exist', async () => {
     await expect(start({ host: 'no-such-host.invalid' })).rejects.toThrow(DocmirrorError);
   });
 
@@ -485,7 +485,7 @@ describe('docmirror serve', () => {
   }
 });
 
-/** A command only writes to its streams, so any writable stream can stand in for the process's own. */
+/** A command only writes to its streams, so any writable stream can replace the process's own. */
 function asTerminalStream(stream: PassThrough): NodeJS.WriteStream {
   return stream as unknown as NodeJS.WriteStream;
 }

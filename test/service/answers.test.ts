@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../support/scene.ts';
 
-/** A scene whose service answers as told; it has no records where nothing is told. */
+/** A scene whose service gives these answers; without any it has no records. */
 async function ownScene(answer: (page: number, n: number, response: ServerResponse) => boolean) {
   const scene = await setScene();
   let requests = 0;
@@ -95,7 +95,7 @@ describe.concurrent('an answer whose body never ends is understood by its status
     expect(synced.summary.durationMs).toBeLessThan(10_000);
   });
 
-  test('429 is tried again when the service asks for it', async () => {
+  test('429 is tried again at the time that the service asks for', async () => {
     const headers = { 'retry-after': '1' };
     await using own = await ownScene((_page, n, response) => n === 1 && begin(response, 429, headers));
     const synced = await own.scene.sync('--resource', 'webhooks', '--concurrency', '1');

@@ -14,7 +14,7 @@ export interface Authority extends AsyncDisposable {
   /** The file of its certificate. */
   readonly file: string;
   readonly folder: string;
-  /** Makes a certificate for these names, such as `DNS:localhost`, valid from now on for that many days; -1 is over already. */
+  /** Makes a certificate for these names (`DNS:localhost`, for example), valid for that many days. -1 has already expired. */
   issue(names: string, days?: number): KeyPair;
 }
 

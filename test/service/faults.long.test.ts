@@ -16,7 +16,7 @@ import { documentExport, type Fault, type RecordedRequest } from '../support/sta
 
 const resource = 'document-exports';
 
-/** Faults that another try may mend, each with what it is called in a run's record when it never ends. */
+/** Faults that another try can mend, each with its code in the record of a run in which it never ends. */
 const passing: [name: string, fault: Fault, code: string][] = [
   ['408', { kind: 'status', status: 408 }, 'timeout'],
   ['425', { kind: 'status', status: 425 }, 'overloaded'],
@@ -44,7 +44,7 @@ const lasting: [name: string, fault: Fault, code: string][] = [
 /** One of each kind. */
 const representative = passing.filter(([name]) => /^(429|500|204)|HTML|reset|^a body/.test(name));
 
-/** Short only where it is the point: on a busy machine any answer may take a while. */
+/** Short only where it is the point: on a busy machine any answer can take a while. */
 const timeoutFor = ({ kind }: Fault) => (kind === 'stall' ? 1_000 : 20_000);
 
 const isPage = (request: RecordedRequest, pageNo: number) =>
@@ -90,7 +90,7 @@ describe.concurrent('a fault that passes:', () => {
     },
   );
 
-  test('where every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
+  test('if every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 500 });
     const synced = await scene.sync('--give-up-after', '300ms');
@@ -173,18 +173,18 @@ describe.concurrent('a fault that lasts:', () => {
 });
 
 interface Held {
-  /** When the first request of the service began after the client was told to wait; by the clock of `Date.now`. */
+  /** When the first request of the service began after the service asked the client to wait, by the clock of `Date.now`. */
   readonly firstStartMs: number;
   readonly toldAtMs: number;
   readonly requests: number;
   readonly traffic: Traffic;
 }
 
-/** Asks for pages of three lists at once, one of which is told to wait, and watches when the client starts its requests. */
+/** Asks for pages of three lists at once, one of which has to wait, and watches when the client starts its requests. */
 async function hold(headers: () => Record<string, string>, status: number): Promise<Held> {
   await using scene = await setScene({ latencyMs: 20 });
   const { service } = scene;
-  // The others are answered after it: so none of them is just on its way to the next request when the wait is told.
+  // The others are answered after it, so none of them is just starting its next request when the wait begins.
   const told = Promise.withResolvers<void>();
   service.onRequest = async ({ n }) => {
     if (n !== 2) await told.promise;
@@ -227,7 +227,7 @@ async function hold(headers: () => Record<string, string>, status: number): Prom
 
 describe.concurrent('Retry-After', () => {
   test.each([429, 503, 500])(
-    'in seconds (with %i) holds all requests of the service, of other lists, too',
+    'in seconds (with %i) delays all requests of the service, of other lists, too',
     async status => {
       const held = await hold(() => ({ 'retry-after': '1' }), status);
       expect(held.requests).toBe(13);
@@ -238,7 +238,7 @@ describe.concurrent('Retry-After', () => {
     },
   );
 
-  test('as an HTTP date holds all requests until then', async () => {
+  test('as an HTTP date delays all requests until then', async () => {
     let untilMs = 0;
     const held = await hold(() => {
       untilMs = Math.ceil((Date.now() + 600) / 1_000) * 1_000;
@@ -250,7 +250,7 @@ describe.concurrent('Retry-After', () => {
   });
 
   test.each(['soon', '-1', '', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
-    'that says nothing usable (%j) holds nothing up',
+    'that says nothing usable (%j) delays nothing',
     async text => {
       const held = await hold(() => ({ 'retry-after': text }), 429);
       expect(held.requests).toBe(13);
@@ -304,7 +304,7 @@ describe.concurrent('the pace', () => {
     expect(seen.at(-1)).toBe(3);
   });
 
-  test('falls so far that a walk gets through where only two requests are borne', async () => {
+  test('falls so far that a walk gets through if only two requests are borne', async () => {
     await using scene = await setScene({ maxPageSize: 2, latencyMs: 15 });
     const { service } = scene;
     let inFlight = 0;
@@ -326,7 +326,7 @@ interface OwnServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A server that is no stand-in: for answers that no service should give. */
+/** A server for answers that no service should give. */
 async function startServer(listener: RequestListener): Promise<OwnServer> {
   const server = createServer(listener);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

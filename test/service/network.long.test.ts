@@ -43,7 +43,7 @@ describe.concurrent('a certificate', () => {
     },
   );
 
-  test('counts, too, where NODE_EXTRA_CA_CERTS stands in a file of settings', async () => {
+  test('counts, too, if NODE_EXTRA_CA_CERTS is in a file of settings', async () => {
     const { scene, front } = await tlsScene(good);
     await using _scene = scene;
     await using _front = front;
@@ -64,7 +64,7 @@ describe.concurrent('a certificate', () => {
     await using _scene = scene;
     await using _front = front;
     if (extra === null) delete scene.env.NODE_EXTRA_CA_CERTS;
-    // What Node itself offers to go on regardless changes nothing.
+    // Node's own setting to go on regardless changes nothing.
     scene.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     scene.env.DOCMIRROR_GIVE_UP_AFTER = '5s';
     const synced = await scene.sync();
@@ -81,11 +81,11 @@ describe.concurrent('a certificate', () => {
     expect(scene.service.requests).toEqual([]);
   });
 
-  test('that is refused holds up no signal while it is looked at', async () => {
+  test('that is refused does not delay a signal while it is looked at', async () => {
     const { scene, front } = await tlsScene(authority.issue('DNS:other.example'));
     await using _scene = scene;
     await using _front = front;
-    // It is shown to the request; whoever comes to look at it hears nothing.
+    // The request gets the certificate. The later look at it gets no answer.
     const sockets: Socket[] = [];
     const server = createServer(socket => {
       sockets.push(socket.on('error', () => undefined));
@@ -166,7 +166,7 @@ describe.concurrent('a proxy', () => {
     });
   });
 
-  test('needs no scheme, carries http, and may be spoken to by TLS', async () => {
+  test('needs no scheme, carries http, and can be spoken to by TLS', async () => {
     await using scene = await setScene();
     await using plain = await startProxy();
     scene.env.HTTP_PROXY = `127.0.0.1:${plain.port}`;
@@ -179,7 +179,7 @@ describe.concurrent('a proxy', () => {
     expect(secure.asked.length).toBeGreaterThan(2);
   });
 
-  test('is left alone where NO_PROXY excepts the host', async () => {
+  test('is left alone if NO_PROXY excepts the host', async () => {
     await using scene = await setScene();
     await using proxy = await startProxy();
     Object.assign(scene.env, {

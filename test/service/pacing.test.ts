@@ -25,7 +25,7 @@ describe('the pace', () => {
     expect([...seen]).toEqual([1, 2, 3]);
   });
 
-  test('holds every request for as long as the service asks, and counts the wait', async () => {
+  test('delays every request for as long as the service asks, and counts the wait', async () => {
     const pacer = new Pacer(4);
     pacer.noteOverload(120);
     const startedAt = Date.now();

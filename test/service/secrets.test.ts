@@ -61,7 +61,7 @@ describe('a secret', () => {
     );
   });
 
-  test('is not seen where there is none', () => {
+  test('is not seen if there is none', () => {
     const text = JSON.stringify({ note: 'ab+cd/ef="gh~i', other: 'cdefgh' });
     expect(holding().areIn(bytes(text))).toBe(false);
     expect(holding().redact(text)).toBe(text);
@@ -97,7 +97,7 @@ describe('a secret', () => {
       expect(secrets.areIn(page)).toBe(false);
       return performance.now() - startedAt;
     });
-    // The best of them: another program may have held up the rest.
+    // The best of them, because another program might have slowed down the rest.
     const msPerMegabyte = Math.min(...times) / (page.length / 1e6);
     expect(msPerMegabyte).toBeLessThan(25);
   });

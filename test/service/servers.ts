@@ -40,7 +40,7 @@ function join(one: Duplex, other: Duplex): void {
   other.on('error', () => one.destroy()).pipe(one);
 }
 
-/** The way to a stand-in by TLS. */
+/** A TLS server in front of a service. */
 export interface TlsFront extends Listening {
   /** How much of what clients sent has been decrypted, in bytes. */
   readonly bytesHeard: () => number;
@@ -64,7 +64,7 @@ export async function startTls(
 }
 
 export interface Proxy extends Listening {
-  /** What was asked for, such as `CONNECT host:port` or `GET http://…`, in order. */
+  /** The requests in order, for example `CONNECT host:port` or `GET http://…`. */
   readonly asked: string[];
 }
 
@@ -110,7 +110,7 @@ export async function startProxy({ account, status, tls }: ProxyOptions = {}): P
 }
 
 export interface Cache extends Listening {
-  /** What it answered of its own, in order. */
+  /** The requests that it answered itself, in order. */
   readonly kept: string[];
 }
 

@@ -10,17 +10,17 @@ export interface Ask {
   readonly pageSize: number | null;
 }
 
-/** What the service says to a request. */
+/** An answer of the service to a request. */
 export type Answer =
   | { readonly kind: 'page'; readonly body: string; readonly shown: Shown }
   | { readonly kind: 'missing' | 'refused' | 'down' | 'cut' };
 
-/** Which cut of a list an answer was, and who stood in it. */
+/** The cut of a list that an answer shows, and its records. */
 export interface Shown {
   readonly list: ListName;
   /** Records on a full page, as they were really cut. */
   readonly size: number;
-  /** Where in the list the cut began. */
+  /** The place in the list at which the cut began. */
   readonly offset: number;
   readonly entries: readonly Entry[];
   /** True if it is the page that was asked for. */
@@ -35,11 +35,11 @@ export interface Manner extends ServiceScenario {
   nameOf(connection: number): string | null;
   /** Another number for each answer. */
   readonly answerNo: number;
-  /** So many changes ago is the list that the answer shows. */
+  /** The age of the list that the answer shows, in changes. */
   readonly lag: number;
 }
 
-/** Of a service that counts with the rows that it selects, where it selects none. */
+/** The counts of a service that selects no rows and counts what it selects. */
 const noCounts = { totalRecordCount: 0, pageCount: 0 };
 
 /** After which page, from 0, no other is served. */
@@ -92,7 +92,7 @@ export function hollow(answer: Answer): Answer {
   return { ...answer, body, shown: { ...answer.shown, entries: [] } };
 }
 
-/** By what size the service cuts its pages, and what it says of it; null where it refuses that size. */
+/** The size by which the service cuts its pages, and the size that it states; null if it refuses the asked size. */
 function cutBy(
   asked: number | null,
   { sizes, defaultSize, maxSize }: ServiceScenario,
@@ -125,8 +125,8 @@ function countsOf(list: ServiceList, size: number, { totals, pageCounts, pageNo,
 }
 
 /**
- * One cut of the list. Neighbours that tie stand in an order that depends on the cut, as with LIMIT and OFFSET over an order
- * that leaves ties open: the same cut always shows the same, another one shows others.
+ * One cut of the list. The order of neighbours that tie depends on the cut, as with LIMIT and OFFSET over an order that leaves ties
+ * open. The same cut always shows the same, another one shows others.
  */
 export function entriesAt(entries: readonly Entry[], offset: number, size: number, ties: number): Entry[] {
   if (ties <= 1) return entries.slice(offset, offset + size);

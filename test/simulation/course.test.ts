@@ -50,7 +50,7 @@ test('files stay as they were when the process died, with what was committed and
   expect(namesIn(place.path)).toEqual([1]);
 });
 
-test('a run is told to stop, or meets what nobody foresaw, at its moment alone', () => {
+test('a run is stopped, or meets an unforeseen error, at its moment alone', () => {
   using stopped = courseTo({ at: 'clock', nth: 2, way: 'signal' });
   stopped.course.pass('clock');
   expect(stopped.course.signal.aborted).toBe(false);

@@ -4,13 +4,13 @@ import type { Finding } from './oracle.ts';
 import { cancelled, type RunReport } from './run-real.ts';
 import type { Crash, RunScenario } from './scenario.ts';
 
-/** Requests after which a run is held to go on for ever. */
+/** A run with more requests than this counts as endless. */
 const requestsMax = 10_000;
 
 class Killed extends Error {}
 class Unforeseen extends Error {}
 
-/** How one run goes: what it was asked so far, and where it ends early. */
+/** The course of one run: its requests so far, and its early end. */
 export class Course {
   readonly #crash: Crash | null;
   readonly #place: Place;
@@ -31,7 +31,7 @@ export class Course {
     return this.#passed.request;
   }
 
-  /** Counts a moment, at which the run may end. A dead process does nothing more. */
+  /** Counts a moment, at which the run can end. A dead process does nothing more. */
   pass(moment: Crash['at']): void {
     if (this.isDead) throw new Killed('the process is dead');
     const nth = ++this.#passed[moment];
@@ -46,7 +46,7 @@ export class Course {
     }
   }
 
-  /** What is wrong with a run that threw; nothing if it was made to, or another program altered the mirror during it. */
+  /** The findings of a run that threw; none if it was made to, or if another program altered the mirror during it. */
   complaints({ error }: RunReport, run: number, isMeddledAmid: boolean): Finding[] {
     if (this.requests > requestsMax)
       return [{ kind: 'endless', list: null, run, what: `more than ${requestsMax} requests` }];

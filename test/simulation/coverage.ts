@@ -1,7 +1,7 @@
 import type { Played } from './play.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What a scenario has that a plain one has not, in words that `--only` takes. */
+/** The features of a scenario that a plain one does not have, in words that `--only` takes. */
 export function featuresOf({ service, lists, runs, synced }: Scenario): string[] {
   const all = synced.map(name => lists[name]);
   const has = {

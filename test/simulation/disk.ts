@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeEmpty } from './run-real.ts';
 
-/** Real files, in memory where the machine has such a place: what survives a power cut is not the point here. */
+/** Real files, in memory if the machine has a folder there. A power cut is not tested here. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** Where mirrors are made for one scenario after another, each a copy of one that was made once. */
+/** A folder for the mirrors of one scenario after another, each a copy of one that was made once. */
 export class Disk implements Disposable {
   readonly #folder = mkdtempSync(join(root, 'docmirror-simulation-'));
   readonly #template = join(this.#folder, 'template');

@@ -12,7 +12,7 @@ interface Held<Q, A> {
 }
 
 /**
- * Holds requests until the reader does nothing but wait, and then serves or delivers one of them, by a drawn order. So
+ * Delays requests until the reader does nothing but wait, and then serves or delivers one of them, by a drawn order. So
  * answers overtake each other on each machine in the same way, whatever the time.
  */
 export class Gate<Q, A> {
@@ -30,7 +30,7 @@ export class Gate<Q, A> {
   }
 
   /**
-   * Asks, and waits for its turn. What `serve` throws rejects the answer.
+   * Asks, and waits for its turn. If `serve` throws, the answer is rejected.
    *
    * @throws the signal's reason, at once, when it is aborted.
    */

@@ -29,11 +29,11 @@ interface Swarm {
   readonly focusSize: number;
   /** Records on a page, as the service cuts the list in focus. */
   readonly pageSize: number;
-  /** True where most changes make records alike, or no longer alike. */
+  /** True if most changes make records alike, or no longer alike. */
   readonly isTwinning: boolean;
-  /** True where most changes are of what lists say of connections. */
+  /** True if most changes are of the names that lists give connections. */
   readonly isNaming: boolean;
-  /** True where the list is short, and the service mostly lies of it: lies must fit together to be believed. */
+  /** True if the list is short, and the service mostly lies about it: lies must fit together to be believed. */
   readonly isLying: boolean;
   readonly isMoving: boolean;
   readonly isEdited: boolean;
@@ -63,7 +63,7 @@ const pagesMax = 16;
 const pagesInFull = 10;
 /** A longer list takes too long. */
 const sizeMax = 330;
-/** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
+/** With pages of this size, a plan of pages that overlap reaches the end of a list of any length. */
 const largePageMin = 26;
 /** No service has pages so small that identical records can't be on two of them. */
 const twinPageMin = 4;
@@ -78,7 +78,7 @@ export function generate(seed: number): Scenario {
     webhooks: drawList(swarm, 'webhooks'),
   };
   const service = drawService(swarm);
-  // Drawn by itself, so that each seed tells the story that it told before there was this.
+  // Drawn by itself, so that each older seed keeps its story.
   const keeping = new Random(hashOf(seed, 1));
   const isPruned = keeping.chance(0.2);
   const others = new Random(hashOf(seed, 2));
@@ -92,7 +92,7 @@ export function generate(seed: number): Scenario {
     meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, moments, swarm.focus)) : [],
   }));
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
-  // Where there are few, most pages speak of all of them.
+  // If there are few connections, most pages name all of them.
   const connections = random.pick([6, 6, 25]);
   return { connections, synced, service, lists, runs };
 }
@@ -189,7 +189,8 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
     })),
     traffic: isBusy && name === focus ? { kind, every: random.integer(1, 12) } : null,
     order,
-    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has such pages.
+    // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has pages so
+    // small.
     ties: canTie ? random.integer(2, 8) : 1,
   };
 }
@@ -237,7 +238,7 @@ function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' 
   };
 }
 
-/** Mostly for a whole run: the service was set up anew since the last one. */
+/** Mostly for a whole run: the service was set up again since the last one. */
 function drawShift(swarm: Swarm, requests: number): Shift {
   const { random, pageSize } = swarm;
   const service = drawService({
@@ -255,7 +256,7 @@ function drawCrash(random: Random, requests: number): Crash {
   return { at, nth, way };
 }
 
-/** What happens between two requests: often two changes at once, of which no count need tell. */
+/** Changes between two requests: often two at once, which no count has to show. */
 function drawMoment(swarm: Swarm, requests: number): RunScenario['during'] {
   const { random } = swarm;
   const request = random.integer(1, requests);

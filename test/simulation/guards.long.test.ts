@@ -48,7 +48,7 @@ describe.concurrent('without a guard, the simulation finds a failure', { timeout
   }
 });
 
-/** What comes of the kept scenario without a guard, in a process of its own. */
+/** The outcomes of the kept scenario without a guard, in a process of its own. */
 async function outcomesWithout(guard: Guard): Promise<string[]> {
   using mutant = new Mutant(neededBySimulation, guard.name, guard.instead);
   const script = join(mutant.folder, 'test', 'simulation', 'play-case.ts');

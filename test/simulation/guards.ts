@@ -4,11 +4,11 @@ import type { CaseKind } from './regressions.ts';
 export interface Guard {
   /** As the comment on its line says; the kept scenario has it, too, with hyphens. */
   readonly name: string;
-  /** What it keeps, in a sentence. */
+  /** The promise that it keeps, in a sentence. */
   readonly keeps: string;
-  /** What the line becomes; empty to take it away. */
+  /** The line that replaces it; empty to remove the line. */
   readonly instead: string;
-  /** What comes of the kept scenario without it. */
+  /** The outcome of the kept scenario without it. */
   readonly breaks: CaseKind;
 }
 
@@ -64,7 +64,7 @@ export const guards: readonly Guard[] = [
  */
 export const guardsWithoutScenario: readonly string[] = ['commit gate', 'pageNo of the answer'];
 
-/** What the simulation needs of the repository. */
+/** Paths of the repository that the simulation needs. */
 export const neededBySimulation: readonly string[] = [
   'src',
   'migrations',

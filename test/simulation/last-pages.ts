@@ -8,7 +8,7 @@ type Page = Extract<Answer, { readonly kind: 'page' }>;
 interface Seen {
   /** The greatest total that an answer stated; NaN if an answer was given otherwise. */
   total: number;
-  /** Where the furthest page ended. */
+  /** The place at which the furthest page ended. */
   end: number;
   /** How long the list was at the longest. */
   longest: number;
@@ -17,8 +17,9 @@ interface Seen {
 }
 
 /**
- * Knows the lists of which no reader could tell that there is more: the service serves no page beyond some number, and one page size only
- * or the page's own count as the total; or it cuts pages in silence. No answer of a run states a greater total than the place where the furthest page ended.
+ * Finds the lists whose further pages no reader could notice. The service serves no page beyond some number, and one page size only or
+ * the page's own count as the total; or it cuts pages in silence. No answer of a run states a greater total than the place at which
+ * the furthest page ended.
  */
 export class LastPages {
   #seen = newSeen();

@@ -1,6 +1,6 @@
-// Plays many seeds, each a service with a will of its own, and prints which broke a promise:
-// npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
+// Plays many seeds, each a service that behaves in its own way, and prints which of them broke a promise.
 // A found scenario is made smaller first; with --quick it is not. With --without 'commit gate', this guard is switched off.
+// Usage: npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ function take({ found: one, runs: more, counts }: Message): void {
   console.log(
     `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
   );
-  // As a file in the folder `regressions` holds it; `about` is for a person to write.
+  // In the form of a file in the folder `regressions`; `about` is for a person to write.
   if (!values.quick)
     console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
 }

@@ -8,9 +8,9 @@ const tables: Readonly<Record<ListName, { readonly name: string; readonly text: 
 };
 
 /**
- * Does to a mirror's records what another program might, which knows nothing of docmirror and heeds no foreign key.
+ * Alters a mirror's records as another program might that does not know docmirror and ignores foreign keys.
  *
- * @returns false where there was nothing to do it to, or a run holds the right to write.
+ * @returns false if there was nothing to alter, or a run has the lock.
  */
 export function meddleWith(path: string, meddle: Meddle): boolean {
   const database = new Database(path, { fileMustExist: true, timeout: 0 });
@@ -64,7 +64,7 @@ function statementsOf(database: Database.Database, { list, kind, row, to }: Medd
   );
 }
 
-/** Of a list with ids, the copy has one that the service does not know. */
+/** In a list with ids, the copy has one that the service does not know. */
 function copyOf(database: Database.Database, table: string, id: number | null): string {
   const columns = database
     .prepare<[string], string>("SELECT name FROM pragma_table_info(?) WHERE name <> 'id'")

@@ -9,7 +9,7 @@ import { World } from './world.ts';
 
 const list = { ...plainList, size: 7, doubles: [{ at: 1, of: 0, text: 0 }] };
 
-test('the tables say what the service lists, and rows and history together how it stood before', async () => {
+test('the tables have what the service lists, and rows and history together have its earlier states', async () => {
   using disk = new Disk();
   using place = disk.place();
   const lists = { 'document-exports': list, collections: list, webhooks: list };

@@ -2,18 +2,18 @@ import Database from 'better-sqlite3';
 import type { Contents } from './records.ts';
 import { type ListName, listNames } from './scenario.ts';
 
-// Reads the mirror's public tables as an analyst would: by plain SQL that knows nothing of the program.
+// Reads the mirror's public tables as an analyst would: by plain SQL without the program.
 
-/** What the public tables say. */
+/** The content of the public tables. */
 export interface MirrorState {
   readonly lists: Readonly<Record<ListName, Contents>>;
   /** Names of the connections, by id. */
   readonly connections: ReadonlyMap<number, string | null>;
-  /** The newest run's id; 0 where there was none. */
+  /** The newest run's id; 0 if there was none. */
   readonly runId: number;
   /** How many rows of the last settled run the newest run removed, and how many there were. */
   readonly removals: Readonly<Record<ListName, Removals>>;
-  /** What the newest run's record says of each list. */
+  /** The outcome of each list in the record of the newest run. */
   readonly words: readonly RunWords[];
 }
 
@@ -61,7 +61,7 @@ const tables: Readonly<Record<ListName, string>> = {
   webhooks: 'webhooks',
 };
 
-/** Reads a mirror that no run holds. */
+/** Reads a mirror while no run writes to it. */
 export function readMirror(path: string): MirrorState {
   return reading(path, database => {
     const runId = database.prepare<[], number>('SELECT ifnull(max(id), 0) FROM sync_runs').pluck().get() ?? 0;
@@ -105,11 +105,11 @@ function removalsOf(database: Database.Database, name: ListName, runId: number):
 interface Version {
   readonly content: string;
   readonly from: number;
-  /** The first run after which it stood no longer; null where it still stands. */
+  /** The first run after which it was no longer current; null if it is current. */
   readonly to: number | null;
 }
 
-/** How the lists stood after an earlier run, by what rows and history say now. */
+/** The lists after an earlier run, by rows and history now. */
 export function readAsOf(path: string): (runId: number) => MirrorState['lists'] {
   const versions = reading(path, database => eachList(name => versionsOf(database, name)));
   const stood = (runId: number) => (version: Version) =>
@@ -119,8 +119,8 @@ export function readAsOf(path: string): (runId: number) => MirrorState['lists'] 
 }
 
 /**
- * The first run of which rows and history still say how the lists stood: the last one whose ended versions were deleted. A run whose process
- * died ended when the next one began.
+ * The first run whose lists rows and history still have: the last one whose ended versions were deleted. A run whose process died ended
+ * when the next one began.
  */
 export function readKeptFrom(path: string): number {
   return reading(

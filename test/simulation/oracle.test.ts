@@ -35,7 +35,7 @@ const proven: ListReport = {
 
 const unproven: ListReport = { ...proven, completeness: 'unproven', status: 'partial', reason: 'it moved' };
 
-/** A world of three records, its contents, and what a run would be told for mirrors that hold some of them. */
+/** A world of three records, its contents, and the verdict on a run for mirrors with some of them. */
 function setUp() {
   const world = new World(scenario);
   world.beginRun();
@@ -70,7 +70,7 @@ function setUp() {
   return { world, contents, holding, reporting, kinds };
 }
 
-test('a mirror of what is listed, honestly told, breaks no promise', () => {
+test('a mirror of what is listed, with a true report, breaks no promise', () => {
   const { contents, kinds } = setUp();
   expect(kinds(contents, contents)).toEqual([]);
 });
@@ -82,14 +82,14 @@ test('a record that left while it was listed was removed wrongly, whatever the r
   expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toContain('removed-wrongly');
 });
 
-test('a record may leave that was absent at one instant', () => {
+test('a record that was absent at one instant can be removed', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   world.change({ list: name, kind: 'return', at: 0, to: 0 });
   expect(kinds(contents, contents.slice(1), { ...proven, removed: 1 })).toEqual([]);
 });
 
-test('a record that was listed throughout is lost where the run claims to be complete, and only there', () => {
+test('a record that was listed throughout is lost if the run claims to be complete, and only then', () => {
   const { contents, kinds } = setUp();
   const some = contents.slice(1);
   expect(kinds(some, some)).toEqual(['lost', 'unstored']);
@@ -103,7 +103,7 @@ test('a record that was never listed is invented, and one that is stored too oft
   expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
 });
 
-test('a record that was gone before the run is not kept if the list is proven, and may be if it is not', () => {
+test('a record that was gone before the run is not kept if the list is proven, and can be if it is not', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   expect(kinds(contents, contents)).toEqual([]);
@@ -112,7 +112,7 @@ test('a record that was gone before the run is not kept if the list is proven, a
   expect(kinds(contents, contents, unproven, 3)).toEqual([]);
 });
 
-test('a run that proves nothing may remove what was not listed throughout', () => {
+test('a run that proves nothing can remove a record that was not listed throughout', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
   expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toEqual([]);
@@ -125,7 +125,7 @@ test('what is not proven is stored no more often than it was listed or kept', ()
   expect(kinds(twice, twice, unproven, 3)).toEqual([]);
 });
 
-test('what was shown and stood throughout is stored, also where nothing is proven', () => {
+test('a record that was shown and listed throughout is stored, also if nothing is proven', () => {
   const { contents, kinds } = setUp();
   expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
   expect(kinds([], contents.slice(1), { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);

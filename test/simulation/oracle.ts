@@ -5,7 +5,7 @@ import { type ListName, listNames } from './scenario.ts';
 import type { Lifetimes, ServiceList } from './service-list.ts';
 import type { World } from './world.ts';
 
-/** What a run did wrong; each kind is a promise that was broken. */
+/** The kinds of broken promises. */
 export const findingKinds = [
   'lost',
   'invented',
@@ -32,27 +32,27 @@ export interface Finding {
   readonly what: string;
 }
 
-/** What one run is held against. */
+/** The facts by which one run is judged. */
 export interface RunFacts {
   readonly run: number;
   readonly world: World;
   readonly before: MirrorState;
   readonly after: MirrorState;
-  /** Null where the process died, so that nobody heard what it had to say. */
+  /** Null if the process died, so that it reported nothing. */
   readonly report: RunReport | null;
-  /** False if a cache or a replica gave an answer: then names may be old, and new records may come late. */
+  /** False if a cache or a replica gave an answer: then names can be old, and new records can come late. */
   readonly isDirect: boolean;
   /** Records that the run was shown on pages that it had asked for. */
   readonly shown: Readonly<Record<ListName, ReadonlySet<Entry>>>;
-  /** True if no more than half of a list may be removed. */
+  /** True if no more than half of a list can be removed. */
   readonly isGuarded: boolean;
-  /** True where another program wrote to the mirror: until a run is sure, its rows may say what nobody ever listed. */
+  /** True if another program wrote to the mirror. Until a run is sure, its rows can have contents that were never listed. */
   readonly isMeddled: boolean;
-  /** True where one did so during this run: of what the mirror holds then, nothing can be asked. */
+  /** True if one did so during this run. Then the content of the mirror cannot be judged. */
   readonly isMeddledAmid: boolean;
 }
 
-/** Holds one run of all lists against every record's life. The service's lists must have counted since the run began. */
+/** Compares one run of all lists with the life of every record. The service's lists must have counted since the run began. */
 export function judgeRun(facts: RunFacts): Finding[] {
   const { run, world, before, after, report, shown, isDirect, isMeddled, isMeddledAmid } = facts;
   if (isMeddledAmid) return [];
@@ -100,7 +100,7 @@ function judgeList(
   return findings;
 }
 
-/** What left the mirror must have been absent from the service at some instant of the run. */
+/** A record that left the mirror must have been absent from the service at some instant of the run. */
 function removedWrongly(
   list: ServiceList,
   { least }: Lifetimes,
@@ -134,7 +134,7 @@ function lost({ least }: Lifetimes, after: Contents, words: ListReport): Complai
   return missing.length === 0 ? [] : [{ kind: 'lost', what }];
 }
 
-/** Whatever is proven, all that was seen is stored. */
+/** All records that were seen are stored, proven or not. */
 function unstored(
   list: ServiceList,
   { least }: Lifetimes,
@@ -149,7 +149,7 @@ function unstored(
   return missing === undefined ? [] : [{ kind: 'unstored', what }];
 }
 
-/** If two exports have one identity, and one of them is edited, unreadable or on an old replica's page, it can't be told which. */
+/** If two exports have one identity, a run can't know which of them is edited, unreadable or on an old replica's page. */
 function isAmbiguous(list: ServiceList, content: string, unreadable = 0): boolean {
   return list.name === 'document-exports' && unreadable + list.mostOfIdentity(content) > 1;
 }
@@ -165,7 +165,7 @@ function invented(list: ServiceList, after: Contents): Complaint[] {
   return content === undefined ? [] : [{ kind: 'invented', what: `never listed: ${content}` }];
 }
 
-/** No content is stored more often than it was listed at once, but for what the mirror `known` keeps because it is not decided. */
+/** No content is stored more often than it was listed at once. Undecided rows of the mirror `known` are an exception. */
 function tooMany({ most }: Lifetimes, known: Contents, after: Contents): Complaint[] {
   const mostOf = (content: string) => Math.max(most.get(content) ?? 0, known.get(content) ?? 0);
   const odd = [...after].find(([content, count]) => count > mostOf(content));
@@ -199,7 +199,7 @@ function dishonest(words: ListReport, before: Contents, after: Contents): Compla
   return wrong.filter(what => what !== false).map(what => ({ kind: 'dishonest', what }));
 }
 
-/** What the run said to its caller against its record, and its exit code against its lists. */
+/** Compares the report of the run with its record, and its exit code with its lists. */
 function judgeWords({ run, report, after }: RunFacts): Finding[] {
   if (report === null || report.error !== null) return [];
   const isDone = report.lists.every(({ status }) => status === 'completed');
@@ -221,9 +221,9 @@ function wordsOf({ status, completeness, inserted, updated, removed }: Omit<RunW
 }
 
 /**
- * What is left to heal after two runs over a service that is still and tells the truth.
+ * Findings that are left after two runs over a service that is still and truthful.
  *
- * @param provable the lists that can be proven: not those that have identical records in an order that nobody sees.
+ * @param provable the lists that can be proven. A list with identical records in an order that is not visible cannot.
  */
 export function judgeHealed(
   { run, world, after, report }: RunFacts,
@@ -243,7 +243,7 @@ export function judgeHealed(
   return findings;
 }
 
-/** What all lists say of connections is known when all of them are proven, and nobody said otherwise meanwhile. */
+/** The names of connections must be right if all lists are proven and no name changed meanwhile. */
 function judgeNames({ run, world, after, report, isDirect }: RunFacts): Finding[] {
   const isProven = (words: ListReport | undefined) =>
     claims.includes(words?.completeness ?? '') && words?.removalsWithheld === 0 && words.rejected === 0;
@@ -255,8 +255,8 @@ function judgeNames({ run, world, after, report, isDirect }: RunFacts): Finding[
 }
 
 /**
- * Which connection is not called what the service calls it, in words; null if none is. One to which the service gives no name may
- * have the name that it had before.
+ * A connection whose name is not that of the service, in words; null if there is none. If the service gives no name, the connection
+ * can have the name that it had before.
  */
 function wrongName(world: World, { connections }: MirrorState): string | null {
   const names = world.connectionNames();
@@ -269,7 +269,7 @@ function wrongName(world: World, { connections }: MirrorState): string | null {
     : `connection ${wrong} is ${connections.get(wrong)}, the service says ${names.get(wrong)}`;
 }
 
-/** Holds what rows and history say of earlier runs against what the mirror said then. */
+/** Compares earlier runs, by rows and history now, with the content of the mirror then. */
 export function judgeHistory(
   stood: ReadonlyMap<number, MirrorState['lists']>,
   asOf: (runId: number) => MirrorState['lists'],

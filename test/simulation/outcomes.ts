@@ -2,7 +2,7 @@ import type { Disk } from './disk.ts';
 import { play } from './play.ts';
 import type { CaseKind, Regression } from './regressions.ts';
 
-/** What came of a case: the promises that were broken and, in a case about that, a last run that proved nothing. */
+/** The outcome of a case: the promises that were broken and, in a case about that, a last run that proved nothing. */
 export async function outcomesOf({ kind, scenario }: Regression, disk: Disk): Promise<CaseKind[]> {
   const { findings, runs } = await play(scenario, disk);
   const last = runs[scenario.runs.length - 1]?.report?.lists ?? [];

@@ -22,13 +22,13 @@ import { tamperWith } from './tamper.ts';
 import { sizeForOverlap, truthful, withOverlap } from './truth.ts';
 import { World } from './world.ts';
 
-/** What became of one run, for the count of what occurred. */
+/** The result of one run, for the count of events. */
 export interface PlayedRun {
   readonly report: RunReport | null;
   readonly requests: number;
 }
 
-/** What a scenario came to. */
+/** The result of a scenario. */
 export interface Played {
   readonly findings: readonly Finding[];
   /** Broken promises that no reader could have kept. */
@@ -36,7 +36,7 @@ export interface Played {
   readonly runs: readonly PlayedRun[];
 }
 
-/** Told of each answer and of each run, for whoever looks for a cause. */
+/** Receives each answer and each run, for a search for a cause. */
 export interface Listener {
   answered(ask: Ask, answer: Answer): void;
   ended(run: PlayedRun): void;
@@ -76,21 +76,21 @@ class Simulation implements Played {
   readonly #listener: Listener;
   readonly #world: World;
   readonly #lastPages = new LastPages();
-  /** How the mirror stood after each run. */
+  /** The mirror after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
   /** The runs after which the mirror was backed up, counted from 1. */
   readonly #backedUp = new Set<number>();
-  /** True once another program has written to the records: what was altered before may stay a difference for good. */
+  /** True once another program has written to the records. Its changes can remain a difference for good. */
   #isMeddled = false;
-  /** True from such a write until a run has rebuilt the mirror: an audit would find it. */
+  /** True from that write until a run has rebuilt the mirror: an audit would find it. */
   #isAltered = false;
   /** True if the next run has to refuse the mirror. */
   #mustRefuse = false;
-  /** True where another program has written to them during this run: what it left may be neither the run's nor the service's. */
+  /** True if another program has written to them during this run. Then rows might be neither the run's nor the service's. */
   #isMeddledAmid = false;
   /** False once a cache or a replica gave an answer of this run. */
   #isDirect = true;
-  /** What a cache has kept, by address, and when it was made. */
+  /** The answers that a cache has kept, by address, and when each was made. */
   readonly #kept = new Map<string, { readonly answer: Answer; readonly at: number }>();
   #now = Date.UTC(2030, 0, 1);
   #answerNo = 0;
@@ -116,7 +116,7 @@ class Simulation implements Played {
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
     for (const name of listNames) this.#world.lists[name].endRun();
-    // Of shortcuts that were tampered with, an audit may speak until they are needed; what a crash left, the next run recovers.
+    // An audit can report altered shortcuts until they are needed. The next run recovers from a crash.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
       await this.#audit();
@@ -124,7 +124,7 @@ class Simulation implements Played {
     this.#now += hourMs;
   }
 
-  /** Keeps a copy of a mirror that a later run may find in its place; what was killed is no backup. */
+  /** Keeps a copy of the mirror for a later restore. A killed run leaves no backup. */
   #backUp(): void {
     const isWhole = this.runs.at(-1)?.report !== null;
     if (isWhole && this.#scenario.runs.some(({ rollback }) => rollback > 0)) {
@@ -142,7 +142,7 @@ class Simulation implements Played {
     for (const runId of this.#stood.keys()) if (runId > this.#mirror.runId) this.#stood.delete(runId);
   }
 
-  /** Lets another program write to the mirror, which the audit must find, unless a copy that it made went again, or a run was killed before. */
+  /** Lets another program write to the mirror. The audit must find it, unless its copy was removed again, or a run was killed before. */
   async #meddle(meddles: readonly Meddle[]): Promise<void> {
     const kinds = new Set(meddles.map(({ kind }) => kind));
     const mayUndo = kinds.has('copy') && kinds.has('delete');
@@ -160,7 +160,7 @@ class Simulation implements Played {
     if (differences?.length === 0) this.#add([{ kind: 'verify', list: null, run: this.runs.length, what }]);
   }
 
-  /** The same during a run, which may be about to write what is altered, or have written it: the next run refuses it at the latest. */
+  /** The same during a run, before or after it writes the altered rows. The next run refuses the mirror at the latest. */
   #meddleAmid(meddle: Meddle): void {
     if (!meddleWith(this.#place.path, meddle)) return;
     this.#isMeddled = true;
@@ -168,7 +168,7 @@ class Simulation implements Played {
     this.#isMeddledAmid = true;
   }
 
-  /** Lets the service stand still and tell the truth: what is wrong now must pass. */
+  /** Lets the service stand still and answer truthfully: then all that is wrong must heal. */
   async heal(): Promise<void> {
     this.#world.mend();
     const { service, runs } = this.#scenario;
@@ -182,7 +182,7 @@ class Simulation implements Played {
       !hasTwins || name !== 'document-exports' || this.#scenario.lists[name].order !== 'free';
     const provable = this.#scenario.synced.filter(isProvable);
     for (let healed = 1; healed <= healingRuns && this.isSound; healed++) {
-      // Later than any full sweep is due.
+      // Later than any full sync is due.
       this.#now += 25 * hourMs;
       const facts = await this.#run({ ...still, pageSize: size }, honest);
       this.#add([...judgeRun(facts), ...(healed === healingRuns ? judgeHealed(facts, provable) : [])]);
@@ -344,7 +344,7 @@ class Simulation implements Played {
     for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
   }
 
-  /** True if the service tells of nothing beyond what it showed: no reader could do better. */
+  /** True if the service gives no sign of more records than it showed: no reader could do better. */
   #isExcused({ kind, list }: Finding): boolean {
     // Records that no page shows give connections no name.
     if (kind === 'misnamed') return listNames.some(name => this.#lastPages.seemToEnd(name));

@@ -1,15 +1,15 @@
 import type { ListName } from './scenario.ts';
 
-/** A record of the service; `uid` is who it is, in the simulation's eyes alone. */
+/** A record of the service. Only the simulation sees its `uid`. */
 export interface Entry {
   readonly uid: number;
-  /** Its id, or what the key of an export is made of: exports may share one. */
+  /** Its id, or the base of the key of an export: exports can share one. */
   readonly key: number;
   /** When an export was made, in seconds. */
   readonly time: number;
   readonly text: number;
   readonly connections: readonly number[];
-  /** True where its JSON is such that it can't be kept. */
+  /** True if its JSON has a wrong type, so that the mirror rejects it. */
   readonly isBroken: boolean;
 }
 
@@ -29,7 +29,7 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
   const [sourceConnection = null, destinationConnection = null] = refs;
   const { key, time, text } = entry;
-  // Of some of the broken ones it can be told who they are.
+  // Some broken records still have their id.
   const isNameless = Math.floor(key / keyStep) % 2 === 0;
   const broken = entry.isBroken && isNameless ? 'no such thing' : null;
   const wrong = entry.isBroken && !isNameless ? ['no text'] : null;
@@ -58,7 +58,7 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
   };
 }
 
-/** What a record says, as `mirror-rows.ts` reads it from the mirror: its public columns, without names; null where it can't be kept. */
+/** The public columns of a record without names, as `mirror-rows.ts` reads them from the mirror; null if the mirror rejects it. */
 export function contentOf(list: ListName, entry: Entry): string | null {
   const { key, time, text, connections, isBroken } = entry;
   if (isBroken) return null;

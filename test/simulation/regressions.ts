@@ -17,7 +17,7 @@ import {
   trafficKinds,
 } from './scenario.ts';
 
-/** Which promise was broken; or a last run that proved nothing where it must. */
+/** Which promise was broken; or a last run that proved nothing although it must. */
 export const caseKinds = [...findingKinds, 'unproven'] as const;
 export type CaseKind = (typeof caseKinds)[number];
 
@@ -25,29 +25,29 @@ export type CaseKind = (typeof caseKinds)[number];
 export interface Regression {
   /** The file's name, which says what it is about. */
   readonly name: string;
-  /** What happens in it, in a sentence. */
+  /** Its story, in a sentence. */
   readonly about: string;
   /** Which promise was broken when it was found. */
   readonly kind: CaseKind;
   readonly scenario: Scenario;
 }
 
-/** Where found cases are kept. */
+/** The folder of found cases. */
 export const regressionsFolder = join(import.meta.dirname, 'regressions');
-/** Where a case is kept for each guard, which fails without it. */
+/** The folder with a case for each guard, which fails without it. */
 export const guardsFolder = join(import.meta.dirname, 'guards');
 
 /**
  * All cases of a folder, in the order of their names.
  *
- * @throws where a file is no such case: a case that can't be read is not one that passes.
+ * @throws if a file is not a case: a case that can't be read must not pass.
  */
 export function readRegressions(folder: string = regressionsFolder): Regression[] {
   const names = readdirSync(folder).sort();
   return names.map(name => parseRegression(name, readFileSync(join(folder, name), 'utf8')));
 }
 
-/** @throws where the text is no case. */
+/** @throws if the text is no case. */
 export function parseRegression(fileName: string, text: string): Regression {
   const found: unknown = JSON.parse(text);
   if (!isFound(found)) throw new Error(`${fileName} is no case: ${JSON.stringify(isFound.errors)}`);

@@ -9,7 +9,7 @@ import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import type { Answer, Ask } from './answers.ts';
 import { type ListName, listNames } from './scenario.ts';
 
-// All that the simulation knows of the program stands here; the rest reads the mirror's public tables by plain SQL.
+// Only this file of the simulation uses the program. The others read the mirror's public tables by plain SQL.
 
 /** The words that claim that a list is complete. */
 export const claims: readonly string[] = ['proven'];
@@ -26,11 +26,11 @@ export interface RunWish {
   readonly keepHours: number | null;
   /** The service: answers one request, or rejects with what nobody foresaw, or with the signal's reason. */
   readonly ask: (ask: Ask, signal: AbortSignal) => Promise<Answer>;
-  /** Called at each reading of the clock; may throw. */
+  /** Called at each reading of the clock; can throw. */
   readonly clock: () => Date;
   /** Called once a run has rebuilt the mirror, before it reads any list. */
   readonly rebuilt: () => void;
-  /** Called at each event that the run tells its observer; may throw. */
+  /** Called at each event that the run reports to its observer; can throw. */
   readonly event: () => void;
   readonly signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ export interface ListReport {
   readonly error: { readonly message: string } | null;
 }
 
-/** How a run ended; where it threw, `error` is what it threw and there are no lists. */
+/** How a run ended; if it threw, `error` is what it threw and there are no lists. */
 export interface RunReport {
   readonly exitCode: number | null;
   readonly status: string | null;
@@ -107,13 +107,13 @@ export function makeEmpty(path: string): void {
   SqliteMirror.open(path).close();
 }
 
-/** What an audit of the mirror finds, in words. */
+/** The differences that an audit of the mirror finds, in words. */
 export async function differencesIn(path: string): Promise<string[]> {
   const { differences } = await verifyMirror(path, { limit: 5, signal: new AbortController().signal });
   return differences.map(({ table, id, what }) => `${table} ${id}: ${what}`);
 }
 
-/** What tells a run to stop. */
+/** The error that stops a run. */
 export function cancelled(): Error {
   return new CancelledError('SIGTERM');
 }

@@ -35,10 +35,13 @@ export const orders = ['free', 'up', 'down'] as const;
 /** How the service answers, in all its lists. */
 export interface ServiceScenario {
   readonly firstPageNo: 0 | 1;
-  /** The size of a page where the request names none. */
+  /** The size of a page if the request names none. */
   readonly defaultSize: number;
   readonly maxSize: number;
-  /** What becomes of a greater size than the largest: `ignored` means that any size is, and the default is always served. In silence, an answer says that it has the size that was asked for. A `stepped` size is the largest, its half or its quarter. */
+  /**
+   * How a page size above the largest is served. `ignored` means that any size is, and the default is always served. In silence, an
+   * answer says that it has the size that was asked for. A `stepped` size is the largest, its half or its quarter.
+   */
   readonly sizes: (typeof sizeManners)[number];
   /**
    * The answer to a page beyond the end; `zeroed` is an empty one that counts no records, `last-asked` the last page again, under the
@@ -50,14 +53,14 @@ export interface ServiceScenario {
    * the page that was asked for. If it is capped, the list ends with the third page.
    */
   readonly pageNo: (typeof pageNoManners)[number];
-  /** `by` is the cap, how many changes the total is late, or how far it is off. `served` is the number of records on pages that are served. */
+  /** `by` is the cap, the lateness of the total in changes, or its error. `served` is the number of records on pages that are served. */
   readonly totals: { readonly kind: (typeof totalKinds)[number]; readonly by: number };
   /** `capped` follows the stated total, `right` the real one. */
   readonly pageCounts: 'right' | 'capped' | 'too-high';
   /** Something around `items` that changes in each answer. */
   readonly noise: boolean;
   readonly paginationFirst: boolean;
-  /** A cache keeps the answers of each `nth` address for so many hours, of which one lies between two runs; null: there is none. */
+  /** A cache keeps the answers of each `nth` address for this many hours; one hour is between two runs. Null: there is none. */
   readonly cache: { readonly nth: number; readonly hours: number } | null;
   /** Half of the addresses are answered by a replica that is so many changes late; 0: there is none. */
   readonly replicaLag: number;
@@ -89,29 +92,32 @@ export interface Traffic {
   readonly every: number;
 }
 
-/** How one list stands when the first run begins, and how it goes on by itself. */
+/** The state of one list when the first run begins, and how it goes on by itself. */
 export interface ListScenario {
   readonly size: number;
-  /** The record at `at` has the key of the one at `of`, and its text, too, where `text` is 0: a real duplicate. */
+  /** The record at `at` has the key of the one at `of`, and its text, too, if `text` is 0: a real duplicate. */
   readonly doubles: readonly { readonly at: number; readonly of: number; readonly text: number }[];
   /** Null if it does not change by itself. */
   readonly traffic: Traffic | null;
   /** Whether the list is always in the order of its ids or times, upwards or downwards. */
   readonly order: (typeof orders)[number];
-  /** So many neighbours tie in the service's order (in an ordered list they have the same time), and are shown in an order that depends on the page's cut; 1: none do. */
+  /**
+   * How many neighbours tie in the service's order; 1: none do. In an ordered list they have the same time. The order in which they are
+   * shown depends on the page's cut.
+   */
   readonly ties: number;
 }
 
 /**
- * What happens to a list. `at` is the record that changes, and `to`:
+ * The changes of a list. `at` is the record that changes, and `to`:
  *
- * - `insert`, `twin`, `return`, `move`: where a new record, a copy of it, a bygone record or it itself then is; a list in order has its
+ * - `insert`, `twin`, `return`, `move`: the place of a new record, a copy of it, a removed record or it itself. A list in order has its
  *   own place for each of them, and moves nothing
  * - `equalize`, `rekey`: the record whose content, or whose key alone, it gets
  * - `update`, `relink`: draws another text, or other connections
  * - `rename`: the name of the connection `at`
- * - `reword`: what the list says of the connection `at`: its name, nothing, or a name of its own, in turn by `to`
- * - `reorder`: the whole list stands in another order: turned round where it is even, otherwise in one that it draws
+ * - `reword`: the name that the list gives the connection `at`: its own, none, or one of the list, in turn by `to`
+ * - `reorder`: the whole list gets another order: turned round if `to` is even, otherwise one drawn by `to`
  * - `remove`, `break`: of no meaning; a broken record can't be kept by anyone
  */
 export const changeKinds = [
@@ -140,18 +146,18 @@ export interface Change {
 
 export const faultKinds = ['down', 'cut', 'gone', 'hollow'] as const;
 
-/** What goes wrong with one answer: an error, a body that is no page, a page that is denied, a page without its records. */
+/** A fault of one answer: an error, a body that is no page, a page that is denied, or a page without its records. */
 export interface Fault {
   readonly request: number;
   readonly kind: (typeof faultKinds)[number];
 }
 
 /**
- * Where a run ends early: at the nth request, reading of the clock, or event that is told to an observer.
+ * The early end of a run: at the nth request, reading of the clock, or event of the observer.
  *
  * - `kill`: the files stay as they are at that moment, as when the process dies; the next run finds them so.
  * - `throw`: the source of pages throws something that nobody foresaw.
- * - `signal`: the run is told to stop.
+ * - `signal`: the run is stopped.
  */
 export interface Crash {
   readonly at: 'request' | 'clock' | 'event';
@@ -159,7 +165,7 @@ export interface Crash {
   readonly way: 'kill' | 'throw' | 'signal';
 }
 
-/** From the nth request of a run to its end, the service answers in another manner: it was set up anew, or another one took over. */
+/** From the nth request of a run to its end, the service answers in another manner: it was set up again, or another one replaced it. */
 export interface Shift {
   readonly request: number;
   readonly service: ServiceScenario;
@@ -167,7 +173,7 @@ export interface Shift {
 
 export const tamperKinds = ['change', 'copy', 'delete', 'swap'] as const;
 
-/** What someone else did to a table of shortcuts before a run; numbers are taken modulo what there is. */
+/** An alteration of a table of shortcuts before a run. Numbers are taken modulo what there is. */
 export interface Tamper {
   readonly kind: (typeof tamperKinds)[number];
   readonly table: number;
@@ -187,13 +193,14 @@ export const meddleKinds = [
 ] as const;
 
 /**
- * What another program did to the records of a list, or to connections, before a run or during it; numbers are taken modulo what there is.
+ * A change by another program to the records of a list, or to connections, before a run or during it. Numbers are taken modulo what
+ * there is.
  *
  * - `reword`, `relink`: changed a text, or a connection's id
  * - `copy`: put the row there once more, under another id
- * - `forge`: put the content of the row `to` beside it, which its columns don't come to
+ * - `forge`: put the content of the row `to` beside it, which does not match its columns
  * - `rename`, `orphan`: renamed the connection `row`, or took it away while records refer to it
- * - `curtail`: took the last of its events away, where it has such
+ * - `curtail`: took the last of its events away, if it has any
  */
 export interface Meddle {
   readonly list: ListName;
@@ -206,22 +213,22 @@ export interface Meddle {
 
 /** One run, what happened before it, and what happens during it. */
 export interface RunScenario {
-  /** Lists that this run leaves out; where that is all of them, it leaves out none. */
+  /** Lists that this run leaves out. If that is all of them, it leaves out none. */
   readonly skips: readonly ListName[];
-  /** What the run asks for as `pageSize`; null leaves it to the run. */
+  /** The `pageSize` that the run asks for; null leaves it to the run. */
   readonly pageSize: number | null;
   readonly concurrency: number;
   /** Draws the order in which requests are served and answers delivered; 0: one after the other, as they were asked. */
   readonly schedule: number;
-  /** False where only full sweeps are wanted. */
+  /** False if only full syncs are wanted. */
   readonly incremental: boolean;
-  /** True where more than half of a list may not be removed. */
+  /** True if more than half of a list must not be removed. */
   readonly guarded: boolean;
-  /** How much of the history is kept, in hours, of which one lies between two runs; null: all of it. */
+  /** How much of the history is kept, in hours; one hour is between two runs. Null: all of it. */
   readonly keepHours: number | null;
-  /** False where the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
+  /** False if the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
   readonly lies: boolean;
-  /** So many runs back lies the copy that took the mirror's place before this one, as from a backup; 0: none did. */
+  /** How many runs old the copy is that replaced the mirror before this run, as from a backup; 0: none did. */
   readonly rollback: number;
   readonly meddles: readonly Meddle[];
   readonly before: readonly Change[];

@@ -18,12 +18,12 @@ export interface FoundCase {
 
 export interface SeedResult {
   readonly found: FoundCase | null;
-  /** Null where the seed has not the feature that was asked for. */
+  /** Null if the seed does not have the feature that was asked for. */
   readonly coverage: Coverage | null;
   readonly runs: number;
 }
 
-/** Plays the scenario of one seed, and makes it smaller where a promise was broken. */
+/** Plays the scenario of one seed, and makes it smaller if a promise was broken. */
 export async function playSeed(
   seed: number,
   disk: Disk,

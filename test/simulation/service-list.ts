@@ -7,7 +7,7 @@ interface Step {
   readonly entered: string | null;
 }
 
-/** What was listed in a stretch of time: how many of each content at every instant, and the most of them at one. */
+/** How many of each content were listed in a stretch of time: the least and the most at one instant. */
 export interface Lifetimes {
   readonly least: Contents;
   readonly most: Contents;
@@ -24,7 +24,7 @@ export class ServiceList {
   readonly gone: Entry[] = [];
   /** Contents that were ever listed. */
   readonly ever = new Set<string>();
-  /** What records said that can't be read since the last run ended, by who they are. */
+  /** By `uid`, the last readable contents of records that became unreadable since the last run ended. */
   readonly broken = new Map<number, string>();
   readonly #now = new Map<string, number>();
   readonly #steps: Step[] = [];
@@ -74,7 +74,7 @@ export class ServiceList {
     this.#oldestAnswer = Math.min(this.#oldestAnswer, version);
   }
 
-  /** What was listed since the run began or, if an answer is older because a cache or a replica gave it, since then. */
+  /** The lifetimes since the run began or, if a cache or a replica gave an older answer, since then. */
   lifetimes(): Lifetimes {
     const counts = new Map(this.#now);
     const least = new Map(this.#now);
@@ -120,7 +120,7 @@ export class ServiceList {
     this.#note(this.#leave(entry), null);
   }
 
-  /** Gives a record another content at its place; the old one is a bygone record. */
+  /** Gives a record another content at its place; the old one is then a removed record. */
   replace(at: number, entry: Entry): void {
     const before = this.entries[at];
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;

@@ -22,7 +22,7 @@ const seedsMax = 400;
 /** So many are played however slow the machine is; more, while there is time. */
 const seedsMin = 40;
 const timeMs = 20_000;
-/** What a machine with other work may take for some hundred runs. */
+/** The time that a busy machine can take for some hundred runs. */
 const slowMs = 240_000;
 
 test(
@@ -45,7 +45,7 @@ test(
 );
 
 test(
-  'a seed goes the same way each time, also where answers overtake each other',
+  'a seed goes the same way each time, also if answers overtake each other',
   async () => {
     const courseOf = async (seed: number) => {
       const { runs, findings } = await play(generate(seed), disk);
@@ -102,7 +102,7 @@ test('a service that is set up in another way before a run, with another order, 
   expect(proven[2]).not.toBe('proven');
 });
 
-test('a run leaves out the lists that it skips, and does all where that would be none', async () => {
+test('a run leaves out the lists that it skips, and does all if that would be none', async () => {
   const scenario = { ...exportsOf(30), synced: listNames };
   const skipping = [['document-exports'], listNames].map(skips => ({
     ...plainRun,

@@ -4,7 +4,7 @@ import type { Tamper } from './scenario.ts';
 type Value = string | number | bigint | Buffer | null;
 type Row = Value[];
 
-/** Does to a mirror's tables of shortcuts what someone else's hand might do. Nothing happens where all are empty. */
+/** Alters a mirror's tables of shortcuts as another program might. Nothing happens if all are empty. */
 export function tamperWith(path: string, { kind, table, row, column }: Tamper): void {
   const database = new Database(path, { fileMustExist: true });
   try {
@@ -42,7 +42,7 @@ function altered(rows: readonly Row[], kind: Tamper['kind'], at: number, column:
   if (kind === 'delete') result.splice(at, 1);
   if (kind === 'change') here[column] = changed(here[column] ?? null);
   if (kind === 'copy') there[column] = here[column] ?? null;
-  // The first columns say where a row stands; all the others change places.
+  // The first columns are the place of a row. All the others are swapped.
   if (kind === 'swap') {
     const from = Math.min(2, here.length - 1);
     const rest = here.splice(from);

@@ -15,10 +15,10 @@ export function truthful(service: ServiceScenario): ServiceScenario {
 /** Pages of this size can be cut in two other ways, by 0.618 and 0.79 of it. */
 export const sizeForThreeCuts = 5;
 
-/** With pages of this size, a plan of pages that overlap comes to the end of a list of any length. */
+/** With pages of this size, a plan of pages that overlap reaches the end of a list of any length. */
 export const sizeForOverlap = 26;
 
-/** The same service with pages that can overlap: only then can it be told how often a record is there that is there twice. */
+/** The same service with pages that can overlap: only these show how often a record is there that is there twice. */
 export function withOverlap({ sizes, maxSize, defaultSize, ...service }: ServiceScenario): ServiceScenario {
   return {
     ...service,

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Disk } from './disk.ts';
 import { playSeed } from './seeds.ts';
 
-/** What a worker is to play: each `step`th seed of a range. */
+/** The seeds that a worker plays: each `step`th of a range. */
 export interface WorkerOrder {
   readonly from: number;
   /** The first seed that is not played. */

@@ -61,11 +61,11 @@ test('ties show one record twice and hide another, in the same way for the same 
   expect(new Set(walk(7)).size).toBeLessThan(40);
   expect(walk(7)).toEqual(walk(7));
   expect(walk(7).toSorted()).not.toEqual(walk(5).toSorted());
-  // Where no page's border falls amid a group, there is nothing to hide.
+  // If no page ends inside a group, no record is hidden.
   expect(new Set(entriesAt(entries, 0, 40, 8)).size).toBe(40);
 });
 
-test('a list that is reordered holds the same in another order: turned round, or as it is drawn', () => {
+test('a reordered list has the same records in another order: turned round, or as it is drawn', () => {
   const world = worldOf(20);
   const { entries } = world.lists['document-exports'];
   const before = entries.map(({ uid }) => uid);
@@ -195,7 +195,7 @@ test('totals are right, capped, late or off, and pageCount follows them or not',
   expect(counts('off', -1, 'too-high')).toEqual([9, 5]);
 });
 
-test('a list that is capped ends with its third page, and its total can tell the same', () => {
+test('a list that is capped ends with its third page, and its total can say the same', () => {
   const world = worldOf(9);
   const capped = { pageNo: 'capped', totals: { kind: 'served', by: 0 } } as const;
   expect(say(world, 3, 2, capped)).toMatchObject({
@@ -231,7 +231,7 @@ test('a clamped pageNo serves no page after the second, and lies about it or not
   expect(say(world, 9, 3, { pageNo: 'clamped-lying' })).toMatchObject({ titles, pagination: { pageNo: 9 } });
 });
 
-test('a list knows how many of each content stood at every instant and at one', () => {
+test('a list knows how many of each content were listed at every instant and at one', () => {
   const world = worldOf(3, [{ at: 1, of: 0, text: 0 }]);
   const list = world.lists['document-exports'];
   const [first, , third] = list.entries.map(entry => contentOf(list.name, entry) ?? '');

@@ -25,7 +25,7 @@ export class World {
   readonly #plans: Readonly<Record<ListName, ListScenario>>;
   /** How often each connection was renamed. */
   readonly #renames = new Map<number, number>();
-  /** What a list says of a connection's name, if it does not simply give it. */
+  /** How a list words a connection's name, if it does not simply give it. */
   readonly #wordings = new Map<string, Wording>();
   readonly #synced: readonly ListName[];
   readonly #connectionCount: number;
@@ -41,7 +41,7 @@ export class World {
     this.lists = eachList(name => this.#fill(new ServiceList(name)));
   }
 
-  /** What a list calls a connection now; null where it does not say. */
+  /** The name that a list gives a connection now; null if it gives none. */
   nameOf(list: ListName, id: number): string | null {
     const wording = this.#wordings.get(`${list} ${id}`) ?? 'plain';
     const name = `C${id} v${this.#renames.get(id) ?? 0}`;
@@ -49,7 +49,7 @@ export class World {
     return wording === 'none' ? null : `${name} of ${list}`;
   }
 
-  /** The names of the connections that records refer to now, by id: of the lists that give one, that counts which counts most. */
+  /** The names of the connections that records refer to now, by id. If several lists give one, the list that counts most wins. */
   connectionNames(): Map<number, string | null> {
     const names = new Map<number, string | null>();
     for (const list of listsByWeight) {
@@ -118,7 +118,7 @@ export class World {
     else if (list.entries.length > 0) this.#changeEntry(list, kind, modulo(at, list.entries.length), to);
   }
 
-  /** What no list gives can only be known by a run over all of them. */
+  /** Only a run over all lists can know that none gives a name. */
   #reword(list: ListName, connection: number, to: number): void {
     if (this.#synced.length < listNames.length) return;
     this.#wordings.set(`${list} ${connection}`, wordings[modulo(to, wordings.length)] as Wording);
@@ -158,7 +158,7 @@ export class World {
     if (list.gone.length === 0) return;
     const [entry] = list.gone.splice(modulo(at, list.gone.length), 1);
     if (entry === undefined) return;
-    // Another record may have come to have its id.
+    // Another record might have its id now.
     const isTaken = list.name !== 'document-exports' && list.entries.some(({ key }) => key === entry.key);
     if (!isTaken) this.#insert(list, entry, place);
   }

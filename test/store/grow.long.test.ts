@@ -10,9 +10,8 @@ import { makeOutgrownMirror, type Outgrown } from '../support/outgrown-mirror.ts
 import { runNode } from '../support/program-copy.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 
-// What a maintainer does when the service has new fields: one entry each in the registry, its column in the schema, a
-// connection's name among the columns of the views, and "npm run db:generate". Nothing else is edited, and all that is asked
-// here has to hold.
+// Does the work of a maintainer when the service has new fields. These are one entry each in the registry, its column in the schema,
+// a connection's name among the columns of the views, and "npm run db:generate". Nothing else is edited, and all tests here must pass.
 
 let folder: TemporaryFolder;
 let grown: string;
@@ -57,12 +56,12 @@ function execute(path: string, sql: string): void {
 
 type Wire = Record<string, unknown>;
 
-/** What the service lists, without what is null: for a reader both are the same. */
+/** A record without members that are null: for a reader both are the same. */
 function withoutNulls(record: Wire): Wire {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
 }
 
-/** With each connection as its id alone: of what the lists say of it, the mirror knows the newest. */
+/** With each connection as its id alone, because the mirror keeps only the newest name. */
 function withIdsAlone(record: Wire): Wire {
   const members = Object.entries(record).map(([name, value]): [string, unknown] => {
     const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null;
@@ -78,7 +77,7 @@ const byReference = (records: readonly Wire[]) =>
     .sort((a, b) => (JSON.stringify(sortKey(a)) < JSON.stringify(sortKey(b)) ? -1 : 1));
 const sortKey = (record: Wire) => [record.sourceDocumentReference, record.sourceDocumentTitle];
 
-/** Whom a field that fits refers to, or what it says; null where it can't stand in its column. */
+/** The connection or value of a field that fits; null if its column cannot store it. */
 const fitting = {
   language: (value: unknown) => (typeof value === 'string' ? value : null),
   page_total: (value: unknown) => (Number.isSafeInteger(value) ? value : null),
@@ -197,7 +196,7 @@ describe('after a field of each kind was added, an older mirror', () => {
     expect(await runNode(grown, ['read.ts', database])).toMatchObject({ stdout: 'de 900 Reviewer 0\n' });
   });
 
-  test('is exported, as it stands and as of a run, served and reported with the fields', async () => {
+  test('is exported, now and as of a run, served and reported with the fields', async () => {
     const exported = async (out: string, ...flags: string[]): Promise<Wire[]> => {
       expect(await docmirror('export', '--out', join(folder.path, out), ...flags)).toMatchObject({ code: 0 });
       const lines = readFileSync(join(folder.path, out, 'document_exports.ndjson'), 'utf8').trimEnd();
@@ -218,7 +217,7 @@ describe('after a field of each kind was added, an older mirror', () => {
     });
   });
 
-  test('keeps the rows that refer to a table which was built anew', () => {
+  test('keeps the rows that refer to a table which was built again', () => {
     const select = 'SELECT * FROM webhook_events JOIN webhook_connections USING (webhook_id)';
     expect(sqlite(database, select)).toEqual(sqlite(copy, select));
     const [{ sql } = { sql: null }] = sqlite(
@@ -312,10 +311,10 @@ describe('after a field of each kind was added, an older mirror', () => {
     expect(readdirSync(folder.path).filter(name => name.startsWith('reference.sqlite.before'))).toEqual([]);
   });
 
-  test('is sound before any sync, and found unchanged by one, where nothing has changed', async () => {
+  test('is sound before any sync, and found unchanged by one, if nothing has changed', async () => {
     expect(await docmirror('verify')).toMatchObject({ code: 0 });
     const { code, stdout } = await docmirror('sync', '--full', '--json', '--resource', 'document-exports');
-    // What does not fit the new fields is rejected now, and stays as it was.
+    // A record that does not fit the new fields is rejected now, and stays as it was.
     expect([0, 3]).toContain(code);
     expect(JSON.parse(stdout).resources).toMatchObject([{ inserted: 0, updated: 0, removed: 0 }]);
     expect(await docmirror('verify')).toMatchObject({ code: 0 });

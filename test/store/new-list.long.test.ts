@@ -13,7 +13,7 @@ import {
   webhook,
 } from '../support/stand-in.ts';
 
-// What a maintainer does when the service has a new list: the steps of CONTRIBUTING.md, and no others.
+// Does the work of a maintainer when the service has a new list: the steps of CONTRIBUTING.md, and no others.
 
 const definition = `
 const folders: ListDefinition = {

@@ -11,7 +11,7 @@ const bound = isRoot
   ? ['setpriv', '--inh-caps=-all', '--bounding-set=-dac_override,-dac_read_search,-fowner', process.execPath]
   : [process.execPath];
 
-/** Why no such child can run here; null where it can. */
+/** The reason why `runBound` cannot work here; null if it can. */
 export const whyNotBound: string | null = reason();
 
 function reason(): string | null {
@@ -21,7 +21,7 @@ function reason(): string | null {
   return tried.status === 0 ? null : 'root can not read the checkout without its capabilities';
 }
 
-/** Runs docmirror in a process that may write only what the rights of files and folders say. */
+/** Runs docmirror in a process that the rights of files and folders bind, also if root runs the tests. */
 export function runBound(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -29,7 +29,7 @@ export function runBound(
   return spawn(['--', programPath, ...args], env);
 }
 
-/** Whether such a child may write a file; a test that relies on its being bound asks. */
+/** Whether a process of `runBound` can write a file. A test that relies on its being bound asks. */
 export function mayWriteBound(path: string): boolean {
   return access(path, 'W_OK').status === 0;
 }

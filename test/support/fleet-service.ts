@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Lists } from './stand-in.ts';
 
-/** What is wrong with a tenant's service: it takes requests and never answers, or it answers 500. */
+/** A fault of a tenant's service: it takes requests and never answers, or it answers 500. */
 type Fault = 'hangs' | 'fails';
 
 /** One of the tenants of the service. */

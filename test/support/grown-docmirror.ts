@@ -21,7 +21,7 @@ export async function growDocmirror(grown: string): Promise<void> {
   addBehind(join(grown, 'src/contract/lists.ts'), "textField('exportedAt', 'exported_at'),", inRegistry);
   addBehind(join(grown, 'src/store/tables/schema.ts'), "exportedAt: text('exported_at'),", inSchema);
   addBehind(join(grown, 'src/store/tables/view-columns.ts'), '  ...documentExportFields(),', inViews);
-  // A changed default makes drizzle-kit build the table anew, which others refer to and views read.
+  // A changed default makes drizzle-kit build the table again. Other tables refer to it, and views read it.
   addBehind(join(grown, 'src/store/tables/schema.ts'), "description: text('description')", ".default('')");
   await generateMigration(grown);
 }

@@ -3,7 +3,7 @@ import type { ListDefinition, ResourceName } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
 import type { PageRequest, PageSource } from '../../src/sync/ports.ts';
 
-/** What happens at the service between two runs; numbers are taken modulo what there is. */
+/** A change at the service between two runs. Numbers are taken modulo what there is. */
 export type Event =
   | {
       readonly kind: 'insert' | 'remove' | 'return' | 'update' | 'relink';
@@ -42,7 +42,7 @@ interface Entry {
 const connectionCount = 6;
 const pageSize = 4;
 
-/** A service of three lists whose every state is known: what the history is held against. */
+/** A service of three lists whose every state is known. Tests compare the history with it. */
 export class ModelService implements PageSource {
   readonly baseUrl = 'https://model.example';
   readonly concurrency = 2;
@@ -132,7 +132,7 @@ export class ModelService implements PageSource {
   }
 }
 
-/** No links for a multiple of 4; webhooks may have more than two. */
+/** No links for a multiple of 4; webhooks can have more than two. */
 function linksOf(number: number, list: ResourceName): number[] {
   const count = Math.min(number % 4, list === 'webhooks' ? 3 : 2);
   return Array.from({ length: count }, (_, index) => 1 + ((number + index) % connectionCount));

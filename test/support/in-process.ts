@@ -12,7 +12,7 @@ import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
-// Runs without a process, ten times as fast: where the command line is not the point.
+// Runs without a process, ten times as fast: for tests that are not about the command line.
 
 const silent = {
   listStarted() {},
@@ -26,21 +26,21 @@ export interface InProcessOptions {
   readonly resources?: readonly string[];
   readonly pageSize?: number | null;
   readonly signal?: AbortSignal;
-  /** From 0 to 1; any number of records may be removed when it is left out. */
+  /** From 0 to 1. Any number of records can be removed if it is left out. */
   readonly maxRemovals?: number;
-  /** In milliseconds; every sweep is full when it is left out. */
+  /** In milliseconds. Every sync is full if it is left out. */
   readonly fullEveryMs?: number;
   /** In milliseconds; all is kept when it is left out. */
   readonly keepHistoryMs?: number;
-  /** What the machine's clock says; it is right when it is left out. */
+  /** The time of the machine's clock; it is right if it is left out. */
   readonly now?: Date;
   /** As `sync --rebuild`; an altered mirror is refused when it is left out. */
   readonly mayRebuild?: boolean;
-  /** Called with each list that is opened: what it does may be made to fail. */
+  /** Called with each list that is opened, so that a test can make it fail. */
   readonly onList?: (list: ListMirror) => void;
 }
 
-/** One run over a mirror that is opened and closed for it. */
+/** Opens a mirror, makes one run over it, and closes it. */
 export async function run(
   path: string,
   source: PageSource,
@@ -100,14 +100,14 @@ export function stored(path: string): string[] {
 
 /** How a run over a scene ended: as `scene.sync` says it. */
 export interface InProcessSynced {
-  /** What the command line would exit with. */
+  /** The exit code that the command line would give. */
   readonly code: number;
   readonly status: string;
   readonly summary: RunSummary;
   of(resource: string): ListOutcome;
 }
 
-/** One run over a scene's service into its mirror, over real HTTP, with the command line's defaults but in full sweeps. */
+/** One run over a scene's service into its mirror, over real HTTP, with the command line's defaults but in full syncs. */
 export async function syncScene(
   { service, database }: Pick<Scene, 'service' | 'database'>,
   options: InProcessOptions & { allowMassRemoval?: boolean } & Partial<ServiceOptions> = {},
@@ -161,7 +161,7 @@ function isLocked(watcher: Database.Database): boolean {
   }
 }
 
-/** A folder in memory where the machine has such a place: for many short runs whose survival of a power cut is not the point. */
+/** A folder in memory if the machine has one: for many short runs whose survival of a power cut is not the point. */
 export function memoryFolder(): TemporaryFolder {
   const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const path = mkdtempSync(join(root, 'docmirror-test-'));

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Scene } from './scene.ts';
 
-/** Mounts a small file system where that is allowed, and hands its folder over; what can't be mounted is skipped in words. */
+/** Mounts a small file system if that is allowed, and hands its folder over; what can't be mounted is skipped in words. */
 export async function onMount(
   scene: Scene,
   options: string,
@@ -25,7 +25,7 @@ export async function onMount(
   }
 }
 
-/** Mounts a folder a second time, so that nobody can write it there, where that is allowed. */
+/** Mounts a folder a second time, so that nobody can write it there, if that is allowed. */
 export async function onReadOnlyMount(
   source: string,
   mounted: string,

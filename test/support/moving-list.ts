@@ -3,10 +3,10 @@ import { type Page, readPage } from '../../src/contract/page.ts';
 import { ServiceError } from '../../src/errors.ts';
 import type { PageRequest, PageSource, Traffic } from '../../src/sync/ports.ts';
 
-/** A document export in a list that moves; `uid` is who it is, in the test's eyes alone. */
+/** A document export in a list that moves. Only the test sees its `uid`. */
 export interface Entry {
   readonly uid: number;
-  /** What identifies it for docmirror; twins share it. */
+  /** Identifies it for docmirror; twins share it. */
   readonly reference: number;
   readonly title: number;
 }
@@ -16,7 +16,7 @@ export type Move =
   | { readonly kind: 'insert' | 'delete' | 'update' | 'twin'; readonly at: number }
   | { readonly kind: 'move'; readonly at: number; readonly to: number };
 
-/** What happens before each request: `script[n]` before the nth one. */
+/** The changes before each request: `script[n]` before the nth one. */
 export type Script = readonly (readonly Move[])[];
 
 /**
@@ -28,9 +28,9 @@ export class MovingList implements PageSource {
   readonly concurrency: number;
   readonly pageSize: number;
   entries: Entry[];
-  /** The list as it stood at each instant of the run. */
+  /** The list as it was at each instant of the run. */
   instants: Entry[][] = [];
-  /** What the next run is to meet, for those who play it later. */
+  /** The script of the next run, for tests that play it later. */
   script: Script = [];
   #script: Script = [];
   #requests = 0;

@@ -5,7 +5,7 @@ import type { StandIn } from './stand-in.ts';
 type Item = Record<string, unknown>;
 type Ref = { id: number; name: string | null } | null;
 
-/** A list as the mirror's tables hold it, put together by plain SQL that knows nothing of docmirror's code. */
+/** A list as the mirror's tables have it, put together by plain SQL that does not use docmirror's code. */
 const queries: Record<string, string> = {
   'document-exports': `
     SELECT json_object(
@@ -42,7 +42,7 @@ const fields: Record<string, readonly string[]> = {
   webhooks: ['id', 'endpoint', 'description', 'events', 'connections'],
 };
 
-/** An item without what the normal tables don't hold: connection names and unknown fields. */
+/** An item without what the normal tables don't have: connection names and unknown fields. */
 function normalize(item: Item, names: readonly string[]): string {
   const id = (ref: Ref) => ref?.id ?? null;
   const values = names.map(name => {

@@ -69,7 +69,7 @@ function exportWithNewFields(n: number): SampleItem {
   });
 }
 
-/** Puts values that no column of the new fields can hold in the place of some exports. */
+/** Puts values that no column of the new fields can store in the place of some exports. */
 function putOddExports(exports: StandIn['lists']['document-exports']): void {
   exports[6] = JSON.stringify(documentExport(7)).replace('}', ',"region":"eu"}');
   exports[8] = JSON.stringify(documentExport(9, { pageTotal: 0 })).replace(

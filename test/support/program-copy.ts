@@ -25,7 +25,7 @@ export async function runNode(cwd: string, args: string[], env: Record<string, s
   return { code, stdout, stderr };
 }
 
-/** Adds a line behind another one that stands there once. */
+/** Adds a line behind another one that is there once. */
 export function addBehind(path: string, line: string, added: string): void {
   const parts = readFileSync(path, 'utf8').split(line);
   expect([path, parts.length]).toEqual([path, 2]);
@@ -39,7 +39,7 @@ export function copyProgram(to: string): void {
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
 }
 
-/** What "npm run db:generate" does, in a copy of the program. */
+/** Does the work of "npm run db:generate" in a copy of the program. */
 export async function generateMigration(copy: string): Promise<void> {
   const drizzleKit = join(root, 'node_modules/drizzle-kit/bin.cjs');
   expect(await runNode(copy, [drizzleKit, 'generate'])).toMatchObject({ code: 0 });

@@ -10,8 +10,8 @@ export interface Registry extends AsyncDisposable {
 }
 
 /**
- * Starts a registry with a package that was packed, as it would be once published: npm takes the lock in a package only if the
- * registry says that there is one.
+ * Starts a registry with a packed package, as it would be once published. npm uses the lock in a package only if the registry says that
+ * there is one.
  */
 export async function startRegistry(
   tarball: string,

@@ -35,7 +35,7 @@ export function runCli(args: string[], options: CliOptions = {}): Promise<CliRes
 
 /** Starts docmirror in a process of its own; disposal kills it if it still runs. */
 export function spawnCli(args: string[], options: CliOptions = {}): RunningCli {
-  // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 where there is none.
+  // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 if there is none.
   const child = spawn(process.execPath, ['--', programPath, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inheritedEnv(), ...options.env },

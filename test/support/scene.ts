@@ -26,7 +26,7 @@ export interface SyncedResource {
   readonly requests: number;
 }
 
-/** What `sync --json` said. */
+/** The output of `sync --json`. */
 export interface Synced {
   readonly code: number | null;
   readonly status: string;
@@ -41,7 +41,7 @@ export interface Sizes {
   readonly webhooks?: number;
 }
 
-/** Sets a scene: a stand-in with some records, and no mirror yet. */
+/** Sets a scene: a service with some records, without a mirror. */
 export async function setScene(options: Partial<StandInOptions> = {}, sizes: Sizes = {}): Promise<Scene> {
   const service = await startStandIn(options);
   const folder = temporaryFolder();
@@ -55,7 +55,7 @@ export async function setScene(options: Partial<StandInOptions> = {}, sizes: Siz
     DOCMIRROR_DATABASE: database,
     DOCMIRROR_LOG_LEVEL: 'warn',
   };
-  // What a command writes under a name of its own goes with the scene.
+  // Files that a command names itself are removed with the scene.
   const run = (...args: string[]) => runCli(args, { env, cwd: folder.path });
   return {
     service,

@@ -5,7 +5,7 @@ import { makeShare } from '../../src/store/share/share.ts';
 import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
-/** Columns in which docmirror notes for itself what no reader is told, and the one that the clock changes. */
+/** Internal columns that no reader sees, and the one that the clock changes. */
 const unread = new Set(['_fingerprint', 'age_seconds']);
 
 /** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */
@@ -37,7 +37,7 @@ export function namesOf(path: string, type: 'table' | 'view' | 'index'): string[
   );
 }
 
-/** Which of some texts a file's bytes hold, in UTF-8 or UTF-16. */
+/** The texts that a file's bytes contain, in UTF-8 or UTF-16. */
 export function textsIn(path: string, texts: readonly string[]): string[] {
   const bytes = readFileSync(path);
   const utf16 = (text: string) => Buffer.from(text, 'utf16le');
@@ -57,7 +57,7 @@ export const whyNoStranger: string | null =
       ? null
       : 'another user can not start programs here';
 
-/** Runs a program as another user, who may not write what others own. */
+/** Runs a program as another user, who cannot write what others own. */
 export function asStranger(program: string, args: readonly string[], env: Record<string, string> = {}) {
   return spawnSync(program, args, {
     ...stranger,
@@ -69,7 +69,7 @@ export function asStranger(program: string, args: readonly string[], env: Record
   });
 }
 
-/** Where Debian puts a program; one below somebody's home is closed to others. */
+/** The path at which Debian puts a program. One below somebody's home is closed to others. */
 export function programOf(name: string): string {
   return existsSync(`/usr/bin/${name}`) ? `/usr/bin/${name}` : name;
 }
@@ -103,7 +103,7 @@ export function copyWithLog(from: string, to: string): void {
   for (const beside of ['', '-wal']) copyFileSync(`${from}${beside}`, `${to}${beside}`);
 }
 
-/** What a test asks of a share, besides what is usual. */
+/** The options of a share that differ from the usual ones. */
 export interface ShareOrder {
   readonly database?: string;
   readonly target?: string;

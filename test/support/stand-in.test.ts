@@ -16,7 +16,7 @@ interface Page {
   pagination: { pageCount: number; pageNo: number; pageSize: number; totalRecordCount: number };
 }
 
-/** A stand-in with ten collections, 1 to 10. */
+/** A service with ten collections, 1 to 10. */
 async function standInOfTen(options: Partial<StandInOptions> = {}): Promise<StandIn> {
   const standIn = await startStandIn(options);
   onTestFinished(() => standIn.close());
@@ -110,7 +110,7 @@ test('beyond the last page is nothing, a 404, or the last page again', async () 
   expect(await page(standIn, '?pageSize=4&pageNo=9')).toMatchObject({ ids: [9, 10], pageNo: 3 });
 });
 
-test('pageNo may be ignored, lied about or clamped', async () => {
+test('pageNo can be ignored, lied about or clamped', async () => {
   const standIn = await standInOfTen({ pageNo: 'ignored', defaultPageSize: 4 });
   expect(await page(standIn, '?pageNo=3')).toMatchObject({ ids: [1, 2, 3, 4], pageNo: 1 });
   standIn.options.pageNo = 'ignored-lying-echo';
@@ -119,7 +119,7 @@ test('pageNo may be ignored, lied about or clamped', async () => {
   expect(await page(standIn, '?pageNo=3')).toMatchObject({ ids: [5, 6, 7, 8], pageNo: 2 });
 });
 
-test('gzip is used where the client accepts it', async () => {
+test('gzip is used if the client accepts it', async () => {
   const standIn = await standInOfTen({ gzip: true });
   const zipped = await get(standIn, '', { 'accept-encoding': 'gzip' });
   expect(zipped.headers.get('content-encoding')).toBe('gzip');
@@ -128,12 +128,12 @@ test('gzip is used where the client accepts it', async () => {
   expect(plain.headers.get('content-encoding')).toBeNull();
 });
 
-test('the order may be reversed', async () => {
+test('the order can be reversed', async () => {
   const standIn = await standInOfTen({ order: 'reversed' });
   expect((await page(standIn)).ids).toEqual(oneToTen.toReversed());
 });
 
-test('an order shuffled per walk holds until the first page is asked for again', async () => {
+test('an order shuffled per walk stays until the first page is asked for again', async () => {
   const standIn = await standInOfTen({ order: 'shuffled-per-walk', defaultPageSize: 5 });
   const walk = async () => [...(await page(standIn)).ids, ...(await page(standIn, '?pageNo=2')).ids];
   const [first, second] = [await walk(), await walk()];
@@ -157,12 +157,12 @@ test('an order shuffled per request changes with each', async () => {
   expect(second.ids).not.toEqual(first.ids);
 });
 
-test('totals and page counts may be wrong', async () => {
+test('totals and page counts can be wrong', async () => {
   const standIn = await standInOfTen({ totalError: 2, extraPageCount: 1 });
   expect(await page(standIn)).toMatchObject({ totalRecordCount: 12, pageCount: 2 });
 });
 
-test('a list may have a status of its own', async () => {
+test('a list can have a status of its own', async () => {
   const standIn = await standInOfTen({ status: { webhooks: 403, collections: 500 } });
   expect((await get(standIn)).status).toBe(500);
   delete standIn.options.status.collections;

@@ -22,15 +22,15 @@ export interface StandInOptions {
   defaultPageSize: number;
   maxPageSize: number;
   /**
-   * What happens to a greater `pageSize` than the largest: `honest` serves the largest and says so, `silent`
+   * The answer to a `pageSize` above the largest: `honest` serves the largest and says so, `silent`
    * serves the largest and echoes the asked size, `refuse` answers 400.
    */
   clamp: 'honest' | 'silent' | 'refuse';
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'asked' | 'effective';
   /**
-   * The answer past the last page; `zeroed` is an empty one that counts no records, `bare` one that has no `pagination`, `last` the
-   * last page again, under its own number, and `last-echoed` under the one that was asked for.
+   * The answer past the last page. An empty one that counts no records is `zeroed`, one that has no `pagination` is `bare`. The last
+   * page again is `last` under its own number, and `last-echoed` under the one that was asked for.
    */
   beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise' | 'last-echoed';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
@@ -50,7 +50,7 @@ export interface StandInOptions {
   rawBody:
     | ((resource: Resource, pageNo: number, pageSize: number) => Buffer | string | undefined)
     | undefined;
-  /** What goes wrong with a request; comes before every other answer. */
+  /** The fault of a request; comes before every other answer. */
   faults: ((request: RecordedRequest) => Fault | undefined) | undefined;
 }
 
@@ -59,7 +59,7 @@ export type Fault =
   | { kind: 'html' }
   | { kind: 'redirect'; location: string }
   | { kind: 'reset' }
-  /** Half of the body, then the connection ends: short of its `Content-Length`, or amid its chunks. */
+  /** Half of the body, then the connection ends: short of its `Content-Length`, or between its chunks. */
   | { kind: 'cut'; chunked?: boolean }
   /** Half of the body, then nothing for so long, then the connection ends. */
   | { kind: 'stall'; ms: number };
@@ -68,14 +68,14 @@ export interface RecordedRequest {
   /** Counted from 1, over all lists. */
   n: number;
   method: string;
-  /** One of the lists, or the whole path where it is none of them. */
+  /** One of the lists, or the whole path if it is none of them. */
   resource: string;
   /** `null` when omitted, `NaN` when not an integer. */
   pageNo: number | null;
   pageSize: number | null;
   authorization: string | undefined;
   headers: IncomingHttpHeaders;
-  /** Since the stand-in started. */
+  /** Milliseconds since the start of the service. */
   atMs: number;
 }
 
@@ -105,14 +105,14 @@ const defaults: StandInOptions = {
   faults: undefined,
 };
 
-/** Starts a real HTTP server on a free loopback port that stands in for the Document Export Service. */
+/** Starts a real HTTP server on a free loopback port that imitates the Document Export Service. */
 export async function startStandIn(options: Partial<StandInOptions> = {}): Promise<StandIn> {
   const standIn = new StandIn({ ...defaults, ...options });
   await standIn.listen();
   return standIn;
 }
 
-/** Everything public may be changed between and within requests. A hook that throws makes `close` reject. */
+/** Everything public can be changed between and within requests. A hook that throws makes `close` reject. */
 export class StandIn implements AsyncDisposable {
   readonly options: StandInOptions;
   lists: Lists = { 'document-exports': [], collections: [], webhooks: [] };
@@ -257,13 +257,13 @@ export class StandIn implements AsyncDisposable {
       await this.#pause(fault.ms);
       response.destroy();
     } else {
-      // A client may ask again before this side hears that the answer went out: count it out first.
+      // A client can ask again before this side knows that the answer went out, so count it out first.
       leave();
       response.writeHead(answer.status, withLength(answer)).end(answer.body);
     }
   }
 
-  /** Ends early when the stand-in closes. */
+  /** Waits, or ends early if `close` is called. */
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#closing;
     await wait(ms, undefined, { signal }).catch((error: unknown) => {

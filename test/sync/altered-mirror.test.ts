@@ -59,7 +59,7 @@ function dump(path: string): Record<string, Row[]> {
   return { ...Object.fromEntries(rows), schema: sqlite(path, 'SELECT type, name, sql FROM sqlite_schema') };
 }
 
-/** What the mirror contains of the service's records, with the names of connections, and without docmirror's own ids. */
+/** The service's records in the mirror, with the names of connections, and without docmirror's own ids. */
 function contents(path: string): unknown {
   return [
     `SELECT source_connection_id, source_document_title, source_document_reference, source_document_version,
@@ -73,7 +73,7 @@ function contents(path: string): unknown {
   ].map(sql => sqlite(path, sql));
 }
 
-/** Gives each row the content that its columns come to, as somebody who knows docmirror would. */
+/** Gives each row the content that matches its columns, as somebody who knows docmirror would. */
 function forgeContents(path: string): void {
   const database = new Database(path);
   try {
@@ -90,7 +90,7 @@ function forgeContents(path: string): void {
 const swapped = `UPDATE collections SET name =
   (SELECT name FROM collections AS other WHERE other.id = 3 - collections.id) WHERE id IN (1, 2)`;
 
-/** What a run finds before it begins: the lists or the connections are not what the newest receipts say. */
+/** Alterations that a run finds before it begins: lists or connections that differ from the newest receipts. */
 const refused: readonly [what: string, sql: string][] = [
   ['a changed column', "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5"],
   ['a column that is null now', 'UPDATE document_exports SET exported_at = NULL WHERE id = 5'],

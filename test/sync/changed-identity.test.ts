@@ -5,7 +5,7 @@ import { setScene } from '../support/scene.ts';
 type Item = Record<string, unknown>;
 
 describe.concurrent('removals that are withheld', () => {
-  test('are told to be a field in another form, before anything that allows them, if as many records came', async () => {
+  test('are reported as a field in another form, before anything that allows them, if as many records came', async () => {
     await using scene = await setScene();
     await scene.sync();
     for (const item of scene.service.lists['document-exports'] as Item[])
@@ -37,7 +37,7 @@ describe.concurrent('removals that are withheld', () => {
     });
   });
 
-  test('are told to be new ids, if all else is as it was', async () => {
+  test('are reported as new ids, if all else is as it was', async () => {
     await using scene = await setScene({}, { exports: 1, collections: 30, webhooks: 1 });
     await scene.sync();
     for (const item of scene.service.lists.collections as Item[]) item.id = Number(item.id) + 1_000;
@@ -55,7 +55,7 @@ describe.concurrent('removals that are withheld', () => {
         for (const item of items) item.destinationReference = `x/${item.destinationReference}`;
       },
     ],
-  ] as const)('are told as they were if %s', async (_, change) => {
+  ] as const)('are reported as before if %s', async (_, change) => {
     await using scene = await setScene();
     await scene.sync();
     const items = scene.service.lists['document-exports'] as Item[];

@@ -6,7 +6,7 @@ import { ReportReader } from '../../src/store/read/report-reader.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
-/** Makes a process's wall clock, and it alone, go so many times as fast as time; backwards where that is below zero. */
+/** Makes a process's wall clock, and it alone, go so many times as fast as time; backwards if that is below zero. */
 function withClock(speed: number): string {
   const script = `
     const now = Date.now, began = now();

@@ -10,7 +10,7 @@ import { collection, documentExport, webhook } from '../support/stand-in.ts';
 
 type Records = Partial<Record<ListDefinition['resource'], readonly object[]>>;
 
-/** What a service says of connection 9, run after run, and what the mirror then says of it. */
+/** The name of connection 9 in the mirror after each run, if the service lists these records one after the other. */
 async function saidOver(...states: readonly Records[]): Promise<unknown[]> {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   for (const resource of ['document-exports', 'collections', 'webhooks'] as const)
@@ -114,7 +114,7 @@ describe.concurrent('a connection', () => {
   });
 });
 
-describe.concurrent('a name that no column can hold', () => {
+describe.concurrent('a name that no column can store', () => {
   const odd = '\ud800x';
   const inExtra = '{"name":"\\ud800x"}';
 
@@ -132,7 +132,7 @@ describe.concurrent('a name that no column can hold', () => {
       ]);
   });
 
-  test('stands once in what changed, where a record refers to it', async () => {
+  test('is once in what changed, if a record refers to it', async () => {
     await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
     scene.service.lists.collections.push(collected(77, { name: odd, zone: 1 }));
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
@@ -265,8 +265,8 @@ test('nulls among the further fields, and their order, take no name away from th
   }
 });
 
-describe.concurrent('in a list of several pages, where one alone says otherwise,', () => {
-  /** What 150 exports in pages of 50 say of connection 9, of which the one at `at` speaks; the others speak of another. */
+describe.concurrent('in a list of several pages, if one alone says otherwise,', () => {
+  /** The name of connection 9 if of 150 exports in pages of 50 only the one at `at` refers to it. */
   async function saidOnOnePage(at: number, ...sayings: readonly object[]): Promise<unknown[]> {
     await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
     const { lists } = scene.service;
@@ -298,7 +298,7 @@ describe.concurrent('in a list of several pages, where one alone says otherwise,
     expect(said).toEqual(now);
   });
 
-  test('the name that is left counts, where another record still gives one', async () => {
+  test('the name that is left counts, if another record still gives one', async () => {
     await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
     const exports = scene.service.lists['document-exports'];
     const say = (at: number, name: string | null) =>
@@ -340,7 +340,7 @@ test('a connection keeps its name while what the list says of it can not be read
   expect(sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9')).toEqual([{ name: 'A' }]);
 });
 
-test('a dry run tells of a connection that has another name now, once, and of nothing else', async () => {
+test('a dry run names a connection that has another name now, once, and nothing else', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const { lists } = scene.service;
   const say = (name: string) => {
@@ -360,7 +360,7 @@ test('a dry run tells of a connection that has another name now, once, and of no
   expect((await scene.run('sync', '--dry-run')).stdout).not.toContain('connections');
 });
 
-test('a dry run tells once of a connection of which two lists give a new name', async () => {
+test('a dry run names a connection once, if two lists give it a new name', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   const { lists } = scene.service;
   lists['document-exports'] = [exported(1, { name: 'old' })];

@@ -23,7 +23,7 @@ const resources: readonly Resource[] = [resource, 'collections', 'webhooks'];
 
 type Snapshot = Record<Resource, string[]>;
 
-/** What the service lists, as `mirrored` writes it. */
+/** The lists of the service, in the form of `mirrored`. */
 function snapshotOf(lists: Lists): Snapshot {
   return Object.fromEntries(resources.map(name => [name, listed(lists[name], name)])) as Snapshot;
 }
@@ -209,7 +209,7 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     ],
   ];
 
-  test.each(changes)('is begun anew %s, and is exact', async (_name, changeService) => {
+  test.each(changes)('begins again %s, and is exact', async (_name, changeService) => {
     await using scene = await setLongScene();
     await killAtPage70(scene);
     changeService(scene.service);
@@ -218,7 +218,7 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('is begun anew for another service at another address', async () => {
+  test('begins again for another service at another address', async () => {
     await using scene = await setLongScene();
     await using other = await setLongScene();
     other.service.lists[resource][700] = documentExport(7_000);
@@ -231,7 +231,7 @@ describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
     expectExactMirror(scene.database, other.service);
   });
 
-  test('where records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
+  test('if records behind page 1 were exchanged under the same total, the run after the next is exact', async () => {
     await using scene = await setLongScene();
     await killAtPage70(scene);
     const exports = scene.service.lists[resource];
@@ -289,7 +289,7 @@ describe.concurrent('a reader', () => {
     await runs;
   });
 
-  test('that holds a read transaction through whole runs neither fails them nor sees them', async () => {
+  test('that keeps a read transaction open through whole runs neither fails them nor sees them', async () => {
     await using scene = await setScene();
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
     const reader = new Database(scene.database, { readonly: true });

@@ -12,7 +12,7 @@ import { setScene } from '../support/scene.ts';
 const flips = 40;
 const flippedBytes = 16;
 
-/** What the lists say, read row by row without an index. */
+/** The titles in the lists, read row by row without an index. */
 function titles(path: string): unknown {
   return sqlite(
     path,
@@ -58,7 +58,7 @@ test('a run over a damaged mirror says so in words, or leaves a file that is who
   expect(ended.get('refused')).toBeGreaterThan(flips / 4);
 });
 
-test('one damaged byte that only makes a reader stumble is told as what SQLite says of the file', async () => {
+test('one damaged byte that only makes a reader stumble is reported as SQLite reports it', async () => {
   await using scene = await setScene();
   Object.assign(scene.service.lists.collections?.[1] ?? {}, { name: null, mark: 'M' });
   await scene.sync();
@@ -74,7 +74,7 @@ test('one damaged byte that only makes a reader stumble is told as what SQLite s
   expect(stderr).not.toContain('    at ');
 });
 
-test('a table that is not as docmirror made it is told in words', async () => {
+test('a table that is not as docmirror made it gives a clear message', async () => {
   await using scene = await setScene();
   await scene.sync();
   const database = new Database(scene.database);
@@ -86,7 +86,7 @@ test('a table that is not as docmirror made it is told in words', async () => {
   expect(stderr).not.toContain('    at ');
 });
 
-test('a log of receipts to which nothing can be added is told in words, by doctor too', async () => {
+test('a log of receipts that cannot be extended gives a clear message, by doctor too', async () => {
   await using scene = await setScene();
   await scene.sync();
   tamper(scene.database, "UPDATE sync_receipts SET leaf_hash = 'zz'");
@@ -127,7 +127,7 @@ test.each([
   ['null', ['export', '--out', 'exported']],
   ['no JSON', ['changes']],
   ['no JSON', ['changes', '--format', 'ndjson']],
-])('further fields that are %s are told in words by %j', async (extra, command) => {
+])('further fields that are %s get a clear message by %j', async (extra, command) => {
   await using scene = await setScene();
   await scene.sync();
   tamper(scene.database, `UPDATE collections SET _extra = '${extra}' WHERE id = 2`);
@@ -159,7 +159,7 @@ test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
   },
 );
 
-test('a version in the history that is no JSON is told in words where changes are lines of JSON', async () => {
+test('a version in the history that is no JSON gives a clear message if changes are lines of JSON', async () => {
   await using scene = await setScene();
   await scene.sync();
   scene.service.lists.collections.pop();

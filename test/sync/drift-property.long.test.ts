@@ -12,7 +12,7 @@ function countOf(labels: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Labels with how many of each stood at every instant. */
+/** Labels with how many of each were listed at every instant. */
 function stoodThroughout(instants: readonly string[][]): Map<string, number> {
   const [first, ...rest] = instants.map(countOf);
   const least = new Map(first);
@@ -22,7 +22,7 @@ function stoodThroughout(instants: readonly string[][]): Map<string, number> {
   return least;
 }
 
-/** Labels with the most of each that stood at one instant. */
+/** Labels with the most of each that were listed at one instant. */
 function mostAtOnce(instants: readonly string[][]): Map<string, number> {
   const most = new Map<string, number>();
   for (const instant of instants.map(countOf)) {
@@ -61,7 +61,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   scripts: fc.array(script, { minLength: 1, maxLength: 3 }),
 });
 
-/** A record of the first page comes to stand on that page and on the one that took its number, while another is missed. */
+/** A record of the first page is then on that page and on the one that took its number, while another is missed. */
 const firstPageAgain: Scenario = {
   count: 13,
   pageSize: 3,
@@ -79,7 +79,7 @@ const firstPageAgain: Scenario = {
   ],
 };
 
-/** A record and its duplicate stand at a common end of pages of two, of three and of one. */
+/** A record and its duplicate are at a common end of pages of two, of three and of one. */
 const twinsOnTinyPages: Scenario = {
   count: 11,
   pageSize: 2,
@@ -130,7 +130,7 @@ function check(before: string[], after: string[], outcome: ListOutcome, source: 
       count,
     );
   }
-  // What any answer has shown is in the mirror, so a record that went while it was read may stay until the next run.
+  // All records of all answers are in the mirror. So a record that was removed meanwhile can stay until the next run.
   const isProven = outcome.completeness === 'proven';
   for (const [label, count] of has) {
     const bound = Math.max(most.get(label) ?? 0, isProven ? 0 : (had.get(label) ?? 0));
@@ -159,7 +159,7 @@ test('whatever moves between requests, nothing known is lost, nothing is stored 
       source.play([]);
       const last = first.status === 'completed' ? first : await sync(path, source);
       const labels = source.entries.map(labelOf).sort();
-      // Of real duplicates on pages so small that they can't be cut in three ways, nothing can always be proven.
+      // Real duplicates on pages too small for three ways to cut them cannot always be proven.
       const hasDuplicates = new Set(labels).size < labels.length;
       if (last.completeness === 'unproven' && hasDuplicates && pageSize < sizeForThreeCuts) {
         expect(stored(path)).toEqual(expect.arrayContaining(labels));

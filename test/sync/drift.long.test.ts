@@ -15,7 +15,7 @@ const count = pageSize * pageCount - 2;
 type Place = 'front' | 'amid' | 'end';
 const places: readonly Place[] = ['front', 'amid', 'end'];
 
-/** Where in the list something happens; insertions may also stand behind the last record. */
+/** The position of a change in the list. An insertion can also be behind the last record. */
 function positionOf(place: Place, isInsertion: boolean): number {
   if (place === 'front') return 0;
   if (place === 'end') return isInsertion ? count : count - 1;
@@ -26,7 +26,7 @@ const insertion = (place: Place): Move => ({ kind: 'insert', at: positionOf(plac
 const deletion = (place: Place): Move => ({ kind: 'delete', at: positionOf(place, false) });
 const times = (n: number, move: Move): Move[] => Array.from({ length: n }, () => move);
 
-/** What can happen between two requests. */
+/** The changes that can happen between two requests. */
 const events: [name: string, moves: readonly Move[]][] = [
   ...places.flatMap((place): [string, Move[]][] => [
     [`one record is deleted (${place})`, [deletion(place)]],
@@ -79,7 +79,7 @@ async function play(path: string, concurrency: number, script: Script) {
 }
 
 /**
- * What is true of any run, whatever happened in it.
+ * Checks what is true of any run, whatever happened in it.
  *
  * @param moved records that changed their places while they were read: they can be in neither.
  */
@@ -111,7 +111,7 @@ function movedBy(moves: readonly Move[]): string[] {
 }
 
 describe.each(events)('while a run walks, %s:', (_event, moves) => {
-  test('over a mirror, whatever page it falls behind, no known record that stands is removed', async () => {
+  test('over a mirror, whatever page it falls behind, no known record that is listed is removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
     const quiet = new MovingList(count, pageSize, 1, true);
@@ -134,7 +134,7 @@ describe.each(events)('while a run walks, %s:', (_event, moves) => {
 });
 
 describe('a deletion and an insertion in separate gaps', () => {
-  test('at any two page boundaries, a known record that stands is never removed', async () => {
+  test('at any two page boundaries, a known record that is listed is never removed', async () => {
     await using folder = memoryFolder();
     const template = join(folder.path, 'template.sqlite');
     const quiet = new MovingList(count, pageSize, 1, true);
@@ -172,7 +172,7 @@ function allOf(service: StandIn): string[] {
   return listed(service.lists[resource], resource);
 }
 
-describe('where the service contradicts itself,', () => {
+describe('if the service contradicts itself,', () => {
   test.each([1, 3, 40, -1, -3, -40])(
     'a total that is always wrong by %i never wedges the mirror: each run stores what is new and removes only what is shown to be gone',
     async totalError => {
@@ -224,7 +224,7 @@ describe('where the service contradicts itself,', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('a list that grows at every request is proven as it stood at one of them, and nothing known is lost', async () => {
+  test('a list that grows at every request is proven as it was at one of them, and nothing known is lost', async () => {
     await using scene = await setSyncedScene();
     const { service } = scene;
     const known = mirrored(scene.database, resource);
@@ -350,7 +350,7 @@ describe('where the service contradicts itself,', () => {
     expect(synced.of('document-exports')).toMatchObject({ completeness: 'unproven', inserted: 95 });
   });
 
-  test('is found out soon where the records have ids, whatever its total', async () => {
+  test('is found out soon if the records have ids, whatever its total', async () => {
     const lies = { pageNo: 'ignored-lying-echo', totalError: 1_000_000 } as const;
     await using scene = await setScene({ maxPageSize: 4, ...lies }, { exports: 0, collections: 40 });
     const synced = await syncScene(scene, { resources: ['collections'] });
@@ -367,7 +367,7 @@ test.each<[sizes: number[], place: number, completeness: string]>([
   // All of these cut the list after its hundredth record.
   [[25, 50, 100], 100, 'unproven'],
   [[10, 25, 50, 100], 100, 'unproven'],
-])('where %j are the page sizes, a record that stands twice around place %i is %s', async (...shown) => {
+])('if %j are the page sizes, a record that is twice around place %i is %s', async (...shown) => {
   const [sizes, place, completeness] = shown;
   await using scene = await setScene({}, { exports: 120 });
   const exports = scene.service.lists[resource];
@@ -396,13 +396,13 @@ test.each([
   },
 );
 
-test('records that a page held which came again are seen once', async () => {
+test('records of a page that came again are seen once', async () => {
   await using scene = await setScene({ totalError: 3, beyond: 'last' }, { exports: 41 });
   const synced = await syncScene(scene, { resources: [resource] });
   expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', recordsSeen: 41, inserted: 41 });
 });
 
-test('a pageCount that tells of more than the total is no list of which only the ends are read', async () => {
+test('a list whose pageCount shows more than the total is not read at its ends only', async () => {
   await using scene = await setScene({ maxPageSize: 10 }, { exports: 130 });
   const resources = ['document-exports'] as const;
   expect((await syncScene(scene, { resources })).of(resource)).toMatchObject({ completeness: 'proven' });
@@ -438,7 +438,7 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
     [50, 1, 'proven'],
     [49, 2, 'proven'],
     [1, 2, 'proven'],
-  ])('may have a list of one page: %i records of 50, pageCount %i, are %s', async (...list) => {
+  ])('can have a list of one page: %i records of 50, pageCount %i, are %s', async (...list) => {
     const [count, pageCount, completeness] = list;
     await using scene = await setScene({}, { collections: count });
     scene.service.options.rawBody = asked => {
@@ -454,7 +454,7 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
   });
 
   test.each([15, 20, 21, 40])(
-    'may echo any size, and send its last page again: %i records of 20',
+    'can echo any size, and send its last page again: %i records of 20',
     async count => {
       await using scene = await setScene({}, { exports: count });
       scene.service.options.rawBody = (asked, pageNo, pageSize) => {
@@ -522,7 +522,7 @@ const silences: [name: string, change: (service: StandIn) => void][] = [
 ];
 
 describe('a removal of many records', () => {
-  test.each(silences)('is withheld where the service suddenly %s', async (_name, change) => {
+  test.each(silences)('is withheld if the service suddenly %s', async (_name, change) => {
     await using scene = await setSyncedScene();
     const before = mirrored(scene.database, resource);
     change(scene.service);
@@ -533,7 +533,7 @@ describe('a removal of many records', () => {
     expect(mirrored(scene.database, resource)).toEqual(before);
   });
 
-  test('is withheld where all lists are suddenly empty, and the exit code is not 0', async () => {
+  test('is withheld if all lists are suddenly empty, and the exit code is not 0', async () => {
     await using scene = await setSyncedScene({}, { collections: 30, webhooks: 30 });
     const { lists } = scene.service;
     for (const name of Object.keys(lists) as (keyof typeof lists)[]) lists[name] = [];
@@ -566,7 +566,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('stays withheld where as many came in the place of what is gone, also after a run that proved nothing', async () => {
+  test('stays withheld if as many came in the place of what is gone, also after a run that proved nothing', async () => {
     await using scene = await setSyncedScene({}, { exports: 100 });
     scene.service.lists[resource] = make(100, n => documentExport(500 + n));
     for (let run = 0; run < 3; run++) {
@@ -597,7 +597,7 @@ describe('a removal of many records', () => {
     expect((await syncScene(scene, { maxRemovals: 1 })).of(resource)).toMatchObject({ removed: 30 });
   });
 
-  test('is no mass where they are 20 at most, whatever their share', async () => {
+  test('is no mass if they are 20 at most, whatever their share', async () => {
     await using scene = await setSyncedScene({}, { exports: 20 });
     scene.service.lists[resource] = [];
     expect(await syncScene(scene, { maxRemovals: 0 })).toMatchObject({ code: 3, status: 'partial' });
@@ -607,7 +607,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('is withheld after a rejected record that no settled run had, be they ever so few, also where masses are allowed', async () => {
+  test('is withheld after a rejected record that no settled run had, be they ever so few, also if masses are allowed', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(10, 1);
     scene.service.lists[resource].push('"no object"');
@@ -635,7 +635,7 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('leaves record counts and digests as they stand: the next runs agree with the rows', async () => {
+  test('leaves record counts and digests as they are: the next runs agree with the rows', async () => {
     await using scene = await setSyncedScene();
     const all = [...scene.service.lists[resource]];
     scene.service.lists[resource] = [];
@@ -652,13 +652,13 @@ describe('a removal of many records', () => {
   });
 });
 
-test('a twin that still stands is not overwritten by a run that proves nothing', async () => {
+test('a twin that is still listed is not overwritten by a run that proves nothing', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const list = new MovingList(4, 2, 1);
   list.play([]);
   await sync(path, list);
-  // One of the twins is corrected at every request, the other stands as it was.
+  // One of the twins is corrected at every request, the other is unchanged.
   list.play([
     [{ kind: 'twin', at: 1 }],
     ...Array.from({ length: 100 }, (): Move[] => [{ kind: 'update', at: 1 }]),

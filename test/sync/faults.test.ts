@@ -5,11 +5,11 @@ import { memoryFolder, run, stored } from '../support/in-process.ts';
 import { labelOf, MovingList } from '../support/moving-list.ts';
 import { sqlite } from '../support/run-cli.ts';
 
-// What no service and no file is known to bring about.
+// Faults that no service and no file is known to cause.
 
 const exports = { resources: ['document-exports'], pageSize: 3 };
 
-test('a list whose rows do not come to what was read is read again, without any shortcut', async () => {
+test('a list whose rows do not match what was read is read again, without any shortcut', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const source = new MovingList(10, 3, 2);
@@ -30,7 +30,7 @@ test('a list whose rows do not come to what was read is read again, without any 
   expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
 });
 
-test('a fault of docmirror itself amid a first sync is recorded, and leaves nothing behind', async () => {
+test('a fault of docmirror itself during a first sync is recorded, and leaves nothing behind', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const source = new MovingList(10, 3, 1);

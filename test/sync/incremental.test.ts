@@ -113,7 +113,7 @@ describe('an incremental sync', () => {
     s.expectExact();
   });
 
-  test('is not made of a list of a few pages, of which a full sync takes hardly more requests', async () => {
+  test('is not made of a list of a few pages, because a full sync takes hardly more requests', async () => {
     await using s = await scene('end', 120);
     s.add(1);
     expect(await s.sync()).toMatchObject({ mode: 'full', inserted: 1, requests: 3 });

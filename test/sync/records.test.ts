@@ -101,7 +101,7 @@ describe.concurrent('records', () => {
     ]);
   });
 
-  test('an id is never rounded to a whole number, and may be written as any number that is one', async () => {
+  test('an id is never rounded to a whole number, and can be written as any number that is one', async () => {
     await using scene = await setScene();
     const rounded = [
       '{"id": 9007199254740991.4}',
@@ -136,7 +136,7 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
   });
 
-  test('half a surrogate pair is kept where no column can hold it', async () => {
+  test('half a surrogate pair is kept if no column can store it', async () => {
     await using scene = await setScene();
     scene.service.lists.collections.push('{"id": 3002, "name": "half \\ud83d"}' as never);
     expect(await scene.sync()).toMatchObject({ code: 0 });
@@ -156,7 +156,7 @@ describe.concurrent('records', () => {
       expect(rejected()).toEqual([{ run_id: 1, last_run_id: run, record: '17' }]);
     }
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    // Nor where a run came between that did not meet it.
+    // Nor if a run came between that did not meet it.
     scene.service.lists.collections.pop();
     await scene.sync();
     scene.service.lists.collections.push('17' as never);
@@ -182,7 +182,7 @@ describe.concurrent('records', () => {
     expect((await scene.sync('--full')).of('webhooks')).toMatchObject({ updated: 0, unchanged: 1 });
   });
 
-  test('an array that is null or missing is told from one that is empty', async () => {
+  test('an array that is null or missing differs from one that is empty', async () => {
     await using scene = await setScene();
     scene.service.lists.webhooks = [
       webhook(70, { events: null, connections: [] }),
@@ -209,7 +209,7 @@ describe.concurrent('records', () => {
     expectSound(scene.database);
   });
 
-  test('an id that a list holds twice makes it unproven, and is stored once', async () => {
+  test('an id that a list has twice makes it unproven, and is stored once', async () => {
     await using scene = await setScene();
     const twice = '{ "id": 3,  "name": "another", "big": 12345678901234567890 }';
     scene.service.lists.collections.push(twice as never);
@@ -233,11 +233,11 @@ describe.concurrent('records', () => {
 
   test.each([
     ['twice in what has come, alike', hour, [collection(91), collection(91)]],
-    ['twice in what has come, of which one says something else', hour, [collection(91), { id: 91 }]],
-    ['twice in what has come, where all is swept', 0, [collection(91), collection(91)]],
+    ['twice in what has come, with another content', hour, [collection(91), { id: 91 }]],
+    ['twice in what has come, in a full sync', 0, [collection(91), collection(91)]],
     ['once more on a page that is new, and says something else', hour, [{ id: 2 }]],
-    ['once more on a page that is new, where all is swept', 0, [{ id: 2 }]],
-  ])('an id that stands %s makes a list unproven that was proven', async (_where, fullEveryMs, come) => {
+    ['once more on a page that is new, in a full sync', 0, [{ id: 2 }]],
+  ])('an id that is %s makes a list unproven that was proven', async (_where, fullEveryMs, come) => {
     await using scene = await setScene({ maxPageSize: 5 }, { exports: 3, collections: 60 });
     const { lists } = scene.service;
     const sync = () => syncScene(scene, { fullEveryMs });
@@ -259,7 +259,7 @@ describe.concurrent('records', () => {
     }
     expectSound(scene.database);
     lists.collections.splice(-come.length);
-    // Of pages this small there is none left for a second look: two runs have to show the same.
+    // Pages this small leave none for a second look, so two runs have to show the same.
     await sync();
     expect(await sync()).toMatchObject({ code: 0, status: 'completed' });
     expectExactMirror(scene.database, scene.service);
@@ -369,7 +369,7 @@ describe.concurrent('connection names', () => {
     ).toEqual([{ record_id: 1, ended_by: 'update' }]);
   });
 
-  test("where the collection goes, the name is the log's again", async () => {
+  test("if the collection goes, the name is the log's again", async () => {
     await using scene = await setScene();
     const { lists } = scene.service;
     lists['document-exports'].push(documentExport(902, { sourceConnection: named(51, 'In the log') }));
@@ -412,7 +412,7 @@ describe.concurrent('connection names', () => {
   });
 });
 
-test("a rejected record stands at its place by the list's own page size, whatever size the last reading had", async () => {
+test("a rejected record has its place by the list's own page size, whatever size the last reading had", async () => {
   await using scene = await setScene({ maxPageSize: 10 }, { exports: 29 });
   // Two that are equal make a run read by other page sizes, too.
   scene.service.lists['document-exports'].push(documentExport(3));

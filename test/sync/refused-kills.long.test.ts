@@ -40,7 +40,7 @@ const receipts = (path: string) =>
     JSON.parse(String(receipt)),
   );
 
-/** Starts a command, and tells when it made the mirror's log, before it writes; false if it ended before. */
+/** Starts a command, and resolves when it made the mirror's log, before it writes; false if it ended before. */
 async function untilItOpens(path: string, exit: Promise<unknown>): Promise<boolean> {
   let isOver = false;
   exit.then(() => {
@@ -91,7 +91,7 @@ async function killEach(
   };
   const wholeMs = await timeOpen(copy('whole'), args);
   let killed = 0;
-  // What ends before it is killed shows nothing, and does not count.
+  // A run that ends before it is killed shows nothing, and does not count.
   for (let n = 0; killed < kills && n < 3 * kills; n++) {
     const path = copy(`${n}`);
     const isKilled = await kill(path, args, chance.fraction() * wholeMs);

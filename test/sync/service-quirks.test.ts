@@ -3,7 +3,7 @@ import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
 import { collection, documentExport, type StandInOptions, webhook } from '../support/stand-in.ts';
 
-/** What a service may do that CONTRACT leaves open, and that changes nothing for the mirror. */
+/** Behaviour of a service that CONTRACT leaves open, and that changes nothing for the mirror. */
 const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number][] = [
   ['the first page is 0', { firstPage: 0, maxPageSize: 20 }, 20],
   ['the first page is 1', { firstPage: 1, maxPageSize: 20 }, 20],
@@ -36,7 +36,7 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
   ['the order is another one in each walk', { order: 'shuffled-per-walk', maxPageSize: 20 }, 20],
 ];
 
-describe.concurrent('the mirror is exact where', () => {
+describe.concurrent('the mirror is exact if', () => {
   test.each(quirks)('%s', async (_name, options, pageSize) => {
     await using scene = await setScene(options);
     const first = await scene.sync();
@@ -125,7 +125,7 @@ describe.concurrent('the mirror is exact where', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test.each([40, 41, 39, 20, 1])('the list holds %i records and a page 20', async exports => {
+  test.each([40, 41, 39, 20, 1])('the list has %i records and a page 20', async exports => {
     await using scene = await setScene({ maxPageSize: 20 }, { exports });
     expect((await scene.sync()).of('document-exports')).toMatchObject({
       status: 'completed',
@@ -135,7 +135,7 @@ describe.concurrent('the mirror is exact where', () => {
   });
 
   test.each([20, 21, 19, 2, 1])(
-    'the list holds %i records, a page 20, and past the end the last page comes again',
+    'the list has %i records, a page 20, and past the end the last page comes again',
     async exports => {
       await using scene = await setScene({ maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, { exports });
       for (const inserted of [exports, 0]) {
@@ -237,7 +237,7 @@ describe.concurrent('the mirror is exact where', () => {
     }
   });
 
-  test('identical twins stand on one page, on two pages, come and go', async () => {
+  test('identical twins are on one page, on two pages, come and go', async () => {
     await using scene = await setScene({ maxPageSize: 20 });
     const exports = scene.service.lists['document-exports'];
     exports.splice(5, 0, documentExport(6), documentExport(6));

@@ -29,7 +29,7 @@ async function asked(service: StandIn, cli: RunningCli, isIt: (request: Recorded
   service.onRequest = undefined;
 }
 
-/** Holds the answer to the nth page of the document exports back until the returned function is called. */
+/** Delays the answer to the nth page of the document exports until the returned function is called. */
 function holdBack(service: StandIn, pageNo: number): { reached: Promise<void>; release: () => void } {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ const pagesAsked = ({ requests }: StandIn) =>
 
 describe.concurrent('a signal', () => {
   test.each(signals)(
-    '%s amid a walk ends the run within 2 s with %i, recorded as cancelled, and the next run is exact',
+    '%s during a walk ends the run within 2 s with %i, recorded as cancelled, and the next run is exact',
     async (signal, code) => {
       await using scene = await setScene({ maxPageSize: 10, latencyMs: 40 }, { exports: 400 });
       await using cli = startSync(scene);
@@ -110,7 +110,7 @@ describe.concurrent('a signal', () => {
     expect(ended.tookMs).toBeLessThan(2_000);
   });
 
-  test('amid the writing of 60,000 records ends the run within 2 s, and none of them is there', async () => {
+  test('during the writing of 60,000 records ends the run within 2 s, and none of them is there', async () => {
     await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 10 });
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
     const before = mirrored(scene.database, resource);
@@ -132,7 +132,7 @@ describe.concurrent('a signal', () => {
     expect(pagesAsked(scene.service)).toBeLessThan(70);
   });
 
-  test('amid a first sync, whose records are written as they come, leaves none of them', async () => {
+  test('during a first sync, whose records are written as they come, leaves none of them', async () => {
     await using scene = await setScene({ maxPageSize: 1_000, latencyMs: 20 }, { exports: 40_000 });
     await using cli = startSync(scene);
     await asked(scene.service, cli, ({ pageNo }) => pageNo === 30);
@@ -177,7 +177,7 @@ describe.concurrent('a signal', () => {
 });
 
 describe.concurrent('one run at a time:', () => {
-  test('a second sync exits 11 at once, names the run that holds the mirror and since when, and harms nothing', async () => {
+  test('a second sync exits 11 at once, names the run in its way and its start, and harms nothing', async () => {
     await using scene = await setScene({ maxPageSize: 10 });
     const held = holdBack(scene.service, 5);
     await using first = startSync(scene);
@@ -199,7 +199,7 @@ describe.concurrent('one run at a time:', () => {
     expect(sqlite(scene.database, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 2 }]);
   });
 
-  test('after the first was killed, the next starts at once, and the killed one stands as interrupted', async () => {
+  test('after the first was killed, the next starts at once, and the killed one is recorded as interrupted', async () => {
     await using scene = await setScene({ maxPageSize: 10 });
     const held = holdBack(scene.service, 5);
     await using first = startSync(scene);

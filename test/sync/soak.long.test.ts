@@ -75,7 +75,7 @@ async function syncOnce(service: StandIn, database: string, giveUpAfterMs: numbe
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What is held on to, in MiB: garbage that waits for its collector grows with the machine's load. */
+/** Live memory in MiB. Garbage is left out, because it grows with the machine's load. */
 function heldMb(): number {
   collectGarbage();
   return process.memoryUsage().heapUsed / 2 ** 20;
@@ -135,7 +135,7 @@ test(`${runs} runs in one process, with a fault in every twentieth answer and ch
   expect(retries).toBeGreaterThan(40);
   expect(sqlite(database, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: runs + 1 }]);
   expect(mirrored(database, 'webhooks')).toHaveLength(4);
-  // Connections of the first quarter may still be closing in the last one: a leak would be one for every run.
+  // Connections of the first quarter might still be closing in the last one. A leak would be one for every run.
   const quarter = files.length / 4;
   expect(median(files.slice(-quarter)) - median(files.slice(0, quarter))).toBeLessThan(20);
   const growth = median(heap.slice(-quarter)) - median(heap.slice(quarter, 2 * quarter));

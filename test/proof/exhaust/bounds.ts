@@ -1,7 +1,7 @@
 import type { Bound } from './every-world.ts';
 import type { SmallQuirk } from './small-world.ts';
 
-/** How long it may take: seconds, about a minute, or some minutes on one core. */
+/** How long it can take: seconds, about a minute, or some minutes on one core. */
 export type Length = 'short' | 'long' | 'whole';
 
 const base = { quirk: 'none', isDown: false, overlap: 1, recordsMin: 0, underWayMax: 1 } as const;
@@ -24,8 +24,8 @@ const wrongServices: readonly SmallQuirk[] = [
 ];
 
 /**
- * What is played if plain readings have to agree, in a list whose order nobody sees. Such a rule can be wrong: changes that fall in step
- * with both readings hide a record from both. Within these bounds that does not happen.
+ * The bounds in which plain readings have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
+ * both readings can hide a record from both. Within these bounds that does not happen.
  */
 export const plainBounds: readonly NamedBound[] = (['one size', 'two sizes'] as const).flatMap(plain => {
   const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax: 4 } as const;
@@ -41,10 +41,10 @@ export const plainBounds: readonly NamedBound[] = (['one size', 'two sizes'] as 
 });
 
 /**
- * What is played. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one direction. Where
- * keys repeat, pages have to overlap by two records, and no plan of pages of one to three does that: there any pages are asked for.
- * The number of the first page is only its name, so both are one world. What becomes of a row depends on no other row, so a mirror
- * that knows nothing and those that know all that is listed and dead rows stand for all mirrors.
+ * The bounds for a length. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one
+ * direction. If keys repeat, pages have to overlap by two records. No plan of pages of one to three does that, so any pages are asked
+ * for. The number of the first page is only its name, so both are one world. The fate of a row depends on no other row. So an empty
+ * mirror, and mirrors of all listed records and dead rows, are as good as all mirrors.
  */
 export function boundsOf(length: Length): NamedBound[] {
   const changes = { short: 0, long: 1, whole: 2 }[length];

@@ -1,5 +1,5 @@
 /**
- * Goes through every way in which something can happen. What happens asks `next` each time it could go on in several ways; played again
+ * Goes through every way in which something can happen. The player asks `next` each time it could go on in several ways. Played again
  * after `advance`, it goes on in another one, until all were played.
  */
 export class Choices {

@@ -29,7 +29,7 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
   return count;
 }
 
-/** What is newer than all that was known must be there. If nothing changed meanwhile, what the pages told of the rest must not be overlooked. */
+/** Every record newer than all known ones must be there. If nothing changed meanwhile, a sign of other changes must not be overlooked. */
 function wrongsOf(
   records: readonly WorldRecord[],
   world: SmallWorld,
@@ -50,7 +50,7 @@ function wrongsOf(
     if ((held.get(name) ?? 0) < due) found.push(['lost', name]);
   }
   if (!world.isStill) return found;
-  // A total that does not fit, or a new record among the known ones, tells that the rest is not as it was.
+  // A total that does not fit, or a new record among the known ones, shows that the rest is not as it was.
   const isOther = [...listed].some(([name, count]) => held.get(name) !== count);
   const counts = [held, listed].map(each => [...each.values()].reduce((sum, count) => sum + count, 0));
   if (counts[0] !== counts[1] || (isOlderNew && isOther)) found.push(['kept although gone', counts[1] ?? 0]);

@@ -13,7 +13,7 @@ export interface Bound {
   readonly isDown: boolean;
   /** The greatest page size of the service. */
   readonly largest: number;
-  /** How many records neighbouring pages have in common, at the least. */
+  /** The least number of records that neighbouring pages have in common. */
   readonly overlap: number;
   readonly recordsMin: number;
   readonly recordsMax: number;
@@ -25,7 +25,7 @@ export interface Bound {
   readonly anyPages?: number;
 }
 
-/** What all worlds within a bound came to. */
+/** The results of all worlds within a bound. */
 export interface Count {
   worlds: number;
   /** By the rule that proved it. */
@@ -113,7 +113,7 @@ const listsByName = {
   inverted: [[512, 1024, 1280, 256, 768]],
 } as const;
 
-/** Contents of lists without ties: only where no key is seen can two records be the same. */
+/** Contents of lists without ties: two records can be the same only if no key is seen. */
 function contentsOf(order: SmallOrder): readonly (readonly number[])[] {
   const plain = [1, 2, 3, 4, 5, 6];
   if (order === 'id') return [plain];
@@ -186,7 +186,7 @@ function identityOf(order: SmallOrder): Identity {
   return hasIds(order) ? 'id' : 'content';
 }
 
-/** The lists, each once: those that are the same but for names are one. */
+/** The lists, each once: lists that differ only by names are one. */
 export function listsOf({ order, recordsMin, recordsMax, isDown }: Bound): WorldRecord[][] {
   const whole: WorldRecord[][] =
     order === 'name' || order === 'inverted'
@@ -216,7 +216,7 @@ function recordOf(order: SmallOrder, key: number, content: number): WorldRecord 
 }
 
 /**
- * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. What becomes of a row depends on the
+ * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. The fate of a row depends on the
  * answers and on no other row, so the mirrors that know some of the listed records are played with these.
  */
 function mirrorOf(records: readonly WorldRecord[], { order, anyPages }: Bound, choices: Choices): Mirror {
@@ -237,7 +237,7 @@ function mirrorOf(records: readonly WorldRecord[], { order, anyPages }: Bound, c
     const record = { ...recordOf(order, key, 50 + at), id: identityOf(order) === 'id' ? key : 50 + at };
     rows.set(record.content, { record, count: 1 });
   }
-  // The last run may have shown them gone: a second run that does the same removes them.
+  // If the last run already showed them gone, a second run that does the same removes them.
   if (order === 'unseen' && chosen === 2) mirror.goneBefore = new Set(rows.keys());
   return mirror;
 }

@@ -12,7 +12,7 @@ export type Worlds =
 export interface Guard {
   /** As the comment on its line says. */
   readonly name: string;
-  /** What the line becomes; empty to take it away. */
+  /** The line that replaces it; empty to remove the line. */
   readonly instead: string;
   readonly worlds: Worlds;
 }

@@ -6,10 +6,10 @@ import type { SmallWorld } from './small-world.ts';
 /** How many records there are of each content. */
 export type Counts = ReadonlyMap<number, { readonly record: WorldRecord; readonly count: number }>;
 
-/** What an incremental sync came to. */
+/** The result of an incremental sync. */
 export interface IncrementalNight {
   readonly kind: 'done' | 'full';
-  /** What the mirror has now; as before if the list has to be read in full. */
+  /** The rows of the mirror now. They are as before if the list has to be read in full. */
   readonly rows: Counts;
   /** Whether a page showed a new record that is older than the newest known one. */
   readonly isOlderNew: boolean;

@@ -1,7 +1,7 @@
-// Plays worlds against the core of proof by windows, and prints what it came to:
-// npm run exhaust [-- --length short|long|whole]    every small world within bounds
-// npm run exhaust -- --plain                        how often plain readings would be wrong, which windows are not
-// npm run exhaust -- --random 6000 [--from 1]       so many larger worlds, by chance
+// Plays worlds against the core of proof by windows, and prints the results. By default these are all small worlds within bounds.
+// With --plain it counts how often plain readings would be wrong where windows are right.
+// With --random 6000 [--from 1] it plays that number of larger, random worlds.
+// Usage: npm run exhaust [-- --length short|long|whole]
 import { parseArgs } from 'node:util';
 import { boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
 import * as core from './core.ts';

@@ -8,7 +8,7 @@ import type * as Core from './core.ts';
 import { itemsOf, type Pages, type WorldRecord } from './records.ts';
 import { ScriptedCourse } from './scripted-course.ts';
 
-/** What the service answers: some records, and a total. */
+/** An answer of the service: some records, and a total. */
 export interface Served {
   readonly records: readonly WorldRecord[];
   readonly total: number;
@@ -16,7 +16,7 @@ export interface Served {
 
 /** The service, as one night's run meets it. */
 export interface NightService {
-  /** Called before an answer is made: the list may change. */
+  /** Called before an answer is made: the list can change. */
   change(): void;
   answer(address: PageAddress): Served;
   /** Which of so many requests under way is answered next. */
@@ -39,7 +39,7 @@ export interface Row {
   count: number;
 }
 
-/** What a run of one night came to. */
+/** The result of the run of one night. */
 export interface Night {
   readonly verdict: Verdict;
   readonly answers: readonly PageAnswer[];
@@ -135,7 +135,7 @@ function courseOf(core: typeof Core, options: NightOptions & CourseOptions) {
   return new core.PlainCourse({ ...options, hasOneSize: plain === 'one size', reason: 'it is to be plain' });
 }
 
-/** What the answers show: of each content how many at most, or of each id the newest content. */
+/** The records that the answers show: the most copies of each content, or the newest content of each id. */
 interface Shown {
   readonly counts: Map<number, { record: WorldRecord; count: number }>;
   readonly ids: Set<number>;
@@ -179,7 +179,7 @@ interface RowFate {
   readonly fate: ReturnType<typeof Core.fateOf>;
 }
 
-/** What becomes of each row of the mirror. */
+/** The fate of each row of the mirror. */
 function rowsGone(
   core: typeof Core,
   mirror: Mirror,

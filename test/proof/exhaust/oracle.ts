@@ -1,22 +1,23 @@
 import type { Mirror, Night } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
-/** What can be wrong after a night. */
+/** The errors that are possible after a night. */
 export type Wrong = 'lost' | 'wrongly removed' | 'invented' | 'kept although gone';
 
-/** What was really listed. */
+/** The records that were really listed. */
 export interface Truth {
-  /** What was listed at every moment since the run began: of each record so many. */
+  /** How many of each record were listed at every moment since the run began. */
   readonly throughout: ReadonlyMap<number, number>;
-  /** What was listed at any moment since the run began. */
+  /** The records that were listed at any moment since the run began. */
   readonly listed: ReadonlySet<number>;
-  /** What makes a record the same one. */
+  /** The number that identifies a record. */
   nameOf(record: WorldRecord): number;
 }
 
 /**
- * Holds a mirror after a night against what was listed, and names what is wrong. A claim is false if a record that was listed all the time
- * is missing, or one is there that was gone before. A record that was listed all the time must never be removed, claim or not.
+ * Compares a mirror after a night with what was listed, and returns what is wrong. A claim is false if a record that was listed all
+ * the time is missing, or one is there that was gone before. A record that was listed all the time must never be removed, claim or
+ * not.
  */
 export function wrongs(
   truth: Truth,
@@ -50,7 +51,7 @@ function countsBy(truth: Truth, rows: Mirror['rows']): Map<number, number> {
   return counts;
 }
 
-/** A copy of a mirror's rows, to hold against what becomes of them. */
+/** A copy of a mirror's rows, for a comparison with the rows after a night. */
 export function copyOf(rows: Mirror['rows']): Mirror['rows'] {
   return new Map([...rows].map(([content, { record, count }]) => [content, { record, count }]));
 }

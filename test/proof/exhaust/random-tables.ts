@@ -8,7 +8,7 @@ interface Row {
   pages: number;
 }
 
-/** Counts nights, and tells in tables how many were proven and what they cost. */
+/** Counts nights, and prints tables of how many were proven and what they cost. */
 export class RandomTables {
   readonly #rows = new Map<string, Map<number, Row>>();
   readonly #findings = new Map<string, number>();

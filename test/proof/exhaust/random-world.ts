@@ -19,7 +19,7 @@ export const changeKinds = [
 /** One of them. */
 export type ChangeKind = (typeof changeKinds)[number];
 
-/** What is wrong with a service. */
+/** The faults that a service can have. */
 export const quirks = [
   'none',
   'cache from nights before',
@@ -40,7 +40,7 @@ export type Quirk = (typeof quirks)[number] | 'ids twice';
  */
 export type Order = 'id' | 'time' | 'unseen' | 'name';
 
-/** What a world is made of. */
+/** The properties of a world. */
 export interface WorldOptions {
   readonly order: Order;
   readonly kind: ChangeKind;
@@ -70,10 +70,10 @@ export class RandomWorld implements NightService {
   #nextId = 1;
   #nextContent = 1;
   #changesPerAnswer: number;
-  /** Of each content the smallest number of records that were listed at once since the run began. */
+  /** By content, the smallest number of records that were listed at once since the run began. */
   #throughout = new Map<number, number>();
   #listed = new Set<number>();
-  /** Of each content how many are listed now. */
+  /** By content, how many are listed now. */
   readonly #now = new Map<number, number>();
   readonly #kept = new Map<string, Served>();
   #stale: Living[] = [];
@@ -93,7 +93,7 @@ export class RandomWorld implements NightService {
     return this.#list.length;
   }
 
-  /** What was listed at every moment since the run began: of each content so many. */
+  /** By content, how many were listed at every moment since the run began. */
   get throughout(): ReadonlyMap<number, number> {
     return this.#throughout;
   }
@@ -215,7 +215,7 @@ export class RandomWorld implements NightService {
     return newest?.place ?? 0;
   }
 
-  /** Places lie on a line; ids and times are made of them. Where keys are times, about every third place is shared. */
+  /** Places lie on a line; ids and times are made of them. If keys are times, about every third place is shared. */
   #insert(at: number): void {
     const { order, count, quirk } = this.#options;
     const isShared =
@@ -242,7 +242,7 @@ export class RandomWorld implements NightService {
     return order === 'id' ? Math.round(place * 2 ** 30) : place;
   }
 
-  /** A record that a new one with this key may be equal to. */
+  /** A record that a new one with this key can be equal to. */
   #twinFor(key: number): Living | undefined {
     const { order } = this.#options;
     if (this.#hasIds || this.#list.length === 0) return undefined;
@@ -296,7 +296,7 @@ export class RandomWorld implements NightService {
     }
   }
 
-  /** Notes that a record came to the list, or left it. */
+  /** Notes that a record was added to the list, or removed from it. */
   #note(record: Living, step: 1 | -1): void {
     if (this.#isHidden(record)) return;
     const name = this.nameOf(record);
@@ -306,7 +306,7 @@ export class RandomWorld implements NightService {
     else if (now < (this.#throughout.get(name) ?? 0)) this.#throughout.set(name, now);
   }
 
-  /** What makes a record the same one. */
+  /** The number that identifies a record. */
   nameOf({ id, content }: WorldRecord): number {
     return this.#hasIds ? id : content;
   }

@@ -15,7 +15,7 @@ import { Pages } from './records.ts';
 
 /** How large lists and pages are. */
 export type Extent = 'small' | 'big' | 'wide';
-/** Of each extent the page sizes and the most records. */
+/** The page sizes and the most records of each extent. */
 export const extents: Readonly<Record<Extent, { sizes: readonly [number, number]; countMax: number }>> = {
   small: { sizes: [10, 24], countMax: 200 },
   big: { sizes: [25, 60], countMax: 900 },
@@ -28,7 +28,7 @@ const nights = 3;
 /** A mirror is as old as copies that are kept and replicas that lag, and as wrong as a service that says that a list is empty. */
 const outOfDate: readonly Quirk[] = ['cache from nights before', 'replicas by address', 'empty for a night'];
 
-/** What is wrong after a night. */
+/** A broken promise after a night. */
 export interface Finding {
   readonly seed: number;
   readonly night: number;
@@ -53,7 +53,7 @@ export interface CountedNight {
   readonly isOnePage: boolean;
 }
 
-/** What the worlds are narrowed to. */
+/** The kinds of worlds to play; all if left out. */
 export interface Choice {
   readonly orders?: readonly Order[];
   readonly quirks?: readonly Quirk[];
@@ -81,7 +81,7 @@ export function playWorld(
     twinShare: random.pick([0, 0, 0.002, 0.05]),
   };
   const isMoved = world.kind === 'moves' && (world.order === 'id' || world.order === 'time');
-  // What has a key that can be seen and can't change never moves.
+  // A record whose visible key can't change never moves.
   const options = isMoved ? { ...world, kind: 'log with edits' as const } : world;
   return playNights(core, seed, options, extent, random);
 }

@@ -6,7 +6,7 @@ import type * as Core from './core.ts';
 export interface WorldRecord {
   /** The same as long as it lives, whatever is edited; unique in its world. */
   readonly id: number;
-  /** What the list is ordered by, if it is; NaN if nobody sees it. */
+  /** The key that orders the list; NaN if the order is not visible. */
   readonly key: number;
   /** Two records with the same content are twins. */
   readonly content: number;

@@ -4,8 +4,11 @@ import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
 /**
- * How the records of a small list are ordered. `ties`: by times that several share; `name`: they have ids, and are in another order;
- * `inverted`: they look as if they were in the order of their ids.
+ * How the records of a small list are ordered.
+ *
+ * - `ties`: by times that several share.
+ * - `name`: they have ids, and are in another order.
+ * - `inverted`: they look as if they were in the order of their ids.
  */
 export type SmallOrder = 'id' | 'ties' | 'unseen' | 'name' | 'inverted';
 
@@ -14,7 +17,7 @@ export function hasIds(order: SmallOrder): boolean {
   return order === 'id' || order === 'name' || order === 'inverted';
 }
 
-/** What is wrong with a service. */
+/** The faults that a service can have. */
 export type SmallQuirk =
   | 'none'
   | 'filter'
@@ -25,7 +28,7 @@ export type SmallQuirk =
   | 'one total short'
   | 'cut sizes, no total';
 
-/** A small list and what may happen to it. */
+/** A small list and what can happen to it. */
 export interface SmallWorldOptions {
   readonly order: SmallOrder;
   readonly records: readonly WorldRecord[];
@@ -35,7 +38,7 @@ export interface SmallWorldOptions {
   readonly quirk: SmallQuirk;
 }
 
-/** What happened, for a person to read. */
+/** The events of a world, for a person to read. */
 export type Story = string[];
 
 /** A list of a few records to which everything happens that can happen, one way at a time. */
@@ -102,7 +105,7 @@ export class SmallWorld implements NightService {
     return served;
   }
 
-  /** What makes a record the same one. */
+  /** The number that identifies a record. */
   nameOf({ id, content }: WorldRecord): number {
     return hasIds(this.#options.order) ? id : content;
   }
@@ -163,7 +166,7 @@ export class SmallWorld implements NightService {
     });
   }
 
-  /** New records that can come between two: with a key of their own or, if keys may be shared, with that of a neighbour; also a twin. */
+  /** New records that can come between two: with a key of their own or, if keys can be shared, that of a neighbour. One is a twin. */
   #inserted(before: WorldRecord | undefined, after: WorldRecord | undefined): WorldRecord[] {
     const { order, isDown } = this.#options;
     const number = this.#nextNumber++;

@@ -7,7 +7,7 @@ import type { Ask } from '../../../src/proof/windows/requests.ts';
 import { isIn } from '../../../src/proof/windows/window.ts';
 import { ids, itemsOf, largest } from './lists.ts';
 
-/** A list that is read by a course, and that may be another one for each request. */
+/** Reads a list by a course. The list can be another one for each request. */
 class Reader {
   readonly course: Course;
   readonly asked: Ask[] = [];
@@ -117,7 +117,7 @@ describe('a full sync', () => {
   });
 });
 
-describe('what becomes of records', () => {
+describe('the fate of records', () => {
   const facts = {
     known: 3,
     shown: 1,

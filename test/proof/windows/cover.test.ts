@@ -26,7 +26,7 @@ const range = fc
 const keys = Array.from({ length: 29 }, (_, at) => at / 2 - 1);
 
 describe('the keys that are open', () => {
-  test('are those of which no window speaks', () => {
+  test('are those that no window covers', () => {
     fc.assert(
       fc.property(fc.array(range, { maxLength: 6 }), fc.option(range), (windows, within) => {
         const open = openRanges(windows, within ?? allKeys);

@@ -26,7 +26,7 @@ test('a known page has the sum of the records that its window speaks of, or has 
         }
         const told = sumSpokenOf(window);
         if (told !== null) expect(told.equals(sum)).toBe(true);
-        // Ten records of one key are the most that a summary tells apart.
+        // A summary distinguishes ten records of one key at most.
         else
           expect(
             Math.max(

@@ -19,7 +19,7 @@ const pageOf = (labels: string, index: number, size: number, total: number) =>
     total,
   );
 
-/** What a reading of a list that nobody changes comes to. */
+/** The pages of a reading of a list that does not change. */
 const reading = (list: string, pages: readonly PageAddress[]) =>
   pages.map(({ index, size }) =>
     pageOf(list.slice(index * size, (index + 1) * size), index, size, list.length),

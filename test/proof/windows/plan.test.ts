@@ -71,7 +71,7 @@ describe('the pages of a plan', () => {
     );
   });
 
-  test('overlap by more records where pages are large, and where keys repeat', () => {
+  test('overlap by more records if pages are large, and if keys repeat', () => {
     expect([500, 200, 100, 50].map(size => overlapOf(size, 'id'))).toEqual([10, 4, 2, 2]);
     expect([2_000, 200, 100, 50].map(size => overlapOf(size, 'content'))).toEqual([10, 4, 3, 3]);
   });

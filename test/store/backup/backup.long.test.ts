@@ -25,7 +25,7 @@ import { documentExport, type SampleItem } from '../../support/stand-in.ts';
 const logByteAt = 18;
 
 describe.concurrent('backup', () => {
-  test('makes one file that opens anywhere and holds the same, for its owner only', async () => {
+  test('makes one file that opens anywhere and has the same content, for its owner only', async () => {
     await using scene = await setScene();
     await scene.sync();
     chmodSync(scene.database, 0o640);
@@ -170,7 +170,7 @@ describe.concurrent('backup', () => {
     });
   });
 
-  test('says in one line where it can not write', async () => {
+  test('says in one line if it can not write', async () => {
     await using scene = await setScene();
     await scene.sync();
     writeFileSync(join(scene.folder, 'notes.txt'), 'precious');

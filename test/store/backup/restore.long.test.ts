@@ -106,7 +106,7 @@ describe.concurrent('the checkpoint beside a backup', () => {
     expect(existsSync(`${nightly}.checkpoint`)).toBe(false);
   });
 
-  test('is what a restore holds it against', async () => {
+  test('is what a restore compares it with', async () => {
     await using scene = await setBackedUpScene();
     const at = (name: string) => join(scene.folder, name);
     const [first, second, key] = [at('first'), at('second'), at('key')];
@@ -123,7 +123,7 @@ describe.concurrent('the checkpoint beside a backup', () => {
 });
 
 describe.concurrent('backup --restore', () => {
-  test('tells of the same run as the backup did, also where that run failed', async () => {
+  test('names the same run as the backup did, also if that run failed', async () => {
     await using scene = await setScene({}, { exports: 3 });
     await scene.sync();
     await scene.sync('--token', 'wrong');
@@ -174,7 +174,7 @@ describe.concurrent('backup --restore', () => {
     expect(readdirSync(scene.folder).filter(name => /-(wal|shm|journal)$/.test(name))).toEqual([]);
   });
 
-  test('replaces a damaged mirror, and makes one where there is none', async () => {
+  test('replaces a damaged mirror, and makes one if there is none', async () => {
     await using scene = await setBackedUpScene();
     truncateSync(scene.database, 10_000);
     leaveLogBeside(scene.database, backupOf(scene));
@@ -201,7 +201,7 @@ describe.concurrent('backup --restore', () => {
     },
   );
 
-  test('waits for no run: while one holds the mirror it is refused', async () => {
+  test('waits for no run: during one it is refused', async () => {
     await using scene = await setBackedUpScene();
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
@@ -217,7 +217,7 @@ describe.concurrent('backup --restore', () => {
     expect(sqlite(scene.database, 'SELECT max(id) AS id FROM sync_runs')).toEqual([{ id: 3 }]);
   });
 
-  test('leaves the mirror as it is where the copy is not sound, or none', async () => {
+  test('leaves the mirror as it is if the copy is not sound, or none', async () => {
     await using scene = await setBackedUpScene();
     const before = readFileSync(scene.database);
     const copy = new Database(backupOf(scene));
@@ -239,7 +239,7 @@ describe.concurrent('backup --restore', () => {
     ]);
   });
 
-  test('names the backup, not its own copy of it, where that is damaged', async () => {
+  test('names the backup, not its own copy of it, if that is damaged', async () => {
     await using scene = await setBackedUpScene();
     const bytes = readFileSync(backupOf(scene));
     writeFileSync(backupOf(scene), bytes.fill(0xff, bytes.length - 8 * 4096, bytes.length - 4 * 4096));
@@ -249,7 +249,7 @@ describe.concurrent('backup --restore', () => {
     expect(`${stdout}${stderr}`).toContain(`${backupOf(scene)} is damaged`);
   });
 
-  test('ends with 4 where the backup is cut short', async () => {
+  test('ends with 4 if the backup is cut short', async () => {
     await using scene = await setBackedUpScene();
     truncateSync(backupOf(scene), 100_000);
     const { code, stderr } = await scene.run('backup', '--restore', backupOf(scene));

@@ -56,10 +56,10 @@ function damage(path: string, offset: number, length: number): void {
   closeSync(file);
 }
 
-// Root may write anywhere, so there permissions prove nothing.
+// Root can write anywhere, so permissions prove nothing for root.
 const isRoot = process.getuid?.() === 0;
 
-describe.concurrent('a mirror that may not be written', () => {
+describe.concurrent('a mirror that cannot be written', () => {
   test.skipIf(isRoot)(
     '(the file) is one clear line and exit 1 (skipped as root, whom no permission binds)',
     async () => {
@@ -92,7 +92,7 @@ describe.concurrent('a mirror that may not be written', () => {
   );
 });
 
-/** The pages after the first one that hold the schema, from 0. */
+/** The pages after the first one that contain the schema, from 0. */
 function schemaPages(path: string): number[] {
   const select = "SELECT pageno - 1 AS page FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1";
   return sqlite(path, select).map(({ page }) => Number(page));
@@ -181,7 +181,7 @@ describe.concurrent('a damaged lock', () => {
 });
 
 describe.concurrent('a mirror that another program has locked', () => {
-  test('amid a run for 2 s is waited for, and the run succeeds', async () => {
+  test('during a run for 2 s is waited for, and the run succeeds', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].push(documentExport(901));
     const other = new Database(scene.database);
@@ -199,7 +199,7 @@ describe.concurrent('a mirror that another program has locked', () => {
   });
 });
 
-/** Runs a sync whose files may not grow beyond so many KiB: every write behind that fails. */
+/** Runs a sync whose files cannot grow beyond `kib` KiB: every write behind that fails. */
 async function syncWithin(scene: Scene, kib: number): Promise<CliResult> {
   const child = spawn(
     'bash',
@@ -232,7 +232,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       expect([0, 1, 3]).toContain(result.code);
       if (result.code !== 0) expect(output).toMatch(/failed\. Check the disk|is full/);
       const after = mirrored(scene.database, resource);
-      // If only the fold of the log fails at the end, all is written.
+      // If only the checkpoint of the log fails at the end, all is written.
       expect([before.length, before.length + 3_000]).toContain(after.length);
       expectSound(scene.database);
       expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
@@ -253,7 +253,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
   );
 });
 
-test('a disk that fills up amid a run is what the run records, never a fault of docmirror', async ({
+test('a disk that fills up during a run is what the run records, never a fault of docmirror', async ({
   skip,
 }) => {
   await using scene = await setScene({ maxPageSize: 200 }, { exports: 600, collections: 600 });

@@ -92,7 +92,7 @@ describe.concurrent('a symbolic link', () => {
   test.each([
     ['a report', ['report', '--out']],
     ['a checkpoint', ['audit', 'checkpoint', '--out']],
-  ])('stands for the file behind it: %s', async (_what, command) => {
+  ])('means the file behind it: %s', async (_what, command) => {
     await using scene = await setKeyedScene();
     const [file, link] = [join(scene.folder, 'file'), join(scene.folder, 'link')];
     symlinkSync(file, link);
@@ -183,7 +183,7 @@ describe.concurrent('a mirror', () => {
     expect(statSync(scene.database).mode & 0o777).toBe(0o600);
   });
 
-  test('with a value that docmirror did not write is told so in a line', async () => {
+  test('with a value that docmirror did not write is named in a line', async () => {
     await using scene = await setScene();
     await scene.sync();
     const { default: Database } = await import('better-sqlite3');

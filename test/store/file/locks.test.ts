@@ -14,7 +14,7 @@ import { expectExactMirror, expectSound } from '../../support/oracle.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
-/** Asks another process whether it can hold the lock. */
+/** Asks another process whether it can take the lock. */
 function canOtherHold(path: string): boolean {
   const script = `
     import { holdLock } from './src/store/file/lock-file.ts';
@@ -23,7 +23,7 @@ function canOtherHold(path: string): boolean {
   return status === 0;
 }
 
-test('a look at a file that this process holds takes no lock away', async () => {
+test('a look at a file that this process has locked keeps the lock', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   const giveBack = holdLock(path);
@@ -49,7 +49,7 @@ async function takeElsewhere(path: string, forMs: number): Promise<void> {
   await once(other.stdout, 'data');
 }
 
-test('a run waits a moment for who only looks at its lock, and tells of another run within a second', async () => {
+test('a run waits a moment for a command that only looks at its lock, and names another run within a second', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   holdLock(path)();
@@ -81,7 +81,7 @@ test('a look at a mirror that this process writes to takes no lock of its log aw
   expect(canOtherWrite(path)).toBe(true);
 });
 
-test('a reader that holds on to the log is told of in the log, and costs a run no wait', async () => {
+test('a reader that keeps the WAL open is named in the log, and costs a run no wait', async () => {
   await using scene = await setScene();
   await scene.sync();
   const reader = new Database(scene.database, { readonly: true });
@@ -100,7 +100,7 @@ test('a reader that holds on to the log is told of in the log, and costs a run n
   reader.close();
 });
 
-test('a reader that began amid a run, and is done after it, folds the log back', async () => {
+test('a reader that began during a run, and ends after it, checkpoints the log', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
   openForWriting(path).close();
@@ -141,7 +141,7 @@ test('a run waits a moment at its end for who reads a page of the mirror', async
   expect(mirror.close()).toBe(true);
 });
 
-test('a run that is told to stop while nobody else may write ends by the signal, and says so', async () => {
+test('a run that is stopped while the mirror is locked ends by the signal, and says so', async () => {
   await using scene = await setScene({ latencyMs: 200 });
   await scene.sync();
   const asked = new Promise(resolve => {
@@ -187,7 +187,7 @@ test.each<[what: string, take: (database: string) => void, flags: string[]]>([
   await using scene = await setScene({ latencyMs: 200 });
   await scene.sync();
   copyFileSync(scene.database, `${scene.database}.before`);
-  // What takes the mirror's place must be looked at before it is believed.
+  // A file in the mirror's place must be checked before it is trusted.
   new Database(`${scene.database}.before`).exec("UPDATE collections SET name = 'other'").close();
   const asked = new Promise(resolve => {
     scene.service.onRequest = resolve;

@@ -111,7 +111,7 @@ describe.concurrent("a name that can't be written to", () => {
     ['report --out', '--out'],
     ['audit checkpoint --unsigned --out', '--out'],
     ['audit keygen', 'FILE'],
-  ])('is refused where it is empty: %s', async (words, setting) => {
+  ])('is refused if it is empty: %s', async (words, setting) => {
     await using scene = await setScene();
     await scene.sync();
     expectRefused(await scene.run(...words.split(' '), ''), setting, 'it is empty', words);
@@ -131,7 +131,7 @@ test('a mirror whose name is as long as can be is kept, read and backed up', asy
 });
 
 test.each(['export --out', 'export --changes --out', 'backup --keep 2'])(
-  '%s ends in words where the system takes no folder and says that one is missing',
+  '%s ends in words if the system takes no folder and says that one is missing',
   async words => {
     await using scene = await setScene();
     await scene.sync();

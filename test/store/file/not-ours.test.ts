@@ -20,7 +20,7 @@ function contents(folder: string): Record<string, string> {
   return Object.fromEntries(names.map(name => [name, readFileSync(join(folder, name), 'hex')]));
 }
 
-/** Makes a database; what stands in its log stays there, as after a kill. */
+/** Makes a database whose log keeps its content, as after a kill. */
 function makeDatabase(path: string, sql: string): void {
   const database = new Database(path);
   database.exec(sql);

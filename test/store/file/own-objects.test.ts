@@ -30,7 +30,7 @@ test('tables, views and indexes of your own survive runs, are backed up, and are
   }
 });
 
-/** What a table of your own says of the rows that it refers to, if they go. */
+/** The clauses of a table of your own for the removal of rows that it refers to. */
 const actions = [
   '',
   'ON DELETE RESTRICT',

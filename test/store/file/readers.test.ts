@@ -16,7 +16,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const skipped = whyNotBound === null ? '' : ` (skipped: ${whyNotBound})`;
 
 test.skipIf(whyNotBound !== null)(
-  `a mirror that a user may read but not write is answered with the way to a share${skipped}`,
+  `a mirror that a user can read but not write is answered with the way to a share${skipped}`,
   async () => {
     await using root = temporaryFolder();
     const folder = join(root.path, 'mirror');

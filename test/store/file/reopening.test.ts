@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/run-cli.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a file that is gone counts for a moment, and no longer; once it is back it is opened anew', async () => {
+test('a file that is gone counts for a moment, and no longer; once it is back it is opened again', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'file');
   writeFileSync(path, '');

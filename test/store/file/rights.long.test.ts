@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
-/** What a group or others may do with anything in a folder, or anything that came and went there while a command ran. */
+/** Watches the rights of a group and of others to all files of a folder, also to files that come and go while a command runs. */
 class Watcher {
   readonly #folder: string;
   readonly #timer: NodeJS.Timeout;
@@ -17,7 +17,7 @@ class Watcher {
     this.#timer = setInterval(() => this.#look(), 1);
   }
 
-  /** Each path with its mode, where others have any right; and all names that were seen. */
+  /** Each path with its mode, if others have any right; and all names that were seen. */
   end(): { open: string[]; names: string[] } {
     this.#look();
     clearInterval(this.#timer);

@@ -27,7 +27,7 @@ function rename(items: readonly unknown[], id: number, name: string): void {
 }
 
 describe.concurrent('export as of a run', () => {
-  test('gives the lists as they stood, with the names that the connections had', async () => {
+  test('gives the lists as they were, with the names that the connections had', async () => {
     await using scene = await setScene({}, { exports: 30, collections: 5, webhooks: 3 });
     const { lists } = scene.service;
     const states: Record<string, string[]>[] = [];
@@ -67,7 +67,7 @@ describe.concurrent('export as of a run', () => {
     expect(exported(scene, 'as-of-2', 'connections')).toContain('{"id":2,"name":"Renamed"}');
   });
 
-  test('a time stands for the last run that had ended by then', async () => {
+  test('a time means the last run that had ended by then', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
     await scene.sync();
     scene.service.lists.collections.pop();
@@ -85,7 +85,7 @@ describe.concurrent('export as of a run', () => {
     });
   });
 
-  test('says of which lists the run was not sure', async () => {
+  test('names the lists that the run was not sure of', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
     await scene.sync();
     scene.service.options.status = { collections: 500 };

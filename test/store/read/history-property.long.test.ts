@@ -9,10 +9,10 @@ import { memoryFolder, run } from '../../support/in-process.ts';
 
 const resources = lists.map(list => list.resource);
 
-/** The model after each run, in the service's shape; what a run left out stands as before. */
+/** The model after each run, in the service's shape. A list that a run left out is as before. */
 type Snapshot = ReadonlyMap<string, readonly string[]>;
 
-/** What is known of a run that was sure of its lists. */
+/** The lists after a run that was sure of them. */
 interface Known {
   readonly isWhole: boolean;
   readonly lists: Snapshot;
@@ -36,7 +36,7 @@ function stateOf(reader: MirrorReader, runId: number | null): Map<string, string
   return new Map(lists.map(list => [list.resource, [...state.wire(list)].sort()]));
 }
 
-/** Plays the change feed into an empty mirror, and checks that each change fits what stands. */
+/** Plays the change feed into an empty mirror, and checks that each change fits the state before it. */
 function replay(reader: MirrorReader): Map<number, Map<string, string[]>> {
   const standing = new Map<string, string>();
   const after = new Map<number, Map<string, string[]>>();

@@ -23,7 +23,7 @@ const history = fc.array(
   { minLength: 8, maxLength: 8 },
 );
 
-test('the rows of the runs, played one after the other, are the mirror as it stood after each', async () => {
+test('the rows of the runs, played one after the other, are the mirror as it was after each', async () => {
   await using folder = memoryFolder();
   let example = 0;
   await fc.assert(

@@ -44,7 +44,7 @@ function isNew({ path, old, folder }: OldScene, expected: Record<string, string[
   return true;
 }
 
-/** What was left behind goes with the first share that is made a day later. */
+/** The first share that is made a day later removes files that were left behind. */
 async function expectLeftoversGo(scene: Scene & { path: string }): Promise<void> {
   const left = unfinishedIn(scene.folder);
   expect(left.length, 'the kills came too late to show anything').toBeGreaterThan(0);

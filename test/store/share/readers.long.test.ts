@@ -32,7 +32,7 @@ const Database = require('node:module').createRequire(${JSON.stringify(module)})
 const { DatabaseSync } = require('node:sqlite');
 for (const { n } of (${open}).prepare(process.argv[2]).all()) console.log(n);`;
 
-/** What somebody may have at hand; each prints the first column of the query's rows. */
+/** Common drivers. Each prints the first column of the query's rows. */
 const drivers: [name: string, program: string, args: string[]][] = [
   ['sqlite3', 'sqlite3', []],
   ['sqlite3 -readonly', 'sqlite3', ['-readonly']],
@@ -139,7 +139,7 @@ describe.skipIf(whyNoStranger !== null)(`another user, with read permission alon
     await running;
   });
 
-  test('is told of shares, if it is the mirror that they name', async () => {
+  test('is shown the way to a share, if it asks for the mirror', async () => {
     await using scene = await setOpenScene();
     await syncScene(scene);
     const env = { DOCMIRROR_SHARE: '/srv/share.sqlite' };
@@ -160,7 +160,7 @@ describe.skipIf(whyNoStranger !== null)(`another user, with read permission alon
 
 const replacements = 200;
 
-/** Somebody else's program that reads a share in loops, or holds it open. */
+/** Another program that reads a share in loops, or keeps it open. */
 class Reader {
   readonly #child: ChildProcess;
   readonly #said: Promise<string>;

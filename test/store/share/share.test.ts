@@ -30,7 +30,7 @@ describe('a share of a mirror in which there is everything', () => {
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  test("is one file in rollback journal mode, of the mirror's shape, that everybody may read", () => {
+  test("is one file in rollback journal mode, of the mirror's shape, that everybody can read", () => {
     const [header, ofMirror] = [shared, scene.database].map(path => readFileSync(path).subarray(0, 100));
     expect(header?.subarray(18, 20)).toEqual(Buffer.from([1, 1]));
     expect(header?.toString('latin1', 68, 72)).toBe('doch');
@@ -41,7 +41,7 @@ describe('a share of a mirror in which there is everything', () => {
     expect(sqlite(shared, 'PRAGMA foreign_key_check')).toEqual([]);
   });
 
-  test('holds all tables of the mirror but the internal ones, its views and its indexes', () => {
+  test('has all tables of the mirror except the internal ones, its views and its indexes', () => {
     const tables = namesOf(scene.database, 'table').filter(
       name => !name.startsWith('_') && name !== 'docmirror_upgrades',
     );
@@ -51,9 +51,9 @@ describe('a share of a mirror in which there is everything', () => {
     expect(namesOf(shared, 'index')).toEqual(namesOf(scene.database, 'index'));
   });
 
-  test('holds their rows, but for endpoints and the text of rejected records', () => {
+  test('has their rows, except endpoints and the text of rejected records', () => {
     const [mirror, copy] = [readable(scene.database), readable(shared)];
-    /** Endpoints cut by a rule of this test, and no contents where there is one. */
+    /** Endpoints cut by a rule of this test, and no contents if there is one. */
     const cut = (rows: readonly string[]) =>
       rows
         .map(row => row.replace(/https:\/\/hooks\.example\.com[^"\\]*/g, 'https://hooks.example.com'))
@@ -63,7 +63,7 @@ describe('a share of a mirror in which there is everything', () => {
     for (const [table, rows] of Object.entries(others))
       expect(rows, table).toEqual(cut(mirror[table] as string[]));
     expect(rejected).toHaveLength(mirror.rejected_records?.length ?? 0);
-    // A content would tell a guess of the text from a wrong one.
+    // With a content, a guess of the text could be checked.
     expect(sqlite(shared, 'SELECT DISTINCT record, length(content) AS n FROM rejected_records')).toEqual([
       { record: null, n: 0 },
     ]);
@@ -149,7 +149,7 @@ describe.concurrent('of an endpoint no byte but scheme and host', () => {
     ]);
   });
 
-  test('is in one of a mirror in which another program has spoilt a record: none is made', async () => {
+  test('is in one of a mirror in which another program has altered a record: none is made', async () => {
     await using scene = await setSecretScene();
     for (const [sql, words] of [
       [`UPDATE webhooks SET _extra = 'https://x.example/${secrets.text}'`, 'a record of webhooks'],
@@ -188,7 +188,7 @@ describe.concurrent('a share', () => {
       sqlite(shared, `SELECT count(source_connection_id) AS n FROM ${table}`)[0]?.n;
     // The field of that name in another list stays.
     expect([count('document_exports'), count('collections')]).toEqual([3, 0]);
-    // A content would tell a guess of what is left out from a wrong one.
+    // With a content, a guess of the missing text could be checked.
     const contents = sqlite(shared, 'SELECT DISTINCT length(_content) AS n FROM document_exports');
     expect(contents).toEqual([{ n: 0 }]);
     const ended = 'SELECT DISTINCT resource, length(content) AS n FROM record_history ORDER BY 1';
@@ -229,7 +229,7 @@ describe.concurrent('a share', () => {
     expect(record).toContain('"endpoint":"https://a.example",');
   });
 
-  test('copies tables, views and indexes of others, and leaves out views of what no share holds', async () => {
+  test('copies tables, views and indexes of others, and leaves out views of tables that no share has', async () => {
     await using scene = await setScene({}, { exports: 4 });
     await syncScene(scene);
     const database = new Database(scene.database);
@@ -289,7 +289,7 @@ describe.concurrent('a share', () => {
     expect(sqlite(real, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
   });
 
-  test('is not made if its maker is told to stop', async () => {
+  test('is not made if its maker is stopped', async () => {
     await using scene = await setScene({}, { exports: 1 });
     await syncScene(scene);
     const signal = AbortSignal.abort(new CancelledError('SIGTERM'));
@@ -305,7 +305,7 @@ describe.concurrent("statements of one's own", () => {
     return scene;
   }
 
-  test('drop a column, and no free page holds its values; the header stays that of a share', async () => {
+  test('drop a column, and no free page has its values; the header stays that of a share', async () => {
     await using scene = await setSyncedScene();
     const sql = `
       ALTER TABLE document_exports DROP COLUMN source_document_reference;
@@ -322,7 +322,7 @@ describe.concurrent("statements of one's own", () => {
     expect(readFileSync(shared).subarray(60, 72)).toEqual(plain.subarray(60, 72));
   });
 
-  test('may set a journal mode of their own and roll back, and leave one file', async () => {
+  test('can set a journal mode of their own and roll back, and leave one file', async () => {
     await using scene = await setSyncedScene();
     const sql = `
       BEGIN; DELETE FROM webhooks; ROLLBACK;
@@ -374,7 +374,7 @@ describe('a run that has not ended', () => {
     lists['document-exports'].push(...make(20, n => documentExport(500 + n)));
   }
 
-  test('is told of in no share: neither while it goes on, nor after it died', async () => {
+  test('is in no share: neither while it goes on, nor after it died', async () => {
     await using scene = await setScene({ maxPageSize: 20 }, { exports: 60, collections: 8, webhooks: 6 });
     scene.service.lists.webhooks.push('{"endpoint":"https://no.example/id"}');
     await syncScene(scene);
@@ -397,7 +397,7 @@ describe('a run that has not ended', () => {
       onList: () => {
         if (++opened < 3) return;
         copyWithLog(scene.database, died);
-        // What it reads is fixed here: it copies its first table before the run goes on.
+        // The share is fixed here: it copies its first table before the run goes on.
         during = shareOf(scene).then(readable);
       },
     });
@@ -412,7 +412,7 @@ describe('a run that has not ended', () => {
     expect(sqlite(join(scene.folder, 'share.sqlite'), 'PRAGMA freelist_count')).toEqual([
       { freelist_count: 0 },
     ]);
-    // What was erased since does not come back.
+    // Records that were erased since do not come back.
     const at = new Date().toISOString();
     for (const [resource, recordId] of [
       ['connections', 3],

@@ -41,7 +41,7 @@ test('what a run has ended so far is in `changes` as the run before left it', as
   await held.release();
 });
 
-test('connections in a record have the names of the run that is told of', async () => {
+test('connections in a record have the names of the run that is asked for', async () => {
   await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
   const { lists } = scene.service;
   const syncAs = async (name: string, title: string) => {
@@ -91,10 +91,10 @@ test('connections in a record have the names of the run that is told of', async 
   ]);
 });
 
-test('a record with fields that no column holds has the same text before and after it has ended', async () => {
+test('a record with fields of no column has the same text before and after it has ended', async () => {
   await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
   const odd = { big: '<12345678901234567890>', list: [1, 'two', null], 'odd "key"': { a: 'é\n' } };
-  // No column holds half a character, or a connection without an id.
+  // No column can store half a character, or a connection without an id.
   const half = '\ud800';
   const say = (title: string) => {
     const sourceConnection = { id: 2, name: null, region: 'eu' };

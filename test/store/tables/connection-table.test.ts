@@ -18,7 +18,7 @@ function claimsOf(words: readonly Word[]): ConnectionClaims {
   return claims;
 }
 
-/** Connections in memory, with short words to say something of connection 9 and to ask for it. */
+/** Connections in memory, with short functions that give connection 9 a name and read it. */
 function setUp() {
   const file = openInMemory();
   onTestFinished(() => file.close());
@@ -89,7 +89,7 @@ test('a version ends only if the name or the further fields are others', () => {
   ]);
 });
 
-test('a list must be read whole if the record that gave a name may say something else now', () => {
+test('a list must be read whole if the record that gave a name might say something else now', () => {
   const { whole, needsWhole } = setUp();
   whole(exports, { name: 'A', time: late });
   const same = { name: 'A', time: late };
@@ -113,7 +113,7 @@ test('a list must be read whole if further fields are not given again', () => {
   expect(needsWhole(exports, { name: 'A', extra: '{"x":1}', time: late })).toBe(false);
 });
 
-test('a list must be read whole if a row is gone that may have given a name, and no other page gives it', () => {
+test('a list must be read whole if a row is gone that might have given a name, and no other page gives it', () => {
   const { whole, table } = setUp();
   whole(exports, { name: 'A', time: late });
   const after = (time: string, ...words: Word[]) =>

@@ -35,7 +35,7 @@ describe('the views', () => {
       expect(sql).toMatch(new RegExp(`^CREATE VIEW ${name} AS SELECT [^\\n]+$`));
   });
 
-  test('tell the type of each column', () => {
+  test('have the type of each column', () => {
     const types = sqlite(
       scene.database,
       `SELECT v.name || '.' || c.name AS name, c.type FROM sqlite_schema v JOIN pragma_table_xinfo(v.name) c
@@ -176,7 +176,7 @@ describe('a question to `changes` is answered by indexes', () => {
     'SELECT s.started_at, c.record FROM changes c JOIN sync_runs s ON s.id = c.run_id WHERE c.run_id = 50',
     'SELECT * FROM changes ORDER BY run_id DESC LIMIT 5',
   ];
-  /** What is read from one end to the other, by the names that the view gives it, or all that a run has ended for each record. */
+  /** The slow steps of a plan: full scans, by the names that the view gives them, or all that a run has ended for each record. */
   const slowIn = (plan: readonly string[]) =>
     plan.filter(
       line =>

@@ -45,8 +45,8 @@ export async function fullMirror(): Promise<Scene> {
 }
 
 /**
- * The same, of which texts were erased, before and after old versions were deleted, and which was rebuilt after another program
- * altered it.
+ * The same mirror after an erasure of texts, before and after old versions were deleted, and rebuilt after another program altered
+ * it.
  *
  * @param eachStep called with the mirror after each of these.
  */
@@ -92,7 +92,7 @@ export async function wornMirror(eachStep: (path: string, step: string) => Promi
   return scene;
 }
 
-/** A run that died with its process, amid a list. */
+/** A run that died with its process, in the middle of a list. */
 async function interrupted({ database, service }: Scene): Promise<void> {
   const mirror = SqliteMirror.open(database);
   const startedAt = new Date().toISOString();

@@ -24,7 +24,7 @@ const nowText = () => new Date().toISOString();
 const versionsOf = (path: string) => sqlite(path, 'SELECT count(*) AS n FROM record_history')[0]?.n;
 
 describe('a history that is kept for a time', () => {
-  test('ends where it was cut off: the audit, older checkpoints and newer runs still hold', async () => {
+  test('ends at its cut: the audit, older checkpoints and newer runs are still sound', async () => {
     await using scene = await fullMirror();
     const checkpoint = join(scene.folder, 'checkpoint');
     writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
@@ -118,7 +118,7 @@ describe('a history that is kept for a time', () => {
     );
   });
 
-  test('is not whole, which whoever asks for older changes is told', async () => {
+  test('is not whole, and a request for older changes says so', async () => {
     await using scene = await fullMirror();
     const whole = await scene.run('changes', '--since-run', '0');
     expect(whole).toMatchObject({ code: 0, stderr: '' });
@@ -184,7 +184,7 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
-  test('is cut off in the middle of what a rebuild kept, and the rest is still held by the receipts', async () => {
+  test('is cut off in the middle of what a rebuild kept, and the receipts still cover the rest', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 3, webhooks: 1 });
     const { database, service } = scene;
     const dayMs = 86_400_000;
@@ -296,7 +296,7 @@ const kindsIn = (path: string) =>
     "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index",
   ).map(({ kind }) => kind);
 
-/** Makes the receipt of the pruning say what the rows come to now, as somebody who knows docmirror would. */
+/** Gives the receipt of the pruning the sums of the rows now, as somebody who knows docmirror would. */
 function rewritePruneReceipt(path: string): void {
   const database = new Database(path);
   const at = database

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** What makes each table, by its name. */
+/** The SQL of each table, by its name. */
 export type Definitions = ReadonlyMap<string, string>;
 
 /** How the tables of a file are made. */
@@ -29,7 +29,7 @@ export function redefine(path: string, definitions: Definitions): void {
   }
 }
 
-/** A table that takes values of any type in any column, but for the number of a row. */
+/** A table that takes values of any type in any column except the number of a row. */
 export function withoutTypes(sql: string): string {
   const typed = /([`"]\w+[`"]|\w+) (?:integer(?! PRIMARY KEY)|text|blob|numeric|serial)\b(?! GENERATED)/gi;
   return sql

@@ -12,7 +12,7 @@ import { tamper } from './tamper.ts';
 /** Rows of a table that are tampered with: the first and last ones, and some between. */
 const rowsMax = 4;
 
-/** What verify does not see, as docs/audit.md says: these tables, these columns, and what follows below. */
+/** Tables and columns that verify does not check, as docs/audit.md says. */
 const unseenTables = "'sqlite_sequence', '_connection_names', 'unknown_fields'";
 const unseenColumns: Readonly<Record<string, readonly string[]>> = {
   rejected_records: ['last_run_id'],

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Does what someone with the file and an hour can do: no trigger holds them up. False where SQLite itself refuses. */
+/** Alters a mirror as someone with the file and an hour can: without its triggers. False if SQLite itself refuses. */
 export function tamper(path: string, sql: string): boolean {
   const database = new Database(path);
   try {

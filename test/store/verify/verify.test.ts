@@ -55,7 +55,7 @@ function tamper(path: string, sql: string): void {
 
 const signal = new AbortController().signal;
 
-/** What the audit says of a copy of the mirror that was tampered with, a line a difference. */
+/** The differences that the audit finds in an altered copy of the mirror, a line each. */
 async function differencesAfter(sql: string): Promise<string[]> {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'copy.sqlite');
@@ -442,7 +442,7 @@ describe.concurrent('verify', () => {
     expect({ files: readdirSync(scene.folder), at: statSync(scene.database).mtimeMs }).toEqual({ files, at });
   });
 
-  test('a difference exits 4 and stands on a line; of many as many are listed as asked for', async () => {
+  test('a difference exits 4 and has a line; of many as many are listed as asked for', async () => {
     await using folder = temporaryFolder();
     const path = join(folder.path, 'copy.sqlite');
     copyFileSync(scene.database, path);
@@ -461,7 +461,7 @@ describe.concurrent('verify', () => {
     });
   });
 
-  test('a page that was folded back by half is none, for the log beside the file has it', async () => {
+  test('a page that a checkpoint wrote by half is no difference, because the log beside the file has it', async () => {
     await using own = await setScene({}, { exports: 20 });
     await own.sync();
     const reader = new Database(own.database, { readonly: true });
@@ -498,7 +498,7 @@ describe.concurrent('verify', () => {
     expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
   });
 
-  test('a run that holds the mirror does not hold up an audit, nor the audit the run', async () => {
+  test('a run does not delay an audit, nor an audit the run', async () => {
     await using folder = temporaryFolder();
     const path = join(folder.path, 'copy.sqlite');
     copyFileSync(scene.database, path);
@@ -588,7 +588,7 @@ describe.concurrent('verify --live', () => {
     expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });
   });
 
-  test('while a run holds the mirror, it says so, and the mirror alone can be checked', async () => {
+  test('during a run, it says so, and the mirror alone can be checked', async () => {
     await using own = await oneRun();
     await using held = await holdRun(own, 'webhooks');
     expect(await own.run('verify', '--live')).toMatchObject({

@@ -3,7 +3,7 @@ import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
-// What grows with the square of how many records are alike takes eight times as long as the first run here, or more.
+// If the time grows with the square of the number of equal records, it is at least eight times that of the first run.
 const timesFirstMax = 5;
 
 /** How long a run of one list takes, in milliseconds. */

@@ -32,7 +32,7 @@ async function runAndDie({ database, service }: Scene): Promise<void> {
   mirror.close();
 }
 
-test('a run records how each list stands after it, also one that it could not write, as its receipt does', async () => {
+test('a run records the state of each list after it, also one that it could not write, as its receipt does', async () => {
   await using scene = await setScene({}, { exports: 5, collections: 2, webhooks: 3 });
   const { options } = scene.service;
   options.status = { collections: 403 };
