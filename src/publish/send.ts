@@ -32,7 +32,7 @@ export async function insertAll(
   const send = async (batch: readonly Row[]): Promise<void> => {
     await underWay;
     underWay = target.insert(table, batch).then(() => onSent?.(batch.length));
-    // This awaits it before the next batch. Until then, an unhandled rejection would end the process.
+    // This awaits it before the next batch. Until then, an unhandled rejection would end docmirror.
     underWay.catch(() => undefined);
   };
   let batch: Row[] = [];
