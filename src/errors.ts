@@ -154,7 +154,7 @@ export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
-  /** True if the answer has no records and no pagination. Some services answer like this past the end of a list. */
+  /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare: boolean;
 
   constructor(
