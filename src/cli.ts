@@ -3,10 +3,10 @@ import { exitCodes } from './errors.ts';
 import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
-// Node would open its debugger, in which every user of the machine can run code as this one.
+// Without a listener Node opens its debugger, and then every user of the machine can run code as this user.
 process.on('SIGUSR1', () => undefined);
 
-// Cron may find an older one first. Nothing that only a newer one has is imported by name before it is asked.
+// Cron might find an older Node.js first. Until this check, nothing is imported by name that only a newer one has.
 const nodeMajorMin = 24;
 if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
   process.stderr.write(
@@ -16,11 +16,11 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
 }
 quickStart();
 
-// There is nobody left to tell, and the exit code still says how the command ended: it goes on to its end.
+// Nobody reads stderr then. The command still goes on, because its exit code says how it ended.
 process.stderr.on('error', () => undefined);
 let isOutputLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has seen enough, such as `head`, is no fault.
+  // A reader can stop early, for example `head`. That is no error.
   if (error.code === 'EPIPE' || isOutputLost) return;
   isOutputLost = true;
   const why = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
@@ -35,7 +35,7 @@ if (words.length === 1 && words[0] === '--version') {
   process.stdout.write(`${version}\n`);
 } else {
   limitYoungGeneration();
-  // Loaded only now, because --version does not need it and an older Node.js may not be able to read it.
+  // Loaded only now, because --version does not need it and an older Node.js might not be able to read it.
   const { main } = await import('./commands/main.ts');
   await main(words);
 }

@@ -1,4 +1,4 @@
-/** Error codes that stand in run records, summaries and logs. */
+/** Error codes as they are written to run records, summaries and logs. */
 export type ErrorCode =
   | 'settings'
   | 'mirror_busy'
@@ -34,7 +34,7 @@ export type ErrorCode =
   | 'token_unavailable'
   | 'internal';
 
-/** What the process ends with. Scripts rely on these numbers; what ends by a signal has 128 and its number instead. */
+/** The exit codes of the process. Scripts rely on these numbers. A process that a signal ended has 128 plus the signal's number. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -48,12 +48,12 @@ export const exitCodes = {
   sigterm: 143,
 } as const;
 
-/** The code of an error of the system or of SQLite, such as ENOENT; undefined where it has none. */
+/** The code of an error of the system or of SQLite, for example ENOENT; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** A fault that was foreseen: its message is for the user, and no stack trace is ever shown for it. */
+/** An expected error: its message is for the user, and it is always shown without a stack trace. */
 export class DocmirrorError extends Error {
   readonly code: ErrorCode;
 
@@ -63,7 +63,7 @@ export class DocmirrorError extends Error {
     this.code = code;
   }
 
-  /** What the process exits with when this error ends it. */
+  /** The exit code of the process when this error ends it. */
   get exitCode(): number {
     return exitCodesOf[this.code] ?? exitCodes.failed;
   }
@@ -86,7 +86,7 @@ export class UsageError extends DocmirrorError {
   }
 }
 
-/** The token can't be had where the settings say that it comes from: its file is gone, its command fails. */
+/** The token can't be read from the place that the settings name: its file is gone, or its command fails. */
 export class TokenUnavailableError extends DocmirrorError {
   constructor(message: string, options?: ErrorOptions) {
     super('token_unavailable', message, options);
@@ -100,16 +100,16 @@ export class MirrorFileError extends DocmirrorError {
   }
 }
 
-/** A file that docmirror does not touch: it is not its own, or of a shape that another docmirror has to see to. */
+/** A file that docmirror does not touch: it is not docmirror's own, or another version of docmirror wrote its format. */
 export class RefusedFileError extends MirrorFileError {
   override get exitCode(): number {
     return exitCodes.usage;
   }
 }
 
-/** A mirror or share of another shape than this docmirror reads. The file stays; somebody upgrades it, or docmirror. */
+/** A mirror or share in a format that this docmirror does not read. The file stays as it is; it or docmirror needs an upgrade. */
 export class OtherShapeError extends RefusedFileError {
-  /** What was found and what to do, without the path: for clients of a server. */
+  /** The message without the path, for clients of a server. */
   readonly withoutPath: string;
 
   /** @param what what the file is, and what to do, in words that follow its path. */
@@ -119,7 +119,7 @@ export class OtherShapeError extends RefusedFileError {
   }
 }
 
-/** A copy that was to take a place, and is damaged. */
+/** A copy is damaged, so it was not put in its place. */
 export class DamagedCopyError extends MirrorFileError {
   override get exitCode(): number {
     return exitCodes.difference;
@@ -129,7 +129,7 @@ export class DamagedCopyError extends MirrorFileError {
 /** Another program altered what docmirror wrote. A person decides: restore a backup, or rebuild. */
 export class MirrorAlteredError extends MirrorFileError {
   /**
-   * @param what which file, and what of it was altered.
+   * @param what which file, and which part of it was altered.
    * @param undone what was not done because of that.
    * @param todo what to do, in whole sentences.
    */
@@ -149,12 +149,12 @@ export class MirrorBusyError extends DocmirrorError {
   }
 }
 
-/** The service answered with something that can't be used, or did not answer. `retryable` says whether another try may help. */
+/** The service answered with something that can't be used, or did not answer. `retryable` says whether another try might help. */
 export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
-  /** How long the service asked to be left alone, in milliseconds; null where it did not say. */
+  /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
-  /** True where the answer holds nothing and does not say where it stands: past the end of a list some services say no more. */
+  /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare: boolean;
 
   constructor(
@@ -168,7 +168,7 @@ export class ServiceError extends DocmirrorError {
     this.isBare = details.isBare ?? false;
   }
 
-  /** True where the service refused the token. */
+  /** True if the service refused the token. */
   get refusedToken(): boolean {
     return this.code === 'unauthorized' || this.code === 'forbidden';
   }
@@ -181,7 +181,7 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 export class CancelledError extends DocmirrorError {
   readonly by: StopSignal | 'deadline';
 
-  /** @param more what there is to say besides. */
+  /** @param more further sentences for the message. */
   constructor(by: StopSignal | 'deadline', more = '') {
     const isLate = by === 'deadline';
     const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;

@@ -7,7 +7,7 @@ export interface ListEnd {
   readonly errorCode: string | null;
 }
 
-/** What a person is told of a list, but for one whose run failed or was ended: that is told by its status. */
+/** The words for each state of a list. A list whose run failed or was ended has none, because its status is shown. */
 export const stateWords = {
   'never synced': 'never synced',
   complete: 'complete',
@@ -16,7 +16,7 @@ export const stateWords = {
   withheld: 'removals withheld',
 } as const;
 
-/** What a list is. `ended` is a run that failed or was ended. */
+/** The state of a list. `ended` means that its run failed or was ended. */
 export type ListState = keyof typeof stateWords | 'ended';
 
 /** Why a list that was written is not complete; `count` is of records, null if it is unproven. */
@@ -26,8 +26,8 @@ export interface OpenPoint {
 }
 
 /**
- * All reasons why a list is not complete, the one that matters most first: what is unproven is not known at all, and rejected
- * records can be why removals were withheld.
+ * All reasons why a list is not complete, the most important one first. `unproven` comes first because nothing is certain then.
+ * Rejected records come before withheld removals because they can be the reason for them.
  */
 export function openPointsOf({ completeness, rejected, removalsWithheld }: ListEnd): OpenPoint[] {
   return [
@@ -37,14 +37,14 @@ export function openPointsOf({ completeness, rejected, removalsWithheld }: ListE
   ];
 }
 
-/** What to say first of a list; null is a list of which no run has ended. */
+/** The state to show first. `last` is null if no run of the list has ended. */
 export function stateOf(last: ListEnd | null): ListState {
   if (last === null) return 'never synced';
   if (last.status === 'completed') return 'complete';
   return openPointsOf(last)[0]?.state ?? 'ended';
 }
 
-/** The same in few words, with numbers. The view `sync_status` says it in SQL, and adds the reason or the error's message. */
+/** The state in a few words, with numbers. The view `sync_status` gives the same in SQL, and adds the reason or the error's message. */
 export function stateText(last: ListEnd | null): string {
   const state = stateOf(last);
   if (last === null || state === 'never synced') return stateWords['never synced'];

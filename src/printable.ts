@@ -1,12 +1,12 @@
 /**
- * What could steer a terminal or turn the order of what is read: control characters, marks of direction, and odd line ends. And what
- * can't be seen, so that two texts look alike: soft hyphens, joiners between other letters than theirs, characters of no width, and tags.
+ * Characters that could control a terminal or change the reading order: control characters, marks of direction, and odd line ends.
+ * Also invisible characters, which make two texts look alike: soft hyphens, misplaced joiners, characters of no width, and tags.
  */
 const unseen =
   /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/u
     .source;
 
-/** A joiner that is part of what is written: between the pictures of one emoji, and in scripts that join their letters. */
+/** A joiner belongs to the text between the pictures of one emoji, and in scripts that join their letters. */
 const [picture, joined] = [
   '\\p{Extended_Pictographic}',
   ['Arab', 'Syrc', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh']
@@ -19,25 +19,25 @@ const unsafe = new RegExp(`${unseen}(?<!${joiner})`, 'gu');
 
 const shortForms: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** A text as one line that a person can safely look at: what could steer a terminal is shown as an escape, such as `\u001b`. */
+/** A text as one line that is safe to show. Characters that could control a terminal become escapes, for example `\u001b`. */
 export function printable(text: string): string {
   return text.replace(unsafe, char => shortForms[char] ?? escapeOf(char));
 }
 
-/** The same of each line of a text that has several of its own. */
+/** The same for a text with several lines; the line ends stay. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The same of a text that another program broke into lines, such as SQLite: they are joined by spaces. */
+/** The same for a text that another program broke into lines, for example SQLite. The lines are joined by spaces. */
 export function printableInOneLine(text: string): string {
   return printable(text.replace(/\s*\n\s*/g, ' '));
 }
 
-/** What JSON lets stand in a text as it is, though it could steer a terminal: outside of texts it holds none of that. */
+/** Characters that could control a terminal and that JSON allows in a string. Outside of strings JSON allows none of them. */
 const unsafeInJson = /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** The same JSON, of the same value, so that a person can safely look at it on a terminal. */
+/** JSON of the same value that is safe to show on a terminal. */
 export function printableJson(json: string): string {
   return json.replace(unsafeInJson, escapeOf);
 }

@@ -1,4 +1,4 @@
-// The tables and views of a mirror for Drizzle, as `docmirror/schema`. What begins with an underscore is docmirror's own.
+// The tables and views of a mirror for Drizzle, as `docmirror/schema`. Names that begin with an underscore are docmirror's own.
 
 export {
   collections,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const sliceMs = 50;
 
-/** The time that a long loop may take before signals and timers get their turn. */
+/** The time that a long loop can take before signals and timers get their turn. */
 export class TimeSlice {
   readonly #signal: AbortSignal;
   #endsAtMs = performance.now() + sliceMs;
@@ -15,7 +15,7 @@ export class TimeSlice {
     return performance.now() > this.#endsAtMs;
   }
 
-  /** Lets others have their turn and begins the next slice; throws where the signal was aborted meanwhile. */
+  /** Lets others have their turn and begins the next slice; throws if the signal was aborted meanwhile. */
   async next(): Promise<void> {
     await nextTurn();
     this.#signal.throwIfAborted();

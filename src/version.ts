@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of the package, which holds the program in `src` or, built, in `dist`, and the migrations. */
+/** The folder of the package. It contains the migrations, and the program in `src` or, if built, in `dist`. */
 export const packageFolder = join(import.meta.dirname, '..');
 
 const manifest: { version: string } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'));

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { Environment } from './resolve.ts';
 import { readSmallFile } from './small-file.ts';
 
-/** Far more than settings take, in bytes. */
+/** Far more than settings need, in bytes. */
 const bytesMax = 256 * 1024;
 
 /** The environment together with a file of settings, and what came from the file. */
@@ -15,14 +15,14 @@ export interface SettingsWithFile {
 }
 
 /**
- * The environment with the lines `NAME=value` of a file above it: what the file says counts, and an empty variable says nothing, in
- * the file as well as in the environment. Quotes are understood as Node's own `--env-file` does.
+ * The environment, overridden by the lines `NAME=value` of a file. An empty variable counts as not set, in the file and in the
+ * environment. Quotes work as in Node's own `--env-file`.
  *
  * @throws UsageError that names the file if it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<SettingsWithFile> {
   const file = await readSmallFile('--env-file: ', path, bytesMax);
-  // The settings of the environment would count instead, which may be those of another tenant.
+  // Otherwise the settings of the environment would count, and those might belong to another tenant.
   if (file === '' && isPipe(path)) {
     throw new UsageError(
       `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`,
@@ -43,7 +43,7 @@ function isPipe(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
-/** Variables that say one thing in several ways: if the file says one of them, the environment's other ones count for nothing. */
+/** Groups of variables that set the same thing. If the file sets one of a group, the environment's others are ignored. */
 const alternatives = [
   ['DOCMIRROR_TOKEN', 'DOCMIRROR_TOKEN_FILE', 'DOCMIRROR_TOKEN_COMMAND'],
   ['DOCMIRROR_CLICKHOUSE_PASSWORD', 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE'],
@@ -53,8 +53,8 @@ const alternatives = [
 ];
 
 /**
- * Node's own reader leaves out what it does not understand, and ends a value at a #, which to systemd and to Docker is a part of it: a
- * setting or half a token would be missed, or another file be used.
+ * Refuses lines that Node's own reader skips or cuts. It skips lines that it can't parse, and it ends a value at a #, which systemd
+ * and Docker keep. A setting or half a token would be lost, or another file would be used.
  */
 function assertLines(path: string, text: string): void {
   const lines = text.split(/\r?\n/);
@@ -82,7 +82,7 @@ function assertLines(path: string, text: string): void {
   }
 }
 
-/** Where a value in quotes ends, which may go over several lines, and what stands behind it; null where it never does. */
+/** Finds the end of a value in quotes, which can span several lines, and the text after it; null if it never ends. */
 function endOfQuotes(
   lines: readonly string[],
   from: number,

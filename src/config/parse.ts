@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import parseDuration from 'parse-duration';
 
-// Each of these reads one setting's text, and throws an Error whose message completes "NAME: …" where it can't be used.
+// Each of these reads one setting's text. If it can't be used, they throw an Error whose message completes "NAME: …".
 
 /** The service's base address. */
 export function parseBaseUrl(text: string): URL {
-  // A space would be sent as %20; whoever means that writes it so.
+  // A space would be sent as %20. If a user means that, they can write %20.
   if (/\s/.test(text) || !URL.canParse(text))
     throw new Error('not an address; expected something like https://service.example');
   const url = new URL(text);
@@ -17,7 +17,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** The address of a check, which may have a query; `%c` in it stays as it is. The message never shows it, because it is secret. */
+/** The address of a check, which can have a query. `%c` in it stays as it is. The message never shows it, because it is secret. */
 export function parsePingUrl(text: string): string {
   const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : null;
   if (
@@ -31,14 +31,14 @@ export function parsePingUrl(text: string): string {
   return text;
 }
 
-/** True for a host that is this machine itself; of other names, such as `a.localhost`, whoever resolves them decides. */
+/** True for a host that is always this machine. Other names, for example `a.localhost`, could resolve to another machine. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   if (isIP(address) === 4) return address.startsWith('127.');
   return address === '::1' || address === 'localhost';
 }
 
-/** `true` or `false`, in the words that are usual for it. */
+/** `true` or `false`; also `1`, `yes`, `on`, and `0`, `no`, `off`. */
 export function parseBoolean(text: string): boolean {
   if (/^(true|1|yes|on)$/i.test(text)) return true;
   if (/^(false|0|no|off)$/i.test(text)) return false;
@@ -54,7 +54,7 @@ export function parseToken(text: string): string {
   return token;
 }
 
-/** Any text that says something, such as a path. */
+/** Any text that is not empty, for example a path. */
 export function parseText(text: string): string {
   if (text === '' || text.includes('\0')) throw new Error('it is empty or not a text');
   return text;
@@ -62,7 +62,7 @@ export function parseText(text: string): string {
 
 const actorLengthMax = 200;
 
-/** Who runs docmirror, as a receipt names them. */
+/** The name of the user who runs docmirror, for receipts. */
 export function parseActor(text: string): string {
   const actor = text.trim();
   if (actor === '' || actor.length > actorLengthMax || /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(actor))
@@ -85,7 +85,7 @@ export function parseInteger(text: string, min: number, max: number, alternative
   return value;
 }
 
-/** A length of time such as `26h`, in milliseconds. */
+/** A length of time in milliseconds, from a text like `26h`. */
 export function parseTime(text: string): number {
   const ms = text === '0' ? 0 : timeIn(text);
   if (ms === null)
@@ -100,7 +100,7 @@ export function parseTimer(text: string): number {
   return ms;
 }
 
-/** How long a run may take, in milliseconds. Nothing could be done in 0, so it is refused. */
+/** How long a run can take, in milliseconds. 0 is refused, because nothing could be done in that time. */
 export function parseDeadline(text: string): number {
   const ms = parseTimer(text);
   if (ms === 0) throw new Error('expected a time such as 50m; without it a run can take any time');
@@ -118,7 +118,7 @@ export function parseDecimal(text: string, min: number, max: number): number {
 /** Node's timers count up to 2^31 milliseconds, some days more than this. */
 const timerMsMax = 24 * 24 * 3_600_000;
 
-/** Some thousand years, in milliseconds: no date can be told that lies farther back or ahead. */
+/** About a thousand years, in milliseconds. Dates that are farther away are not supported. */
 const timeMsMax = 365_000 * 24 * 3_600_000;
 
 function timeIn(text: string): number | null {
@@ -128,7 +128,7 @@ function timeIn(text: string): number | null {
   return ms;
 }
 
-/** How long history is kept, in milliseconds; null for ever. Nothing would be left of 0, so it is refused. */
+/** How long history is kept, in milliseconds; null means forever. 0 is refused, because it would delete all history. */
 export function parseKeepHistory(text: string): number | null {
   if (text === 'forever') return null;
   const ms = timeIn(text);
@@ -137,7 +137,7 @@ export function parseKeepHistory(text: string): number | null {
   return ms;
 }
 
-/** A share such as `50%`, from 0 to 1. */
+/** A share from 0 to 1, from a text like `50%`. */
 export function parseShare(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
   const share = match === null ? Number.NaN : Number(match[1]) / 100;
@@ -148,7 +148,7 @@ export function parseShare(text: string): number {
 
 /** The name of a time zone that this machine knows. */
 export function parseTimezone(text: string): string {
-  // Known everywhere; to load the table of all zones takes as long as all other settings together.
+  // Every machine knows UTC, and loading the table of all zones takes as long as all other settings together.
   if (text === 'UTC') return text;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text;
@@ -159,7 +159,7 @@ export function parseTimezone(text: string): string {
   }
 }
 
-/** A cron expression by its form; what its fields say, the clock of `watch` checks. */
+/** A cron expression. Only its form is checked here; the clock of `watch` checks its fields. */
 export function parseSchedule(text: string): string {
   const fields = text.trim().split(/\s+/);
   if (fields.length === 5 || fields.length === 6 || /^@[a-z]+$/.test(text.trim())) return text;
@@ -171,17 +171,17 @@ export function parseSchedule(text: string): string {
 const labelsMax = 20;
 const labelLengthMax = 200;
 
-/** Names that log lines and metrics have themselves. */
+/** Names that log lines and metrics use themselves. */
 const labelsTaken = new Set(
   'time level msg runId resource status trigger completeness version mirror state error err le quantile'.split(
     ' ',
   ),
 );
 
-/** What an operator knows a mirror by, such as its tenant. */
+/** Names and values by which an operator recognises a mirror, for example its tenant. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Labels such as `tenant=acme,env=prod`; an empty text has none. */
+/** Labels from a text like `tenant=acme,env=prod`; none from an empty text. */
 export function parseLabels(text: string): Labels {
   const pairs = text.trim() === '' ? [] : text.split(',').map(pairIn);
   if (pairs.length > labelsMax) throw new Error(`expected no more than ${labelsMax} labels`);

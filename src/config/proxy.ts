@@ -7,7 +7,7 @@ export interface ProxySetting {
   readonly variable: string;
   /** Its address with user name and password, which are secret. */
   readonly url: string;
-  /** Its address as it may be shown. */
+  /** Its address without user name and password, for messages. */
   readonly shown: string;
 }
 
@@ -16,12 +16,13 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /**
- * The proxy that the usual variables name for an address: `HTTPS_PROXY` for https, `HTTP_PROXY` for http, in lower or upper
- * case; null where there is none, or `NO_PROXY` excepts the host. An empty variable counts as one that is not set, so that an
- * empty `https_proxy` does not hide `HTTPS_PROXY`. undici's `EnvHttpProxyAgent` can't be asked which proxy it uses, and that
- * decides whether a token may go over plain http, what `doctor` says and what an error names.
+ * The proxy for an address: from `HTTPS_PROXY` for https, from `HTTP_PROXY` for http, in lower or upper case. It is null if there is
+ * none, or if `NO_PROXY` excepts the host. An empty `https_proxy` counts as not set, so it does not hide `HTTPS_PROXY`.
  *
- * @throws UsageError that names the variable and shows nothing of its value, which may hold a password.
+ * docmirror must know the proxy: it decides whether a token can go over plain http, and `doctor` and errors name it. undici's
+ * `EnvHttpProxyAgent` does not say which proxy it uses.
+ *
+ * @throws UsageError that names the variable and never shows its value, because that might contain a password.
  */
 export function proxyFor(address: URL, variables: Variables): ProxySetting | null {
   const name = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -32,10 +33,10 @@ export function proxyFor(address: URL, variables: Variables): ProxySetting | nul
 }
 
 /**
- * The proxy for an address that a secret is sent to, where plain http is for this machine alone unless that is allowed.
+ * The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for a proxy on this machine.
  *
- * @param carried what the proxy would see in the clear: a secret, and the setting that holds the address.
- * @throws UsageError as `proxyFor` does, and where the proxy would carry the secret through the network.
+ * @param carried the secret that the proxy would see, and the setting that contains the address, in words for the message.
+ * @throws UsageError as `proxyFor` does, and if the proxy would carry the secret through the network.
  */
 export function safeProxyFor(
   address: URL,
@@ -86,7 +87,7 @@ function canDecode(text: string): boolean {
   }
 }
 
-/** `NO_PROXY` holds hosts, which stand for their subdomains too, `host:port`, `*.host` for the subdomains alone, and `*`. */
+/** `NO_PROXY` lists hosts, which include their subdomains, `host:port`, `*.host` for the subdomains alone, and `*`. */
 function isExcepted(address: URL, list: string): boolean {
   const host = plainHost(address.hostname);
   const port = address.port === '' ? defaultPorts[address.protocol] : address.port;

@@ -3,7 +3,7 @@ import { isLoopback } from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type Environment, type Flags, rejectUnknownVariables, resolveAll } from './resolve.ts';
 
-/** Where to publish to, and for whom. */
+/** The checked settings of `publish`: the target, its login, and the tenant. */
 export interface PublishConfig {
   /** Without a slash at its end. */
   readonly url: string;
@@ -15,7 +15,7 @@ export interface PublishConfig {
 }
 
 /**
- * Resolves where to publish to.
+ * Resolves the settings of `publish`.
  *
  * @throws UsageError that names the setting.
  */
@@ -44,7 +44,7 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
 }
 
 /**
- * The database whose tables are to be made; nothing else need be set for that.
+ * The database in which to create the tables. No other setting is needed for that.
  *
  * @throws UsageError that names the setting.
  */

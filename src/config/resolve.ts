@@ -6,34 +6,34 @@ import { type SettingName, type SettingValues, settings } from './settings.ts';
 
 /** The flags that the command line gave, as text; a flag without a value is `true`. */
 export type Flags = Readonly<Record<string, unknown>>;
-/** The variables of the process, and of the file that `--env-file` names. */
+/** The variables of the process and of the file that `--env-file` names. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings from which a `ServiceConfig` is made. */
 type ServiceSetting = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCommand';
 
-/** What every command may ask for, complete and checked. */
+/** The settings that every command can use, complete and checked. */
 export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { actor: string }>;
 
-/** Where the bearer token comes from; `from` says it in words that complete "the token came from". */
+/** The origin of the bearer token. `from` completes "the token came from". */
 type TokenSetting = { readonly from: string } & (
   | { readonly text: string }
   | { readonly file: string }
   | { readonly command: string; readonly environment: Environment }
 );
 
-/** Where the service is and how to get in; asked for by the commands that need it. */
+/** The address of the service and the login, for the commands that need them. */
 export interface ServiceConfig {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly token: TokenSetting;
   readonly proxy: ProxySetting | null;
-  /** A file of certificate authorities that count besides Node's own; null where none is named. */
+  /** A file of certificate authorities that are trusted in addition to Node's own; null if none is named. */
   readonly extraCaFile: string | null;
 }
 
 /**
- * Resolves the settings: flags over environment over defaults.
+ * Resolves the settings. Flags override the environment, which overrides the defaults.
  *
  * @throws UsageError that names the setting.
  */
@@ -44,7 +44,7 @@ export function resolveConfig(flags: Flags, environment: Environment): Config {
 }
 
 /**
- * Resolves where the service is.
+ * Resolves the address of the service and the login.
  *
  * @param inEnvFile the variables that came from the file that `--env-file` names.
  * @throws UsageError that names the setting.
@@ -71,12 +71,12 @@ export function resolveService(
   });
 }
 
-/** A base address as mirrors know it: without a slash at its end. */
+/** A base address as mirrors record it: without a slash at its end. */
 export function addressOf(baseUrl: URL): string {
   return `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/, '')}`;
 }
 
-/** A flag goes before every variable; of several alike, the one that gives the freshest token counts. */
+/** A flag overrides every variable. If several are set, the one that gives the freshest token counts. */
 function tokenSetting(flags: Flags, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
   for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const]) {
     const fromOf = (name: SettingName): string => {
@@ -97,7 +97,7 @@ function tokenSetting(flags: Flags, environment: Environment, inEnvFile: Readonl
 }
 
 /**
- * Checks a token that came from elsewhere than the settings, such as a file, and trims it.
+ * Checks a token that did not come from the settings but, for example, from a file, and trims it.
  *
  * @throws UsageError that names where it came from and never shows the token.
  */
@@ -106,7 +106,7 @@ export function checkToken(from: string, text: string): string {
 }
 
 /**
- * Reads a length of time such as `26h`, in milliseconds.
+ * Reads a length of time, for example `26h`, and returns milliseconds.
  *
  * @throws UsageError that names the flag.
  */
@@ -123,7 +123,7 @@ export function wholeNumber(flag: string, text: string, min: number, max: number
   return named(flag, () => parseInteger(text, min, max));
 }
 
-/** Reads and checks every setting: flags over environment over defaults. */
+/** Reads and checks every setting. Flags override the environment, which overrides the defaults. */
 export function resolveAll(flags: Flags, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
@@ -152,13 +152,13 @@ function resolve<Name extends SettingName>(
   const [from, text] =
     flagValue === undefined
       ? [variable, environment[variable]?.trim() || fallback]
-      : // A path or a command is what the flag says, to the letter: a file's name may end with a space.
+      : // A path or a command is taken exactly as given, because a file's name can end with a space.
         [flag, parse === parseText ? String(flagValue) : String(flagValue).trim()];
-  // What this parser makes is, by the table's types, what this setting's values are.
+  // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
 }
 
-/** The name under which the argument parser hands a flag over: `--page-size` is `pageSize`. */
+/** The key of a flag in the argument parser's result: `--page-size` is `pageSize`. */
 function flagKey(flag: string): string {
   return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -171,7 +171,7 @@ function named<T>(name: string, parse: () => T): T {
   }
 }
 
-/** The operating system's name of the user; in many containers it has none. */
+/** The operating system's name of the user. Many containers have none. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -180,10 +180,10 @@ function userName(): string {
   }
 }
 
-// Kubernetes sets such variables for a service that is named docmirror.
+// Kubernetes sets variables like these for a service that is named docmirror.
 const setByKubernetes = /^DOCMIRROR_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
-/** @throws UsageError that names a variable of docmirror's which is no setting. */
+/** @throws UsageError that names a variable that begins with `DOCMIRROR_` and is no setting. */
 export function rejectUnknownVariables(environment: Environment): void {
   const known = new Set<string>(Object.values(settings).map(({ variable }) => variable));
   for (const name of Object.keys(environment)) {

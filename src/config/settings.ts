@@ -315,7 +315,7 @@ export const settings = {
   }),
 };
 
-/** The name of a setting in the program. */
+/** The name of a setting in the code. */
 export type SettingName = keyof typeof settings;
 
 /** The value of a setting after it is read. It can be null only if the table has no default. */

@@ -2,17 +2,17 @@ import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, UsageError } from '../errors.ts';
 
-/** How long a pipe may take to say what it holds, in milliseconds. */
+/** How long to wait for the data of a pipe, in milliseconds. */
 const pipeMsMax = 500;
 const pipeLookMs = 10;
 
 /**
- * Reads a file that is known to be small, such as one that holds a token. Whatever lies at the path, this comes back within a
- * second and takes no more memory than the file may have.
+ * Reads a small file, for example one with a token. It returns or throws within a second and needs about `bytesMax` bytes of memory,
+ * even if the path is a pipe or a large file.
  *
- * @param from what the error begins with: the flag or variable that named the file, and a colon.
- * @param name what the file is called in messages.
- * @throws UsageError that shows nothing of what the file holds.
+ * @param from the start of the error message: the flag or variable that named the file, and a colon.
+ * @param name the name of the file in messages.
+ * @throws UsageError that never shows the content of the file.
  */
 export async function readSmallFile(
   from: string,
@@ -24,8 +24,8 @@ export async function readSmallFile(
 }
 
 /**
- * Names a file that holds a secret, in messages: where there is none of that name, the secret itself may have been put there, so only
- * what is plainly a path is shown.
+ * The name of a file with a secret, for messages. If the file does not exist, the text might be the secret itself. Then it is
+ * shown only if it is clearly a path.
  */
 export function nameOfSecretFile(path: string): string {
   const isPath = existsSync(path) || /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(path);
@@ -35,7 +35,7 @@ export function nameOfSecretFile(path: string): string {
 /**
  * The same, as bytes.
  *
- * @param name what the file is called in messages.
+ * @param name the name of the file in messages.
  * @throws UsageError as `readSmallFile` does.
  */
 export async function readSmallBytes(
@@ -45,7 +45,7 @@ export async function readSmallBytes(
   name = path,
 ): Promise<Buffer> {
   try {
-    // Without waiting, for a pipe that nobody writes to would otherwise never be open.
+    // Non-blocking, because opening a pipe that nobody writes to would otherwise never return.
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     return await readAll(file, bytesMax).finally(() => closeSync(file));
   } catch (error) {
@@ -70,7 +70,7 @@ async function readAll(file: number, bytesMax: number): Promise<Buffer> {
   }
 }
 
-/** How many bytes were read: 0 at the end, null where a pipe has nothing to say yet. */
+/** How many bytes were read: 0 at the end, null if a pipe has no data yet. */
 function readMore(file: number, bytes: Buffer, at: number): number | null {
   try {
     return readSync(file, bytes, at, bytes.length - at, null);

@@ -16,13 +16,13 @@ import { openApiDocument } from './openapi.ts';
 import { addPageRoutes, type ServedPages } from './pages.ts';
 import type { RecordSource } from './record-source.ts';
 
-/** What holds no record data, and so needs no token. */
+/** Options of the endpoints that show no record data and so need no token. */
 export interface MonitorOptions {
   readonly health?: HealthSource;
   readonly metrics?: Metrics;
-  /** Told of each error that was answered with 500; the client learns nothing of it. */
+  /** Called with each error that was answered with status 500 or higher. The client does not see its details. */
   readonly onFault?: (error: unknown) => void;
-  /** Told of each request when it was answered. */
+  /** Called for each request after it was answered. */
   readonly onAnswer?: (answer: Answered) => void;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -30,18 +30,18 @@ export interface MonitorOptions {
 /** A request that was answered. */
 export interface Answered {
   readonly method: string;
-  /** The address without its query, in which people type what they look for. */
+  /** The address without its query, because the query can contain what a person searched for. */
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Where it came from. */
+  /** The IP address of the client. */
   readonly client: string;
 }
 
-/** What the server serves, besides what it watches, and how much of it. */
+/** The records, pages and changes that the server serves, in addition to the monitor's endpoints. */
 export interface AppOptions extends MonitorOptions, TokenOptions {
   readonly source: RecordSource;
-  /** Gives what filters ask for; without it, no filter is served. */
+  /** Gives filtered records. Without it, filters are refused. */
   readonly filtered?: FilteredSource;
   readonly pages?: ServedPages;
   readonly changes?: ChangeSource;
@@ -65,7 +65,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-/** Builds a server that answers how things stand and nothing else; it does not listen yet. */
+/** Builds a server that answers health checks and metrics, and nothing else. It does not listen yet. */
 export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyInstance> {
   const { health, metrics, onFault, onAnswer, limits } = options;
   const { compressedBytesMin, ...bounds } = { ...defaultLimits, ...limits };
@@ -103,14 +103,14 @@ export async function buildMonitorApp(options: MonitorOptions): Promise<FastifyI
   return app;
 }
 
-/** The endpoints of lists and changes: each needs the token, and need not be sent again while the client knows it. */
+/** The endpoints of lists and changes. Each needs the token. An answer that the client already has is not sent again. */
 function addListRoutes(
   app: FastifyInstance,
   { source, filtered, changes }: AppOptions,
   checkToken: RequestCheck,
 ): void {
   app.addHook('onRequest', checkToken);
-  // Taken before the records: where a run ends between the two, the client asks once too often, never too seldom.
+  // The revision is taken before the records. If a run ends in between, the client asks once too often and misses nothing.
   const serve = (path: string, bodyOf: (query: Query) => string | Promise<string>) =>
     app.get<{ Querystring: Query }>(path, async (request, reply) => {
       const revision = source.revision?.();

@@ -12,20 +12,20 @@ import {
   wholeNumber,
 } from './list-query.ts';
 
-/** Where changes are read from: after a cursor that was given before, or after a run; 0 for all. */
+/** The start of reading changes: after a cursor from an earlier page, or after a run. Run 0 gives all changes. */
 export type ChangeStart = { readonly cursor: string } | { readonly sinceRun: number };
 
-/** Which changes are wanted of those, and in which order. */
+/** The filter and the order of changes. */
 export interface ChangeChoice {
   readonly filter: ChangeFilter;
   readonly isDescending: boolean;
 }
 
-/** Changes of ended runs, in an order that stays. */
+/** Changes of ended runs, in a stable order. */
 export interface ServedChanges {
   /** Each as JSON text. */
   readonly items: readonly string[];
-  /** Where the next page begins; what is in it is nobody's business but the source's. */
+  /** The start of the next page. Only the source understands its content. */
   readonly cursor: string;
   /** True if nothing is left until the next run ends. */
   readonly isComplete: boolean;
@@ -33,9 +33,9 @@ export interface ServedChanges {
 
 /** Gives changes page by page. */
 export interface ChangeSource {
-  /** @throws HttpError with status 400 if the text is no cursor, or there is no such run; 410 if what came after it can't be told. */
+  /** @throws HttpError with status 400 if the text is no cursor or the run does not exist; 410 if the changes after it are unknown. */
   read(start: ChangeStart, limit: number): ServedChanges;
-  /** The same of those that fit; its cursors go on with the same filter alone. */
+  /** The same for changes that match. Its cursors are valid only with the same filter. */
   filtered?(start: ChangeStart, choice: ChangeChoice, limit: number): Promise<ServedChanges>;
 }
 
@@ -44,7 +44,7 @@ const parameters = ['cursor', 'sinceRun', 'limit'];
 /**
  * The JSON text of the changes that a query string asks for.
  *
- * @throws HttpError with status 400 that names the parameter that can't be served, and what the source throws.
+ * @throws HttpError with status 400 that names the parameter that can't be served, and any error of the source.
  */
 export async function changePage(source: ChangeSource, query: Query): Promise<string> {
   assertKnown(query, [...parameters, ...(source.filtered === undefined ? [] : changeParameters)]);

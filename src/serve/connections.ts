@@ -2,11 +2,11 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Keeps a server's connections within a bound. A new one is taken in the place of that one which has been idle longest, so that those
- * who only hold connections keep nobody out. If all are being answered, the new one is dropped.
+ * Limits the number of a server's connections. A new one replaces the one that has been idle longest, so clients that only keep
+ * connections open block nobody. If all are busy, the new one is dropped.
  */
 export function boundConnections(server: Server, connectionsMax: number): void {
-  /** Requests that are being answered, by connection; those that were used last come last. */
+  /** The number of requests being answered, by connection. The connection that was used last comes last. */
   const open = new Map<Socket, number>();
   server.on('connection', socket => {
     open.set(socket, 0);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Whether the client says, by its `If-None-Match`, that it has this content already. */
+/** True if the client's `If-None-Match` says that it already has this content. */
 function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -8,16 +8,16 @@ function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch.split(',').some(tag => opaque(tag) === opaque(etag));
 }
 
-/** Tags the answer with its revision, and makes it an empty 304 where the client has that revision already. */
+/** Sets the answer's `ETag`. Returns true, and sets status 304, if the client already has that revision. */
 export function isKnownTo(
   ifNoneMatch: string | undefined,
   reply: FastifyReply,
   revision: string | undefined,
 ): boolean {
   if (revision === undefined) return false;
-  // The tag is weak, for the same content is sent both compressed and not.
+  // The tag is weak, because the same content is sent both compressed and not.
   const etag = `W/"${revision}"`;
-  // A cache may keep the answer for this client alone, and must ask each time whether it still holds.
+  // A cache can keep the answer for this client only, and must ask each time if it is still current.
   reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
   if (!isKnown(etag, ifNoneMatch)) return false;
   reply.code(304);

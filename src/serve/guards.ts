@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { HttpError } from './http-error.ts';
 
 /**
- * Lets only requests through that a read-only server can understand.
+ * Lets only requests pass that a read-only server can understand.
  *
  * @throws HttpError with status 405 for a method that is not for reading, 400 for an address that is not well-formed.
  */
@@ -19,20 +19,20 @@ export function checkRequest({ method, raw }: FastifyRequest): void {
   }
 }
 
-/** Lets a request through, or throws an HttpError with status 401. */
+/** Lets a request pass, or throws an HttpError with status 401. */
 export type RequestCheck = (request: FastifyRequest) => Promise<void>;
 
-/** The token of a server, and what happens if another one is given. */
+/** The token of a server, and callbacks for requests with another one. */
 export interface TokenOptions {
-  /** What clients must send. */
+  /** The token that clients must send; not empty. */
   readonly token: string;
-  /** Reads the token again, when one was refused; null if it can't be read. */
+  /** Reads the token again before a request is refused; null if it can't be read. */
   readonly readToken?: () => Promise<string | null>;
-  /** Told of each request that gave a wrong token. */
+  /** Called for each request that gave a wrong token. */
   readonly onRefused?: (request: FastifyRequest) => void;
 }
 
-/** Makes the checks of a server: they share its token. */
+/** Makes the checks of a server. They share its token. */
 export function tokenChecks(options: TokenOptions): Record<'bearer' | 'basicOrBearer', RequestCheck> {
   const keeper = new TokenKeeper(options);
   return {
@@ -48,7 +48,7 @@ export function tokenChecks(options: TokenOptions): Record<'bearer' | 'basicOrBe
   };
 }
 
-/** Digests are compared, in constant time, so that neither the token's length nor its start can be found out by timing. */
+/** Compares digests in constant time, so that timing shows neither the token's length nor its start. */
 class TokenKeeper {
   readonly #options: TokenOptions;
   #expected: Buffer;
@@ -68,7 +68,7 @@ class TokenKeeper {
       const given = tokenOf(request.headers.authorization ?? '');
       if (given !== undefined) {
         if (this.#is(given)) return;
-        // One reading does for all who wait for it.
+        // All requests that wait share one read of the token.
         this.#reading ??= this.#readAgain().finally(() => {
           this.#reading = null;
         });

@@ -6,10 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const compressed = promisify(gzip);
 
 /**
- * Compresses an answer if its client takes that: a text of at least `bytesMin`, and each stream. It is the last look at an answer
- * before it is sent.
+ * Compresses an answer if its client accepts gzip: every stream, and a text of at least `bytesMin` bytes. Call it last, just before
+ * the answer is sent.
  *
- * @returns what to send in place of `payload`.
+ * @returns the payload to send instead of `payload`.
  */
 export async function gzipped(
   { headers }: FastifyRequest,
@@ -23,11 +23,11 @@ export async function gzipped(
   reply.header('vary', vary === undefined ? 'accept-encoding' : `${vary}, accept-encoding`);
   if (!takesGzip(headers['accept-encoding'])) return payload;
   reply.header('content-encoding', 'gzip').removeHeader('content-length');
-  // What a stream fails with is told to whoever reads the answer.
+  // The callback does nothing, because the reader of the answer gets the stream's error.
   return isStream ? pipeline(payload, createGzip(), () => undefined) : await compressed(payload);
 }
 
-/** True if gzip is among the encodings that a client takes, and not with a weight of 0. */
+/** True if a client accepts gzip with a weight above 0. */
 function takesGzip(accepted: string | string[] | undefined): boolean {
   return /(?:^|,)\s*gzip\s*(?:;\s*q=(?:1(?:\.0*)?|0?\.0*[1-9]\d*)\s*)?(?:,|$)/i.test(String(accepted ?? ''));
 }

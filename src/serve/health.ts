@@ -1,32 +1,32 @@
 import { OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 
-/** When the last completed run of a list ended; null where none has. */
+/** When the last completed run of a list ended; null if none has. */
 interface ListAge {
   readonly resource: string;
   readonly lastCompletedAt: string | null;
 }
 
-/** How the lists stand in time. */
+/** The age of each list, and the age from which a list is stale. */
 export interface HealthSource {
-  /** @throws where it can't be found out; the answer is then that the mirror can't be read. */
+  /** @throws if the ages can't be read. `/healthz` then answers that the mirror is unreadable. */
   ages(): readonly ListAge[];
-  /** A list without a completed run for longer than this is stale, in milliseconds; null where none is. */
+  /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
   readonly maxAgeMs: number | null;
 }
 
-/** What `/healthz` answers. */
+/** The answer of `/healthz`. */
 export interface Health {
   readonly statusCode: 200 | 503;
   readonly body: {
     readonly status: 'ok' | 'stale' | 'unreadable';
-    /** Why it can't be read, if somebody has to upgrade it, or docmirror. */
+    /** Why the mirror can't be read, if it or docmirror needs an upgrade. */
     readonly message?: string;
     readonly lists?: readonly (ListAge & { readonly ageSeconds: number | null })[];
   };
 }
 
-/** Whether the mirror is as fresh as it should be; without a source, that the process answers. */
+/** Whether the mirror is fresh enough. Without a source it is always `ok`, because the process answers. */
 export function healthOf(source: HealthSource | undefined, nowMs: number): Health {
   if (source === undefined) return { statusCode: 200, body: { status: 'ok' } };
   const { maxAgeMs } = source;
@@ -37,7 +37,7 @@ export function healthOf(source: HealthSource | undefined, nowMs: number): Healt
     const message = error instanceof OtherShapeError ? { message: error.withoutPath } : {};
     return { statusCode: 503, body: { status: 'unreadable', ...message } };
   }
-  // A source may know more of its lists than is for everybody.
+  // Only these fields are public. A source might give more.
   const lists = ages.map(({ resource, lastCompletedAt }) => {
     const age = ageMs(lastCompletedAt, nowMs);
     return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };

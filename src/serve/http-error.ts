@@ -10,7 +10,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-/** When to ask again for a mirror that somebody has to upgrade, in seconds. */
+/** When to ask again if the mirror or docmirror needs an upgrade, in seconds. */
 const upgradeS = 60;
 
 /** A request that is refused; its message is for the client. */
@@ -32,7 +32,7 @@ export function sendError(reply: FastifyReply, { statusCode, headers, message }:
   return reply.code(statusCode).headers(headers).send({ error: { code, message } });
 }
 
-/** What the client may learn of an error: all of a refusal, what to do about a mirror of another shape, nothing of a fault. */
+/** The error that the client sees. It explains a refusal or a mirror in another format, and hides the details of any other error. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof OtherShapeError)

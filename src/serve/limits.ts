@@ -1,14 +1,14 @@
-/** What one server bears, each with its unit: the limits of `serve` and of the monitor; tests use narrower ones. */
+/** The limits of one server, for `serve` and the monitor. Each name has its unit in it. Tests use smaller values. */
 export const defaultLimits = {
-  /** A request's line and headers; more is answered with 431. */
+  /** The size of a request's line and headers; more is answered with 431. */
   headerBytesMax: 16 * 1024,
-  /** More connections than this at once are dropped, those first that have been idle longest. */
+  /** If more connections than this are open, those that have been idle longest are dropped first. */
   connectionsMax: 256,
   /** From a request's first byte to its last; longer is answered with 408. */
   requestTimeoutMs: 15_000,
-  /** How often connections are looked at for requests that take too long. */
+  /** How often connections are checked for requests that take too long. */
   requestCheckMs: 5_000,
-  /** How long a connection may neither send nor take a byte amid an exchange, such as a client that stopped reading. */
+  /** How long a connection can be silent during an exchange, for example because the client stopped reading. */
   idleTimeoutMs: 30_000,
   /** How long a connection is kept between two requests. */
   keepAliveTimeoutMs: 20_000,
@@ -21,7 +21,7 @@ export const defaultLimits = {
 /** Limits of one server, by their names. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
-/** How the lists are paged: what is served where nothing is asked for, and the most that may be asked for. */
+/** The paging of lists: the defaults, and the largest values that a client can ask for. */
 export const paging = {
   pageNoFirst: 1,
   pageNoMax: 2 ** 31,
@@ -29,5 +29,5 @@ export const paging = {
   pageSizeMax: 1_000,
 } as const;
 
-/** How many changes are served where nothing is asked for, and the most that may be asked for. */
+/** How many changes are served by default, and at most. */
 export const changesLimit = { default: 100, max: 1_000 } as const;

@@ -11,13 +11,13 @@ import { paging } from './limits.ts';
 import { assertKnown, orderById, type Query, readFilter, readOrder, wholeNumber } from './list-query.ts';
 import type { RecordPage, RecordSource } from './record-source.ts';
 
-/** A page that is asked for. */
+/** The page that a client asks for. */
 export interface Place {
   readonly pageNo: number;
   readonly pageSize: number;
 }
 
-/** Some records that fit a filter, in an order. */
+/** A range of the records that match a filter, in an order. */
 export interface ListRange {
   readonly filter: RecordFilter;
   readonly order: ListOrder;
@@ -25,10 +25,10 @@ export interface ListRange {
   readonly limit: number;
 }
 
-/** Gives records of a list, or of the connections, that fit a filter; each as JSON text. */
+/** Gives records of a list, or of the connections, that match a filter, each as JSON text. */
 export type FilteredSource = (resource: Browsable['resource'], range: ListRange) => Promise<RecordPage>;
 
-/** Words are looked for in all rows at each page, and so many are kept meanwhile. */
+/** A search with `q` reads all rows again for each page, and keeps up to this many records in memory. */
 const wordRecordsMax = 10_000;
 
 const pageNames = ['pageNo', 'pageSize'];
@@ -52,7 +52,7 @@ export function listPage(source: RecordSource, list: ListDefinition, query: Quer
   return pageText(source.page(list, offsetOf(place), place.pageSize), place);
 }
 
-/** The same of the records that a query string asks for. */
+/** The same for the records that match the query string's filter, in its order. */
 export async function filteredPage(
   source: FilteredSource,
   browsable: Browsable,

@@ -9,13 +9,13 @@ import { keptResources } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 import { HttpError } from './http-error.ts';
 
-/** A query string, parsed; a parameter that is given twice is an array. */
+/** A parsed query string. A parameter that is given twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
 /** The longest value of a filter, in UTF-16 code units. */
 export const filterTextMax = 200;
 
-/** The parameters of changes, besides those of pages. */
+/** The parameters of changes, without those of paging. */
 export const changeParameters = [
   'source',
   'destination',
@@ -30,13 +30,13 @@ export const changeParameters = [
   'run',
 ];
 
-/** What a change can be. */
+/** The kinds of changes. */
 export const operations = ['insert', 'update', 'removal'];
 /** Changes are sorted by their runs. */
 export const changeSort = 'runId';
 
 /**
- * Refuses parameters that are not served at an address: a filter that is passed over would look like an answer.
+ * Refuses parameters that an address does not support. If a filter were ignored, the answer would look filtered.
  *
  * @throws HttpError with status 400 that names the first of them.
  */
@@ -48,7 +48,7 @@ export function assertKnown(query: Query, known: readonly string[]): void {
 }
 
 /**
- * A whole number of a query string; null if it is not there.
+ * A whole number from a query string; null if it is missing.
  *
  * @throws HttpError with status 400 that names the parameter.
  */
@@ -61,7 +61,7 @@ export function wholeNumber(query: Query, name: string, min: number, max: number
 }
 
 /**
- * What a query string asks for of a list, or of the connections.
+ * The filter in a query string, for a list or for the connections.
  *
  * @throws HttpError with status 400 that names the parameter that can't be served.
  */
@@ -76,7 +76,7 @@ export function readFilter(query: Query): RecordFilter {
   };
 }
 
-/** The same of changes. */
+/** The filter in a query string, for changes. It throws as `readFilter` does. */
 export function readChangeFilter(query: Query): ChangeFilter {
   return {
     ...readFilter(query),
@@ -87,9 +87,10 @@ export function readChangeFilter(query: Query): ChangeFilter {
 }
 
 /**
- * In which order a list is asked for.
+ * The order in a query string.
  *
- * @param usual the order if none is asked for.
+ * @param usual the order if the query string names none.
+ * @throws HttpError with status 400 that names the parameter that can't be served.
  */
 export function readOrder(query: Query, sorts: readonly string[], usual: ListOrder): ListOrder {
   const sort = oneOf(query, 'sort', sorts);
@@ -98,7 +99,7 @@ export function readOrder(query: Query, sorts: readonly string[], usual: ListOrd
   return { sort: sort ?? usual.sort, isDescending: order === null ? isDescending : order === 'desc' };
 }
 
-/** The order in which a list is shown to people: the newest first, or by name. */
+/** The order in which a list is shown to people: newest first, or by name. */
 export function usualOrder({ resource, filters, idName }: Browsable): ListOrder {
   if (filters.time !== undefined) return { sort: filters.time.name, isDescending: true };
   return resource === 'webhooks'
@@ -116,7 +117,7 @@ export function isFiltered(query: Query): boolean {
   return changeParameters.some(name => query[name] !== undefined);
 }
 
-/** The list of that name, or the connections. */
+/** The list of that name, or the connections. It throws an HttpError with status 404 if there is none. */
 export function browsableAt(resource: string): Browsable {
   const found = browsables.find(each => each.resource === resource);
   if (found === undefined) throw new HttpError(404, 'There is nothing at this address.');
@@ -141,7 +142,7 @@ function connection(query: Query, name: string): string | null {
   return text;
 }
 
-/** As texts of times begin from then on: a date, or a time to the second. */
+/** A date, or a time to the second, as text that sorts like the times in the mirror. */
 function moment(query: Query, name: string): string | null {
   const text = textOf(query, name)?.trim() ?? null;
   if (text === null) return null;

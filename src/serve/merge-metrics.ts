@@ -1,4 +1,4 @@
-/** Puts texts of Prometheus together: each metric is described once, before all its samples, in the order in which they first come. */
+/** Merges texts of Prometheus. Each metric is described once, before all its samples. Metrics keep the order of their first use. */
 export function mergeMetrics(texts: readonly string[]): string {
   const families = new Map<string, { head: string[]; samples: string[] }>();
   for (const text of texts) {

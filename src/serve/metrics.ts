@@ -4,7 +4,7 @@ import { resourceNames } from '../contract/lists.ts';
 /** The numbers of a list that are shown as metrics. */
 export interface ListNumbers {
   readonly resource: string;
-  /** Records after the last run that wrote the list; null where none has. */
+  /** Records after the last run that wrote the list; null if none has. */
   readonly recordCount: number | null;
   readonly lastCompletedAt: string | null;
   /** The last run of the list that has ended. */
@@ -16,9 +16,9 @@ export interface ListNumbers {
     readonly removalsWithheld: number;
     readonly undecided: number;
   } | null;
-  /** Fields that the service sends and no column exists for, each name once. */
+  /** The number of fields that the service sends and that have no column. Each name counts once. */
   readonly unknownFields: number;
-  /** What all runs of the list came to, added up. */
+  /** The sums over all runs of the list. */
   readonly totals: {
     readonly inserted: number;
     readonly updated: number;
@@ -54,14 +54,14 @@ export interface ServeMetrics extends Metrics {
   tokenRefused(): void;
 }
 
-/** Of what the metrics are. */
+/** The program and the process that the metrics describe. */
 interface MetricsOf {
   readonly version: string;
-  /** Each metric has them. */
+  /** Every metric has these labels. */
   readonly labels: Readonly<Record<string, string>>;
-  /** False leaves out what is of this process: its memory, its time. */
+  /** False leaves out the metrics of this process, for example its memory and its time. */
   readonly ofProcess?: boolean;
-  /** The trigger of the runs to come, if it is neither `manual` nor `schedule`. */
+  /** The trigger of future runs, if it is neither `manual` nor `schedule`. */
   readonly trigger?: string | null;
 }
 
@@ -74,7 +74,7 @@ function registryWith(labels: MetricsOf['labels']): Registry {
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
-/** What is told before the first run: each series is there, so that Prometheus sees its first increase. */
+/** The numbers before the first run. Every series exists from the start, so that Prometheus sees its first increase. */
 const beforeFirstRun: MirrorNumbers = {
   runs: [],
   lists: resourceNames.map(resource => ({
@@ -97,10 +97,10 @@ const beforeFirstRun: MirrorNumbers = {
 };
 
 /**
- * Makes the metrics of a mirror. They come from the record of runs, so they stay right when a process starts anew and are the
- * same wherever they are asked for.
+ * Makes the metrics of a mirror. They come from the record of runs, so they stay correct when a process restarts, and every process
+ * gives the same numbers.
  *
- * @param read is asked at each scrape; null where there is no mirror yet, and it throws where it can't be read.
+ * @param read is called at each scrape. It returns null if there is no mirror yet, and throws if the mirror can't be read.
  */
 export function mirrorMetrics(
   { version, labels, ofProcess = true, trigger = null }: MetricsOf,
@@ -111,7 +111,7 @@ export function mirrorMetrics(
   return metricsOf(registry, { version, trigger }, read);
 }
 
-/** Makes the metrics of a server: those of its mirror, and of who asks. */
+/** Makes the metrics of a server: those of its mirror, and the count of refused tokens. */
 export function serveMetrics({ version, labels }: MetricsOf, read: () => MirrorNumbers | null): ServeMetrics {
   const registry = registryWith(labels);
   collectDefaultMetrics({ register: registry });
@@ -123,7 +123,7 @@ export function serveMetrics({ version, labels }: MetricsOf, read: () => MirrorN
   return { ...metricsOf(registry, { version, trigger: null }, read), tokenRefused: () => refused.inc() };
 }
 
-/** Makes the metrics of a watch: those of its mirror, and those of its clock. */
+/** Makes the metrics of a watch: those of its mirror and those of its clock. */
 export function watchMetrics(
   { version, labels, trigger = null }: MetricsOf,
   read: () => MirrorNumbers | null,
@@ -171,7 +171,7 @@ function metricsOf(
   ];
   return {
     contentType: registry.contentType,
-    // Read once for all of them, so that all show one state of the mirror.
+    // The mirror is read once for all metrics, so that all show the same state.
     text: () => {
       const { isReadable, numbers } = numbersOf(read);
       readable.set(isReadable ? 1 : 0);
@@ -181,7 +181,7 @@ function metricsOf(
   };
 }
 
-/** A mirror that can't be read for a while has no series: a counter that fell to 0 would seem to rise by all of it afterwards. */
+/** An unreadable mirror has no series. If a counter fell to 0, its whole value would look like an increase afterwards. */
 function numbersOf(read: () => MirrorNumbers | null): { isReadable: boolean; numbers: MirrorNumbers } {
   try {
     const numbers = read();
@@ -232,7 +232,7 @@ function counter(name: string, help: string, numberOf: (totals: ListNumbers['tot
   return listMetric(Counter, `${name}_total`, help, ({ totals }) => numberOf(totals));
 }
 
-/** A metric with a value a list; a list whose value is null is left out. */
+/** A metric with one value for each list. A list whose value is null is left out. */
 function listMetric(
   Metric: typeof Gauge | typeof Counter,
   name: string,

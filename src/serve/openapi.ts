@@ -13,7 +13,7 @@ import { changesLimit, paging } from './limits.ts';
 import { changeParameters, changeSort, filterTextMax, operations } from './list-query.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What a server has besides its lists. */
+/** The optional parts of a server, in addition to its lists. */
 export interface Served {
   readonly metrics?: Metrics;
   readonly changes?: { readonly filtered?: unknown };
@@ -21,7 +21,7 @@ export interface Served {
   readonly pages?: { readonly searchTextMax: number; readonly searchPagesMax: number };
 }
 
-/** The OpenAPI document of a server, made of the same schemas by which the service's own answers are checked. */
+/** The OpenAPI document of a server. It uses the same schemas that check the service's own answers. */
 export function openApiDocument(served: Served): object {
   return {
     openapi: '3.1.0',
@@ -112,7 +112,7 @@ function listOperation(browsable: Browsable, isFiltered: boolean): object {
   };
 }
 
-/** Filters by their names; what a list can be sorted by is its own. */
+/** The parameters of filters by their names. Each list has its own values for `sort`. */
 function filtersOf(names: readonly string[], sorts: readonly string[]): JsonSchema[] {
   return names.map(name =>
     name === 'sort'
@@ -121,7 +121,7 @@ function filtersOf(names: readonly string[], sorts: readonly string[]): JsonSche
   );
 }
 
-/** A search has its `q`, and records have their resource, under these names. */
+/** The key of a filter's parameter. `q` and `resource` alone are the keys of other parameters. */
 function parameterKey(name: string): string {
   return name === 'q' || name === 'resource' ? `filter-${name}` : name;
 }

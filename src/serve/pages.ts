@@ -27,7 +27,7 @@ import {
 /** A page for people, complete in itself. */
 interface ServedPage {
   readonly html: string;
-  /** Lets the page show itself and nothing else. */
+  /** A policy that allows the page its own content and nothing else. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -38,7 +38,7 @@ export interface ServedReport {
   page(): Promise<ServedPage>;
 }
 
-/** Where a page begins: a text that a link of another page has. */
+/** The start of a page. `after` and `before` are texts from the links of other pages. */
 interface PagePlace {
   readonly after: string | null;
   readonly before: string | null;
@@ -46,14 +46,14 @@ interface PagePlace {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A page of a list that is asked for. */
+/** The page of a list that a client asks for. */
 export interface AskedList extends PagePlace {
   readonly browsable: Browsable;
   readonly filter: RecordFilter;
   readonly order: ListOrder;
 }
 
-/** Changes that are asked for. */
+/** The changes that a client asks for. */
 export interface AskedChanges extends PagePlace {
   readonly filter: ChangeFilter;
   readonly isDescending: boolean;
@@ -61,24 +61,24 @@ export interface AskedChanges extends PagePlace {
 
 type MaybeFound = ServedPage & { readonly isFound: boolean };
 
-/** The report, and what can be reached from it. */
+/** The report and the pages that it links to. */
 export interface ServedPages {
   readonly report: ServedReport;
   /** Changes whenever a record does. */
   revision(): string;
-  /** A record's page; `isFound` is false where the mirror never had such a record, and the page says so. */
+  /** A record's page. `isFound` is false if the mirror never had that record, and the page says so. */
   record(resource: string, id: string): Promise<MaybeFound>;
   /** A connection's page, in the same way. */
   connection(id: string): Promise<MaybeFound>;
-  /** @throws HttpError with status 400 if the list does not begin where it is asked for. */
+  /** @throws HttpError with status 400 if `after` or `before` is not a place in the list. */
   list(asked: AskedList): Promise<ServedPage>;
   changes(asked: AskedChanges): Promise<ServedPage>;
-  /** All that fits, as a file of comma-separated values. */
+  /** All records that match, as a file of comma-separated values. */
   listFile(asked: AskedList): Promise<AsyncIterable<string>>;
   changesFile(asked: AskedChanges): Promise<AsyncIterable<string>>;
-  /** What is found for a text; an empty one asks for the empty form. */
+  /** The page with the results for a text. An empty text gives the empty form. */
   search(text: string, pageNo: number): Promise<ServedPage>;
-  /** What is shown in place of a page that can't be served; `depth` is how many folders deep it was. */
+  /** The page that is shown instead of one that can't be served. `depth` is the number of folders in its path. */
   refusal(message: string, depth: number): Promise<ServedPage>;
   /** The longest text that can be searched for, in UTF-16 code units. */
   readonly searchTextMax: number;
@@ -88,7 +88,7 @@ export interface ServedPages {
 
 type Ask = FastifyRequest<{ Querystring: Query }>;
 
-/** The pages, for a browser: that sends the token as the password that it asks for. */
+/** Adds the pages for a browser. The browser asks for a password and sends the token as that. */
 export function addPageRoutes(app: FastifyInstance, pages: ServedPages, checkToken: RequestCheck): void {
   app.addHook('onRequest', checkToken);
   addRefusals(app, pages);
@@ -121,7 +121,7 @@ export function addPageRoutes(app: FastifyInstance, pages: ServedPages, checkTok
   });
 }
 
-/** Refusals are pages, too; the token is asked for as ever. */
+/** Refusals are pages, too. Only 401 and server errors are answered as everywhere else. */
 function addRefusals(app: FastifyInstance, pages: ServedPages): void {
   const root = app.errorHandler;
   app.setErrorHandler(async (error, request, reply) => {
@@ -144,7 +144,7 @@ function addListRoutes(app: FastifyInstance, pages: ServedPages, browsable: Brow
   app.get<{ Querystring: Query }>(`/${resource}`, async (request, reply) => {
     const clean = withoutEmpty(request.query, parametersOf(browsable));
     if (clean !== null) return reply.redirect(`./${resource}${clean}`);
-    // Taken before the page, which refuses what can't be served though the client knows another page.
+    // The revision is taken before the page. The page is made even for a 304, so that wrong parameters are refused.
     const revision = pages.revision();
     const page = await pages.list(asked(request, placeNames));
     if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
@@ -164,7 +164,7 @@ function addChangeRoutes(app: FastifyInstance, pages: ServedPages): void {
   app.get<{ Querystring: Query }>('/changes', async (request, reply) => {
     const clean = withoutEmpty(request.query, changeParameters);
     if (clean !== null) return reply.redirect(`./changes${clean}`);
-    // Taken before the page, which refuses what can't be served though the client knows another page.
+    // The revision is taken before the page. The page is made even for a 304, so that wrong parameters are refused.
     const revision = pages.revision();
     const page = await pages.changes(asked(request, placeNames));
     if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
@@ -175,7 +175,7 @@ function addChangeRoutes(app: FastifyInstance, pages: ServedPages): void {
   );
 }
 
-/** A file has no pages, so it takes none of these. */
+/** The parameters of paging. A file has no pages, so it accepts none of these. */
 const placeNames = ['after', 'before'];
 
 function placeOf(query: Query, names: readonly string[]): PagePlace {
@@ -193,7 +193,7 @@ function stringsOf(query: Query): [string, string][] {
   return Object.entries(query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
-/** A form sends its empty fields, too: the query without them, or null if it has none. */
+/** The query without the empty fields that a form sends, or null if there are none. */
 function withoutEmpty(query: Query, names: readonly string[]): string | null {
   assertKnown(query, [...names, ...placeNames]);
   const values = Object.values(query);
@@ -208,7 +208,7 @@ function searchText(value: unknown, max: number): string {
 }
 
 function showIfFound(request: FastifyRequest, reply: FastifyReply, pages: ServedPages, page: MaybeFound) {
-  // All pages have one revision: a client may know it from another one, though there is no such record.
+  // All pages have the same revision, so the client might know it from another page although this record does not exist.
   if (!page.isFound) reply.code(404);
   else if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
   return show(reply, page);

@@ -1,20 +1,20 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 
-/** Where the served records come from: a mirror, or anything else that can turn to a page of a list. */
+/** The source of the served records: a mirror, or anything else that can give a page of a list. */
 export interface RecordSource {
   /** Some of a list's records from `offset` on, each as JSON text in the service's shape; none past the end. */
   page(list: ListDefinition, offset: number, limit: number): RecordPage;
-  /** Changes whenever any record may have; left out where nothing is known of that. */
+  /** A text that changes whenever a record might have changed. A source that can't tell leaves it out. */
   revision?(): string;
 }
 
-/** Records of a list and how many there are in all, as they stood at one moment. */
+/** Records of a list and the total number of its records, both at one moment. */
 export interface RecordPage {
   readonly records: readonly string[];
   readonly totalRecordCount: number;
 }
 
-/** Serves lists that are held in memory; `current` is asked for each page, so the lists may be replaced meanwhile. */
+/** Serves lists from memory. `current` is called for each page, so the lists can be replaced meanwhile. */
 export function arraySource(current: () => Readonly<Record<ResourceName, readonly object[]>>): RecordSource {
   return {
     page({ resource }, offset, limit) {

@@ -4,34 +4,34 @@ import { codeOf, DocmirrorError } from '../errors.ts';
 import { type AppOptions, buildApp, buildMonitorApp, type MonitorOptions } from './app.ts';
 import { defaultLimits } from './limits.ts';
 
-/** Where a server listens. */
+/** The address at which a server listens. */
 export interface Listening {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
 }
 
-/** What is served, and where. */
+/** The content of a server and its address. */
 export type ServerOptions = AppOptions & Listening;
 
 /** A server that takes requests until it is closed. */
 export interface RunningServer {
-  /** Where it can be reached, without a slash at the end. */
+  /** The address of the server, without a slash at the end. */
   readonly url: string;
-  /** Takes no more requests, leaves a moment to those that are being answered, and ends. */
+  /** Takes no more requests, waits a moment for those that are being answered, and ends. */
   close(): Promise<void>;
 }
 
 /**
  * Serves a source of records over HTTP until it is closed.
  *
- * @throws DocmirrorError where it can't listen at that address, such as a port that is in use.
+ * @throws DocmirrorError if it can't listen at that address, for example because the port is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   return listen(await buildApp(options), options);
 }
 
-/** Serves how things stand, and no records, over HTTP until it is closed; it throws as `startServer` does. */
+/** Serves health checks and metrics, and no records, over HTTP until it is closed. It throws as `startServer` does. */
 export async function startMonitorServer(options: MonitorOptions & Listening): Promise<RunningServer> {
   return listen(await buildMonitorApp(options), options);
 }
@@ -41,7 +41,7 @@ async function listen(
   { host, port, limits }: Listening & MonitorOptions,
 ): Promise<RunningServer> {
   try {
-    // One address is bound, also for a name with several: the limits hold for one listener.
+    // Only one address is bound, even if the name has several, because the limits are for one listener.
     const { address } = await lookup(host);
     await app.listen({ host: address, port });
   } catch (error) {

@@ -1,15 +1,15 @@
 import { HttpError } from './http-error.ts';
 
-/** How much goes on at once, and how much waits for its turn; further ones are sent away. */
+/** How many requests work at once, and how many wait for their turn. Further ones are refused. */
 const bounds = { atOnceMax: 4, waitingMax: 60 };
 
-/** Lets some of those who look through the mirror do so at once, so that memory stays within bounds. */
+/** Limits how many requests search the mirror at once, so that memory stays within bounds. */
 export class Turns {
   #going = 0;
   readonly #waiting: (() => void)[] = [];
 
   /**
-   * Waits for a turn; what it returns gives it back.
+   * Waits for a turn. Dispose the result to give the turn back.
    *
    * @throws HttpError with status 429 if too many wait.
    */
