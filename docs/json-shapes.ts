@@ -137,7 +137,7 @@ const recordedOutcome = {
 const runHead = {
   runId: whole('the number of the run'),
   status: status('how it ended'),
-  trigger: oneOf(['manual', 'schedule'], 'what started it: `schedule` in `watch`'),
+  trigger: text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
   startedAt: time('when it began'),
 };
 
@@ -533,7 +533,7 @@ const auditReceipts: Shape = {
     receiptOf('run', 'a run', {
       runId: whole('the number of the run'),
       status: oneOf(statuses.slice(1), 'how it ended'),
-      trigger: oneOf(['manual', 'schedule'], 'what started it'),
+      trigger: text('what started it'),
       startedAt: time('when it began'),
       completedAt: orNull(time('when it ended; null if it died')),
       actor,

@@ -14,7 +14,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const out: readonly (readonly [RegExp, string])[] = [
   [/^(?:Who|Whoever|Whatever|What|Of|Where|Amid)\b(?!.*\?$)/, 'begin with the subject'],
   [/\bmay\b/, '"can" or "might", not "may"'],
-  [/\bstands?\b(?! still)/, '"is", not "stands"'],
+  [/\bstands?\b(?! still|-)/, '"is", not "stands"'],
   [
     /\bholds?\b(?! (?:the|a|its|this|that|another|back|no|one)\b.*\block\b)/,
     '"contains" or "has", not "holds"',
@@ -24,7 +24,7 @@ const out: readonly (readonly [RegExp, string])[] = [
   [/\bsuch\b/, 'no "such"'],
   [/\b(?:thereby|hence|foretells?|whence|thereof|herein|lest)\b/, 'a plain word'],
   [/\bat the least\b/, '"at least"'],
-  [/\bfor (?:it|they|nothing|nobody|there)\b/, '"because", not "for"'],
+  [/, for (?:it|they|nothing|nobody|there)\b/, '"because", not "for"'],
   [/\b(?:sweep|sweeps|sweeping)\b/, '"full sync", not "sweep"'],
   [/\b(?:spoilt|groundwork|befall|befell|betimes|hitherto)\b/, 'a plain word'],
 ];

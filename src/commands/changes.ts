@@ -42,10 +42,10 @@ export async function changes(
     forSpreadsheet: isForSpreadsheet(flags),
     resources: flags.resource,
   });
-  const textCount = await streamOut(stdout, feed, signal);
+  const { textCount, isTaken } = await streamOut(stdout, feed, signal);
   if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, range));
   if (flags.next === undefined) return;
-  await assertTaken(stdout);
+  await assertTaken(stdout, isTaken);
   writeNext(flags, reader, range);
 }
 
@@ -76,10 +76,10 @@ function changesOf(
 }
 
 /** A cursor says that all before it was delivered: it must not, if the output is lost. */
-async function assertTaken(stdout: NodeJS.WriteStream): Promise<void> {
+async function assertTaken(stdout: NodeJS.WriteStream, isTaken: boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   stdout.write('', resolve);
-  if ((await promise) instanceof Error)
+  if ((await promise) instanceof Error || !isTaken)
     throw new DocmirrorError(
       'output_failed',
       'Standard output was closed before all changes were written, so --next was not written.',

@@ -46,7 +46,7 @@ export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: num
   const toMs = zone.begin(edge, untilMs - 1, 1);
   // Of a length, the days are counted that it has in the calendar, also where one of them is an hour shorter.
   const fromMs = isLength(asked)
-    ? zone.begin(edge, zone.moment('--since', asked, toMs) + shiftMsMax)
+    ? zone.begin(edge, zone.moment('--since', asked, toMs) + (edge === 'day' ? shiftMsMax : 0))
     : zone.begin(edge, sinceMs);
   const beforeMs = zone.beginBefore(fromMs, toMs);
   return {

@@ -8,13 +8,13 @@ const chunkLength = 64 * 1024;
  * Writes texts as fast as they are taken, however many they are: what waits to be written never grows. Where nobody takes them any
  * more it is done.
  *
- * @returns how many texts there were until then.
+ * @returns how many texts there were until then, and false if nobody took them to the end.
  */
 export async function streamOut(
   stream: NodeJS.WriteStream,
   texts: Iterable<string>,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<{ readonly textCount: number; readonly isTaken: boolean }> {
   let chunk = '';
   let textCount = 0;
   let isLost = false;
@@ -31,11 +31,13 @@ export async function streamOut(
       if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
       else await nextTurn();
       signal.throwIfAborted();
-      if (isLost) return textCount;
+      if (isLost) return { textCount, isTaken: false };
       chunk = '';
     }
     if (chunk !== '') stream.write(chunk);
-    return textCount;
+    // A write that failed is reported on the next turn.
+    await nextTurn();
+    return { textCount, isTaken: !isLost };
   } finally {
     stream.off('error', lose);
   }

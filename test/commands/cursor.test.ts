@@ -176,6 +176,19 @@ describe.concurrent('a cursor', () => {
     expect(spawnSync('sh', ['-c', line], { env: { ...process.env, ...scene.env } }).status).toBe(1);
     expect(existsSync(next)).toBe(false);
   });
+
+  test('is not written if the reader of the pipe stops early', async () => {
+    await using scene = await setScene({}, { exports: 2_000, collections: 1, webhooks: 1 });
+    await scene.sync();
+    for (const format of ['ndjson', 'csv', 'table']) {
+      const flags = ['changes', '--cursor', 'c', '--next', 'n', '--format', format].join(' ');
+      const line = `{ '${process.execPath}' -- '${programPath}' ${flags}; echo $? >&2; } | head -1`;
+      const env = { ...process.env, ...scene.env };
+      const { stderr } = spawnSync('sh', ['-c', line], { cwd: scene.folder, env, encoding: 'utf8' });
+      expect(stderr).toMatch(/--next was not written\. \[output_failed\]\n1\n$/);
+      expect(existsSync(join(scene.folder, 'n'))).toBe(false);
+    }
+  });
 });
 
 describe.concurrent('a cursor that the mirror can not follow', () => {

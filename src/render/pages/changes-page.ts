@@ -49,7 +49,7 @@ export function changesPage(view: ChangesView): Page {
         ${pageLinks(view)}
       </section>
     </main>
-    <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
   </body>`;
   return framed(`${heading} – docmirror`, body, root, pageStyles);
 }

@@ -53,7 +53,7 @@ export function connectionPage(view: ConnectionView): Page {
       ${part('Webhooks', 'webhooks', view.webhooks, null)}
       <section aria-labelledby="versions"><h2 id="versions">Names over time</h2>${versionList(story, root)}</section>
     </main>
-    <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
   </body>`;
   return framed(`${name} – docmirror`, body, root, pageStyles);
 }

@@ -46,7 +46,7 @@ export function listPage(view: ListView): Page {
         ${pageLinks(view)}
       </section>
     </main>
-    <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
   </body>`;
   return framed(`${title} – docmirror`, body, root, pageStyles);
 }

@@ -39,7 +39,7 @@ export function recordPage(story: RecordStory, list: string): Page {
         ${versionList(story, root)}
       </section>
     </main>
-    <footer><p>Times are UTC. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
   </body>`;
   return framed(`${name} – docmirror`, body, root, pageStyles);
 }

@@ -43,7 +43,7 @@ export function reportPage(data: ReportData, options: ReportOptions): Page {
       ${runSection(data, options)}
       ${glossary()}
     </main>
-    <footer><p>Made by docmirror ${options.version}. Times are in ${clock.timezone}. Secret parts of addresses are never shown.</p></footer>
+    <footer><p>Made by docmirror ${options.version}. Times are in ${clock.timezone}. Endpoints are cut to scheme and host.</p></footer>
   </body>`;
   return framed(title, body, options.root);
 }

@@ -53,9 +53,9 @@ interface Version {
  * Removes the text of a record's ended versions and of its rejected records permanently, and writes receipts of it. The contents of
  * the versions stay, so that the receipts of the runs remain valid.
  *
- * The file is built again first, because SQLite leaves old text in free pages. If the process is killed after the receipt is
- * written, the next run completes the work by folding the log back. The next run compares every row with the receipts, because the
- * file is not as a run left it. The function has the mirror's lock until it ends.
+ * The file is built again at the end, because SQLite leaves old text in free pages. If the process is killed before that, erase the
+ * record again. The next run compares every row with the receipts, because the file is not as a run left it. The function has the
+ * mirror's lock until it ends.
  *
  * @throws MirrorBusyError if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be
@@ -68,21 +68,27 @@ export function erase(path: string, order: EraseOrder): Erased {
   openMirrorForReading(place).close();
   const lock = MirrorLock.take(lockPath(place));
   try {
-    using file = openForWriting(place);
     return explaining(place, () => {
-      // A refused order must leave the file as it was.
-      findTexts(file, order);
+      const done = inFile(place, file => {
+        file.sqlite.pragma('secure_delete = ON');
+        return file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+      });
       // By hand: Drizzle has no VACUUM.
-      file.sqlite.exec('VACUUM');
-      file.sqlite.pragma('secure_delete = ON');
-      const done = file.sqlite.transaction(() => eraseIn(file, order)).immediate();
-      const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-      if (busy !== 0) throw stillRead(place);
+      inFile(place, ({ sqlite }) => sqlite.exec('VACUUM'));
       return done;
     });
   } finally {
     lock.release();
   }
+}
+
+/** Does a part of the work over a connection of its own: a connection can copy text of pages that it has read into new ones. */
+function inFile<T>(place: string, work: (file: MirrorFile) => T): T {
+  using file = openForWriting(place);
+  const done = work(file);
+  const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+  if (busy !== 0) throw stillRead(place);
+  return done;
 }
 
 function stillRead(path: string): MirrorFileError {
