@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { type SettingsWithFile, withEnvFile } from '../config/env-file.ts';
 import type { Environment, Flags } from '../config/resolve.ts';
-import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError } from '../errors.ts';
+import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
@@ -15,6 +15,7 @@ import { purpose } from './table/table.ts';
 export async function main(words: readonly string[]): Promise<void> {
   let settings: SettingsWithFile = { environment: process.env, inFile: new Set() };
   let flags: Flags = {};
+  let isBegun = false;
   const context: CommandContext = {
     get environment() {
       return settings.environment;
@@ -40,6 +41,7 @@ export async function main(words: readonly string[]): Promise<void> {
       flags = given;
       const { envFile } = given;
       if (typeof envFile === 'string') settings = await withEnvFile(envFile, process.env);
+      isBegun = true;
     });
     if (isAlone(words)) registerAlone(program, context);
     else registerCommands(program, context, words);
@@ -47,6 +49,10 @@ export async function main(words: readonly string[]): Promise<void> {
   } catch (error) {
     const told = report(await traced(error, flags, settings.environment), context);
     process.exitCode = told.exitCode;
+    if (!isBegun && told.exitCode === exitCodes.usage) {
+      const { toldEarly } = await import('./told.ts');
+      await toldEarly(words, context, new UsageError(told.message)).catch(() => undefined);
+    }
     if (told.exitCode !== exitCodes.done && wantsJson(words)) {
       const { code, message } = told;
       context.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));

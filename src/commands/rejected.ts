@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { resolveConfig, wholeNumber } from '../config/resolve.ts';
-import { printableJson } from '../printable.ts';
 import { rejectedJson, rejectedText } from '../render/rejected.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import type { CommandContext } from './context.ts';
+import { jsonOutput } from './json-output.ts';
 import { terminalWidth } from './terminal-width.ts';
 
 const limitMax = 1_000_000;
@@ -15,5 +15,7 @@ export function rejected(command: Command, { environment, stdout }: CommandConte
   const limit = wholeNumber('--limit', flags.limit, 0, limitMax);
   using reader = new RejectedReader(config.database);
   const found = { counts: reader.counts(), records: reader.records(limit) };
-  stdout.write(flags.json ? printableJson(rejectedJson(found)) : rejectedText(found, terminalWidth(stdout)));
+  stdout.write(
+    flags.json ? jsonOutput(rejectedJson(found), config.labels) : rejectedText(found, terminalWidth(stdout)),
+  );
 }

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { exitCodes } from '../errors.ts';
-import type { CommandBody } from './context.ts';
+import type { CommandBody, CommandContext } from './context.ts';
 import type { CommandName } from './table/table.ts';
 
 /** The commands whose end others are told of. */
@@ -33,6 +33,22 @@ export function told(name: CommandName, body: CommandBody): CommandBody {
     // A watch tells of each of its runs.
     if (name !== 'watch') await teller.ended(exitCode);
   };
+}
+
+/** Tells of a command that failed before it began: its flags or its --env-file could not be read, so only the environment says whom to tell. */
+export async function toldEarly(
+  words: readonly string[],
+  outer: CommandContext,
+  error: Error,
+): Promise<void> {
+  const name = [...toldOf].find(each => each === words[0] || each === words.slice(0, 2).join(' '));
+  const noFlags = new Command();
+  const isAsked =
+    isSet(noFlags, outer.environment, 'pingUrl', 'DOCMIRROR_PING_URL') ||
+    isSet(noFlags, outer.environment, 'metricsFile', 'DOCMIRROR_METRICS_FILE');
+  if (name === undefined || !isAsked) return;
+  const { Teller } = await import('./teller.ts');
+  await new Teller(name, noFlags, outer).failed(error);
 }
 
 function isSet(

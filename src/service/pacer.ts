@@ -38,9 +38,9 @@ export class Pacer {
     return this.#waitedMs;
   }
 
-  /** True while the service wants no request. */
-  get isHeld(): boolean {
-    return performance.now() < this.#heldUntilMs;
+  /** For how long the service wants no request, in milliseconds; 0 or less if it accepts them. */
+  get heldMs(): number {
+    return this.#heldUntilMs - performance.now();
   }
 
   /** Waits until a request can start. */
@@ -48,7 +48,7 @@ export class Pacer {
     do {
       await this.#released(signal);
       await this.#turn(signal);
-    } while (this.isHeld);
+    } while (this.heldMs > 0);
   }
 
   /** Waits for the next turn. Turns are one after the other, each counted from the actual start of the one before. */

@@ -118,7 +118,8 @@ export class Service implements PageSource {
     signal: AbortSignal,
     read: (bytes: Buffer) => Page,
   ): Promise<Page> {
-    if (this.#outage.isOver && this.#outage.error !== null && this.#pacer.isHeld) throw this.#outage.error;
+    const { isOver, error: lastError } = this.#outage;
+    if (isOver && lastError !== null && this.#pacer.heldMs > lastTryMsMax) throw lastError;
     await this.#pacer.ready(signal);
     const begunAtMs = performance.now();
     try {

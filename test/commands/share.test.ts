@@ -161,6 +161,16 @@ describe.concurrent('a share that follows runs', () => {
     expect(sqlite(path, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
   });
 
+  test('is made after a run that changed something and then took longer than its deadline', async () => {
+    await using scene = await setSharedScene({}, { exports: 130, collections: 1, webhooks: 1 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    Object.assign(scene.service.lists.webhooks[0] as object, { description: 'after' });
+    scene.service.options.faults = ({ resource }) =>
+      resource === 'document-exports' ? { kind: 'stall', ms: 60_000 } : undefined;
+    expect(await scene.sync('--deadline', '2s', '--full')).toMatchObject({ code: 1 });
+    expect(sqlite(scene.path, 'SELECT description FROM webhooks')).toEqual([{ description: 'after' }]);
+  });
+
   test('--share and --share-sql name it and its statements; changed statements make it again', async () => {
     await using scene = await setScene({}, { exports: 3 });
     const [path, sql] = [join(scene.folder, 'share.sqlite'), join(scene.folder, 'own.sql')];

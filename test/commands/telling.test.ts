@@ -76,6 +76,12 @@ describe.concurrent('DOCMIRROR_PING_URL', () => {
     expect(await scene.run('sync', '--concurrency', '0')).toMatchObject({ code: 2 });
     expect(checks.paths()).toEqual(['/abc/fail']);
     expect(checks.pings[0]?.body).toMatch(/--concurrency.*\[settings\]/);
+    for (const words of [['--badflag'], ['--env-file', 'nowhere']]) {
+      checks.pings.length = 0;
+      expect(await scene.run('sync', ...words)).toMatchObject({ code: 2 });
+      expect(checks.paths()).toEqual(['/abc/fail']);
+      expect(checks.pings[0]?.body).toContain(words.at(-1));
+    }
     await using held = await holdRun(scene, 'webhooks');
     checks.pings.length = 0;
     expect(await scene.run('sync')).toMatchObject({ code: 11 });

@@ -67,6 +67,19 @@ describe.concurrent('a service that answers nothing useful', () => {
     expect(synced.of('webhooks')).toMatchObject({ status: 'completed' });
   });
 
+  test('of one list that asks to wait leaves the other lists one try each', async () => {
+    await using scene = await setScene({
+      faults: ({ resource }) =>
+        resource === 'collections'
+          ? { kind: 'status', status: 429, headers: { 'retry-after': '1' } }
+          : undefined,
+    });
+    const synced = await scene.sync('--give-up-after', '2s');
+    expect(synced.of('collections').status).toBe('failed');
+    for (const resource of ['document-exports', 'webhooks'])
+      expect(synced.of(resource).status, resource).toBe('completed');
+  });
+
   test('for 12 s is waited out', async () => {
     await using scene = await setScene();
     const untilMs = Date.now() + 12_000;
