@@ -9,7 +9,7 @@ export default defineConfig({
     // Most tests wait for processes that they started: a core that is left free for them is left idle.
     maxWorkers: '100%',
     testTimeout: 60_000,
-    // A shared machine may be slower than any wait that a test allows; what fails three times fails.
+    // A shared machine can be slower than the waits of a test. A test that fails three times fails.
     retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 60_000,
   },

@@ -19,7 +19,7 @@ interface CheckpointFlags {
   readonly unsigned?: boolean;
 }
 
-/** `docmirror audit keygen`; its flags stand in the table of commands. */
+/** `docmirror audit keygen`; its flags are in the table of commands. */
 export function keygen(command: Command, { environment, stdout }: CommandContext): void {
   const [path = ''] = command.args;
   rejectUnknownVariables(environment);
@@ -37,7 +37,7 @@ export function keygen(command: Command, { environment, stdout }: CommandContext
   stdout.write(publicPem);
 }
 
-/** `docmirror audit checkpoint`; its flags stand in the table of commands. */
+/** `docmirror audit checkpoint`; its flags are in the table of commands. */
 export async function checkpoint(command: Command, { environment, stdout }: CommandContext): Promise<void> {
   const flags = command.opts<CheckpointFlags>();
   const { database, signingKeyFile } = resolveConfig(command.opts(), environment);
@@ -54,7 +54,7 @@ export async function checkpoint(command: Command, { environment, stdout }: Comm
   else writeCheckpoint('--out', flags.out, text);
 }
 
-/** `docmirror audit receipts`; its flags stand in the table of commands. */
+/** `docmirror audit receipts`; its flags are in the table of commands. */
 export async function receipts(
   command: Command,
   { environment, stdout, signal }: CommandContext,

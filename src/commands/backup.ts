@@ -46,7 +46,7 @@ interface BackupFlags {
 const keepMax = 100_000;
 const differencesMax = 100;
 
-/** `docmirror backup`; its flags stand in the table of commands. */
+/** `docmirror backup`; its flags are in the table of commands. */
 export async function backup(command: Command, context: CommandContext): Promise<void> {
   const [destination] = command.args;
   const flags = command.opts<BackupFlags>();

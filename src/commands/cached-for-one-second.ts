@@ -1,7 +1,7 @@
 /** How long an answer is given again, in milliseconds. */
 const keptMs = 1_000;
 
-/** Makes a function whose answer is given again for a while, so that many who ask how things stand cost no more than one. */
+/** Makes a function whose answer is given again for a while, so that many questions about the state cost no more than one. */
 export function cachedForOneSecond<T>(ask: () => T): () => T {
   let answer: { readonly value: T; readonly askedAtMs: number } | undefined;
   return () => {

@@ -46,7 +46,7 @@ export function assertCursorFlags({ cursor, next, from }: CursorFlags): void {
 }
 
 /**
- * What comes after a cursor; without one, after --since-run, or everything.
+ * The changes after a cursor; without one, after --since-run, or everything.
  *
  * @throws UsageError if the file is no cursor.
  * @throws DocmirrorError with code `cursor_lost` if this mirror can't tell what comes after it.

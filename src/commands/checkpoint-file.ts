@@ -19,8 +19,8 @@ import {
 import { writeNamed } from './named-file.ts';
 
 /**
- * Audits a mirror and holds it against checkpoints: the receipts against each root, each signature against the public key that is
- * named or, if none is, that of the key that signs here. A file that is no checkpoint at all is a difference, too.
+ * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
+ * public key of the key that signs here. A file that is no checkpoint at all is a difference, too.
  *
  * @throws UsageError where a file can't be read.
  */
@@ -45,7 +45,7 @@ export async function verifyWithCheckpoints(
   };
 }
 
-/** Which checkpoints to hold the mirror against, and whose signature counts. */
+/** The checkpoints to compare the mirror with, and the key whose signatures count. */
 interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
   /** The files of the checkpoints. */
   readonly checkpoints: readonly string[];
@@ -112,7 +112,7 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
   return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
 }
 
-/** What the signature on a checkpoint is worth; `publicKey` is null where no key is known. */
+/** The value of the signature on a checkpoint; `publicKey` is null where no key is known. */
 function checkSignature(
   file: string,
   { checkpoint, note }: ReadCheckpoint,

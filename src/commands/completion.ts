@@ -12,8 +12,8 @@ import { shells } from './table/start.ts';
 const runsMax = 50;
 
 /**
- * `docmirror completion`; its arguments stand in the table of commands. The script that it prints asks it, with `words` in the
- * shell's place, what may stand at the end of the words behind: a line each, and in the first line `files`, `folders` or nothing.
+ * `docmirror completion`; its arguments are in the table of commands. The script that it prints calls it with `words` in
+ * place of the shell. It answers with the words that fit at the end, a line each. The first line is `files`, `folders` or empty.
  */
 export async function completion(command: Command, context: CommandContext): Promise<void> {
   const [shell = '', ...words] = command.args;

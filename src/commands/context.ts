@@ -7,7 +7,7 @@ import type { BackupFigures } from './metrics-file.ts';
 export interface Telling {
   /** The work has begun, and its lock is held if it has one. */
   begun(): void;
-  /** What a person would read of the result. */
+  /** The result as a person would read it. */
   summary(text: string): void;
   /** A backup was made. */
   backup(figures: BackupFigures): void;
@@ -17,17 +17,17 @@ export interface Telling {
   failed(error: unknown): Promise<void>;
 }
 
-/** What a command has of the process that runs it; handed in, so that commands can be run by tests and by each other. */
+/** The parts of the process that a command uses; passed in, so that commands can be run by tests and by each other. */
 export interface CommandContext {
   /** The variables of the process, and above them those of the file that `--env-file` names. */
   readonly environment: Environment;
   /** The variables that came from that file. */
   readonly inEnvFile: ReadonlySet<string>;
-  /** What must never be shown: whoever learns a token adds it, and all that is logged or said as an error is checked for it. */
+  /** Texts that must never be shown. The code that reads a token adds it, and all log lines and errors are searched for it. */
   readonly secrets: Secrets;
-  /** Where data goes. */
+  /** The output for data. */
   readonly stdout: NodeJS.WriteStream;
-  /** Where logs and progress go. */
+  /** The output for logs and progress. */
   readonly stderr: NodeJS.WriteStream;
   /** Aborted with a `CancelledError` on SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
@@ -37,5 +37,5 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** What a command does; `command` holds the flags and words that were given. */
+/** The body of a command; `command` has the flags and words that were given. */
 export type CommandBody = (command: Command, context: CommandContext) => Promise<void> | void;

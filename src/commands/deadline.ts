@@ -1,6 +1,6 @@
 import { CancelledError } from '../errors.ts';
 
-/** The signal of a run that may take only so long; `[Symbol.dispose]` ends its timer. */
+/** The signal of a run with a deadline; `[Symbol.dispose]` ends its timer. */
 export interface BoundedSignal extends Disposable {
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import type { CommandContext } from './context.ts';
 import { terminalWidth } from './terminal-width.ts';
 import { readToken } from './token.ts';
 
-/** `docmirror` alone: how the mirror stands or, where there is none yet, what to set and to do. */
+/** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
 export async function defaultCommand(command: Command, context: CommandContext): Promise<void> {
   const { environment, stdout } = context;
   const [name] = command.args;
@@ -27,11 +27,11 @@ export async function defaultCommand(command: Command, context: CommandContext):
   );
 }
 
-/** What a run still lacks, in words; null where the settings are complete. */
+/** The settings that a run still needs, in words; null if the settings are complete. */
 async function whatIsMissing({ environment, signal }: CommandContext): Promise<string | null> {
   try {
     const { token } = resolveService({}, environment);
-    // What a command may take long for, or ask a person for, is left to the doctor.
+    // The doctor does the checks that take long or ask a person.
     if (!('command' in token)) await readToken(token, signal);
     return null;
   } catch (error) {

@@ -41,7 +41,7 @@ const longList = 100_000;
 const daysOfLongList = 4;
 const recordsMax = 10_000_000;
 
-/** What happens at the service, by how many days before the last run. */
+/** The changes at the service, by how many days before the last run. */
 const renamesAt = 8;
 const wrongTotalAt = 5;
 const newFieldFrom = 3;
@@ -56,7 +56,7 @@ interface DemoFlags {
   readonly until?: string;
 }
 
-/** `docmirror demo`; its flags stand in the table of commands. */
+/** `docmirror demo`; its flags are in the table of commands. */
 export async function demo(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<DemoFlags>();
   const documentExports = wholeNumber('--records', flags.records, 0, recordsMax);
@@ -101,7 +101,7 @@ export async function demo(command: Command, context: CommandContext): Promise<v
   }
 }
 
-/** What the service lists so many days before the last run. */
+/** The lists of the service so many days before the last run. */
 function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
   const change = { now, seed: 2 + daysBefore };
   if (daysBefore === renamesAt || daysBefore === 0) return changeSample(before, change);
@@ -154,7 +154,7 @@ function ending(last: SharedRunSummary, context: CommandContext): string {
   return `What run ${last.runId} changed:\n${describeChanges(last, context)}\n${whatNext(context)}`;
 }
 
-/** An earlier demo's file is begun anew; any other one of that name is refused. */
+/** An earlier demo's file is made again; any other one of that name is refused. */
 function removeOldDemo(): void {
   const file = mirrorToWrite(demoFile);
   assertDemo(file);

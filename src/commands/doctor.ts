@@ -16,7 +16,7 @@ import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
 import { terminalWidth } from './terminal-width.ts';
 import { readToken } from './token.ts';
 
-/** `docmirror doctor`; its flags stand in the table of commands. */
+/** `docmirror doctor`; its flags are in the table of commands. */
 export async function doctor(command: Command, context: CommandContext): Promise<void> {
   const { json } = command.opts<{ json?: boolean }>();
   const verdicts: Verdict[] = [];
@@ -101,7 +101,7 @@ function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | 
   try {
     assertIsMirrorOf(config.database, service.baseUrl);
   } catch (error) {
-    // What else is wrong with the file, the looks at the file tell.
+    // The checks of the file report its other faults.
     if (error instanceof UsageError) throw error;
   }
 }
@@ -137,7 +137,7 @@ function skippedChecks(checks: readonly string[], why: string): Verdict[] {
   return checks.map(check => skipped(check, why));
 }
 
-/** What some work gives, or the usage error that it ends with. */
+/** The result of some work, or the usage error that it ends with. */
 async function attempt<T>(work: () => T | Promise<T>): Promise<T | UsageError> {
   try {
     return await work();

@@ -37,7 +37,7 @@ interface ExportFlags extends CursorFlags {
   readonly names?: boolean;
 }
 
-/** `docmirror export`; its flags stand in the table of commands. */
+/** `docmirror export`; its flags are in the table of commands. */
 export async function exportMirror(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ExportFlags>();
   const config = resolveConfig(command.opts(), context.environment);

@@ -7,7 +7,7 @@ import type { EndedRuns } from '../store/tables/ended-runs.ts';
 /**
  * The run that a flag names, 0 for the time before the first.
  *
- * @throws UsageError where there is no such run, or it has not ended.
+ * @throws UsageError if the run does not exist or has not ended.
  */
 export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
   const runId = wholeNumber(flag, text, min, Number.MAX_SAFE_INTEGER);
@@ -32,7 +32,7 @@ export function instantOf(flag: string, text: string): string {
   return new Date(ms).toISOString();
 }
 
-/** True where a flag says a length of time, such as `24h`, and no date. */
+/** True if a flag gives a length of time, for example `24h`, and no date. */
 export function isLength(text: string): boolean {
   return /^\s*\d+(\.\d+)?\s*[a-z]/i.test(text);
 }
@@ -48,7 +48,7 @@ export function momentOf(flag: string, text: string, nowMs: number): string {
   return new Date(Math.max(0, nowMs - durationMs(flag, text))).toISOString();
 }
 
-/** What a reader of the changes since a run should know of the history; null where it is whole. */
+/** A note about deleted history for a reader of the changes since a run; null if nothing was deleted. */
 export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Pruned): string | null {
   if (sinceRunId >= throughRunId) return null;
   return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.`;
@@ -57,7 +57,7 @@ export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Prune
 /**
  * True where texts that a spreadsheet would run are to be made harmless.
  *
- * @throws UsageError where it stands beside another format.
+ * @throws UsageError if it is used with another format.
  */
 export function isForSpreadsheet(flags: {
   readonly format: string;

@@ -1,7 +1,7 @@
 import type { CommandBody } from './context.ts';
 import type { CommandName } from './table/table.ts';
 
-/** What each command does, loaded when it is run: loading all takes several times as long. */
+/** The body of each command, loaded when it is run: loading all takes several times as long. */
 export const bodies: Readonly<Record<CommandName, () => Promise<CommandBody>>> = {
   sync: async () => (await import('./sync.ts')).sync,
   watch: async () => (await import('./watch.ts')).watch,

@@ -13,7 +13,7 @@ export class LazySource implements PageSource {
   #opening: Promise<Service> | undefined;
   #service: Service | undefined;
 
-  /** @param concurrency how many requests may be in flight at first. */
+  /** @param concurrency the number of concurrent requests at first. */
   constructor(baseUrl: string, concurrency: number, open: () => Promise<Service>) {
     this.baseUrl = baseUrl;
     this.#concurrency = concurrency;

@@ -11,7 +11,7 @@ export type Logger = PinoLogger & {
   readonly current: { runId: number | null };
 };
 
-/** Fields that must never be shown, wherever they stand in what is logged. */
+/** Fields that must never be shown, at any place of a log line. */
 const secretFields = ['token', 'authorization', 'endpoint'];
 const standardError = 2;
 /** Bytes that wait until the log can be written again; what is more is lost. */
@@ -47,7 +47,7 @@ export function createLogger(
   return Object.assign(pino(options, destination), { current });
 }
 
-/** What a log line says of an error: of one in words its code and these, of a fault of docmirror itself where it came from, too. */
+/** The fields of a log line about an error: its code and message. A fault of docmirror itself has its stack, too. */
 export function loggedError(error: unknown): object {
   const explained = explainSqliteError(error, 'the mirror');
   if (!(explained instanceof DocmirrorError)) return { err: error };

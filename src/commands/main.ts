@@ -60,7 +60,7 @@ export async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-/** What the help says of a flag is broken into lines of no less than this, in characters. */
+/** The help breaks the text about a flag into lines of at least this length, in characters. */
 const helpWidthMin = 12;
 
 /** @param begin told of the flags, before a command does anything. */
@@ -80,7 +80,7 @@ function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
     .hook('preAction', (_program, command) => begin(command.opts()));
 }
 
-/** What there is to say of an error, if its code is asked for: `docmirror help mirror_busy`. */
+/** The explanation of an error code: `docmirror help mirror_busy`. */
 async function helpOnError([first, code = '', ...more]: readonly string[]): Promise<string | null> {
   if (first !== 'help' || more.length > 0 || isCommand(code)) return null;
   return (await import('./troubleshooting.ts')).explainCode(code);
@@ -92,7 +92,7 @@ function wantsJson(words: readonly string[]): boolean {
   return words.slice(0, end === -1 ? words.length : end).includes('--json');
 }
 
-/** What the argument parser says, as a person may see it. */
+/** The argument parser's message, made printable. */
 function parserSays(text: string): string {
   return printableLines(withoutValues(inOneLine(text.replace(/^error: /, '').trimEnd())));
 }
@@ -109,12 +109,12 @@ function named(words: readonly string[]): readonly string[] {
   return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
 }
 
-/** What the argument parser says, with its guess of what was meant behind it and not on a line of its own. */
+/** The argument parser's message with its suggestion on the same line. */
 function inOneLine(text: string): string {
   return text.replace(/\n\((Did you mean .+\?)\)/, '. $1');
 }
 
-/** What the argument parser says of a flag that it does not know, without its value: `--tokn=…` may hold a token. */
+/** The argument parser's message about an unknown flag, without its value: `--tokn=…` can contain a token. */
 function withoutValues(text: string): string {
   return text.replace(/(--[\w-]+)=[^'\n]*/g, '$1=…');
 }

@@ -2,17 +2,17 @@ import type { Page, Root } from '../render/report/frame.ts';
 import { version } from '../version.ts';
 import { inSlices } from './in-slices.ts';
 
-/** What is asked of a report; without anything it is about the last 30 days, in UTC. */
+/** The period and title of a report; the default is the last 30 days, in UTC. */
 interface AskedReport {
   /** A moment, or a length that is counted back from the end. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly timezone?: string | undefined;
-  /** What stands at its top; a name of its own where it is left out. */
+  /** The heading; the default is a name of its own. */
   readonly title?: string | undefined;
 }
 
-/** The report of a mirror as it stands, made in slices; what it takes is loaded only now. */
+/** The report of a mirror, made in slices; its modules are loaded only now. */
 export async function makeReport(
   database: string,
   maxAgeMs: number | null,

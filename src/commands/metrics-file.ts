@@ -4,7 +4,7 @@ import { mergeMetrics } from '../serve/merge-metrics.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { metricsText } from './metrics-text.ts';
 
-/** What is told of a backup that was made. */
+/** The figures of a backup. */
 export interface BackupFigures {
   readonly runId: number;
   readonly bytes: number;
@@ -81,7 +81,7 @@ function commandMetrics(labels: Labels, { command, exitCode, atMs }: ToldCommand
   ].join('\n');
 }
 
-/** What the file says of the other commands. */
+/** The metrics of the other commands in the file. */
 function keptLines(path: string, isKept: (line: string) => boolean): string {
   try {
     return readFileSync(path, 'utf8').split('\n').filter(isKept).join('\n');

@@ -28,7 +28,7 @@ export function assertNamed(name: string, path: string): void {
   if (path === '') throw new UsageError(`${name}: it is empty. Name a file.`);
 }
 
-/** What is said of a file that can't be written, where another path might do. */
+/** The message about a file that can't be written, if another path could work. */
 export function unwritable(name: string, path: string, cause: FileWriteError): UsageError {
   return new UsageError(`${name}: ${path} can't be written (${cause.reason}).`, { cause });
 }

@@ -4,7 +4,7 @@ import { Presets, SingleBar } from 'cli-progress';
 export class OneBar {
   readonly #bar: SingleBar;
 
-  /** @param format as cli-progress has it, such as `copying {bar} {percentage}%`. */
+  /** @param format as cli-progress has it, for example `copying {bar} {percentage}%`. */
   constructor(stream: NodeJS.WriteStream, format: string) {
     this.#bar = new SingleBar(
       { stream, format, barsize: 24, hideCursor: true, clearOnComplete: true, gracefulExit: false },

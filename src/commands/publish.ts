@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import type { PublishFlags } from './publish/clickhouse.ts';
 
-/** `docmirror publish clickhouse`; its flags stand in the table of commands. What only it needs is loaded here: no other command waits for it. */
+/** `docmirror publish clickhouse`; its flags are in the table of commands. Its modules are loaded here: no other command waits for it. */
 export async function publishTo(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<PublishFlags>();
   if (flags.cluster !== undefined && !flags.printDdl)

@@ -6,7 +6,7 @@ import { Query, type Statement } from '../store/read/query.ts';
 
 // A process of its own, which `query` starts: SQLite can't be stopped while it computes a row, and neither can a thread, but a process can.
 
-/** What the process is told to do. */
+/** The task of the process. */
 export interface QueryTask {
   readonly database: string;
   readonly statement: Statement;
@@ -15,7 +15,7 @@ export interface QueryTask {
   readonly width: number | null;
 }
 
-/** What it says in the end; the result itself goes to its standard output. */
+/** Its last message; the result itself goes to its standard output. */
 export type QueryEnd = { readonly rowCount: number } | { readonly code: ErrorCode; readonly message: string };
 
 /** Pieces are gathered up to this length before they are written: a call a line costs more than the line. */

@@ -13,7 +13,7 @@ import { told } from './told.ts';
 /**
  * Adds all commands of the table to the program; what one does is loaded when it is run.
  *
- * @param words those of the command line: only commands that they may name get their flags. All do where it is left out.
+ * @param words those of the command line: only commands that they can name get their flags. All do where it is left out.
  */
 export function registerCommands(program: Command, context: CommandContext, words?: readonly string[]): void {
   for (const entry of commandTable) {
@@ -38,13 +38,13 @@ export function isAlone([first]: readonly string[]): boolean {
 export function registerAlone(program: Command, context: CommandContext): void {
   for (const flag of aloneFlags) program.addOption(optionOf(flag));
   program
-    // A command that stands too late, with flags of its own, is told so in words.
+    // A command that comes too late, with flags of its own, gets a clear message.
     .allowExcessArguments()
     .passThroughOptions()
     .action(async () => (await import('./default-command.ts')).defaultCommand(program, context));
 }
 
-/** The command that only holds others; it stands in the help where its first one stands in the table. */
+/** The command that only groups others; in the help it has the place of its first one in the table. */
 function groupIn(program: Command, name: string): Command {
   const there = program.commands.find(command => command.name() === name);
   return there ?? program.command(name).description(groups[name] ?? '');
@@ -104,7 +104,7 @@ function withValue(flag: string, valueName: string | null): string {
   return valueName === null ? flag : `${flag} <${valueName}>`;
 }
 
-/** A word that is this much like another may be a slip for it, in letters to change; of a short one no more than half. */
+/** A word that is this similar to another can be a typing error, in letters to change; of a short one no more than half. */
 const slipLettersMax = 3;
 
 function assertChosen(value: string, choices: readonly string[]): void {

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import type { ReportPeriod, Stretch } from '../store/read/report-period.ts';
 import { isLength, momentOf } from './flag-values.ts';
 
-/** What a report is to be about, as it was asked for. */
+/** The period of a report, as the flags give it. */
 interface AskedPeriod {
   /** A moment, or a length that is counted back from the end; the last 30 days where it is left out. */
   readonly since?: string | undefined;
@@ -44,7 +44,7 @@ export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: num
   const unit = lengthsMaxMs.find(([, lengthMsMax]) => untilMs - sinceMs <= lengthMsMax)?.[0] ?? 'year';
   const edge = unit === 'hour' ? 'hour' : 'day';
   const toMs = zone.begin(edge, untilMs - 1, 1);
-  // Of a length, the days are counted that it has in the calendar, also where one of them is an hour shorter.
+  // A length is counted in days of the calendar, even if one of them is an hour shorter.
   const fromMs = isLength(asked)
     ? zone.begin(edge, zone.moment('--since', asked, toMs) + (edge === 'day' ? shiftMsMax : 0))
     : zone.begin(edge, sinceMs);
@@ -70,7 +70,7 @@ class Zone {
     this.#timezone = timezone;
   }
 
-  /** What a flag names, in milliseconds since 1970: a length before another moment, or a time that the zone's clocks show. */
+  /** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a time that the zone's clocks show. */
   moment(flag: string, text: string, beforeMs: number): number {
     const at = new Date(momentOf(flag, text, beforeMs));
     if (isLength(text) || namesZone.test(text)) return at.getTime();

@@ -14,7 +14,7 @@ interface ReportFlags {
   readonly title?: string;
 }
 
-/** `docmirror report`; its flags stand in the table of commands. */
+/** `docmirror report`; its flags are in the table of commands. */
 export async function report(command: Command, { environment, stdout }: CommandContext): Promise<void> {
   const flags = command.opts<ReportFlags>();
   const config = resolveConfig(command.opts(), environment);

@@ -19,13 +19,13 @@ import { shareAfterRun } from './share-after-run.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
 
-/** What one run is to do, for `sync` and for each tick of `watch`. */
+/** The order for one run, for `sync` and for each tick of `watch`. */
 interface RunRequest extends Opening {
   readonly config: Config;
   readonly service: ServiceConfig;
   readonly lists: readonly ListDefinition[];
   readonly trigger: Trigger;
-  /** What a person asks for that no run does by itself. */
+  /** Options that only a person chooses. */
   readonly flags?: RunFlags;
   /** Told of every change that a dry run would make; its presence makes the run dry. */
   readonly onPlannedChange?: ChangeObserver;
@@ -57,7 +57,7 @@ export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
   }
 }
 
-/** What a process exits with after a run: one that is done is partial, if its share could not be made. */
+/** The exit code after a run. It is partial if only the share could not be made. */
 export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): number {
   const code = exitCodeOf(summary, signal);
   const isShared = summary.share === null || summary.share.error === null;
@@ -134,7 +134,7 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
-/** What a service has to do with while it is open. */
+/** The surroundings of an open service. */
 interface Opening {
   readonly logger: Logger;
   /** Learns the token. */

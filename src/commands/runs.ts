@@ -8,7 +8,7 @@ import { terminalWidth } from './terminal-width.ts';
 
 const limitMax = 1_000_000;
 
-/** `docmirror runs`; its flags stand in the table of commands. */
+/** `docmirror runs`; its flags are in the table of commands. */
 export function runs(command: Command, { environment, stdout }: CommandContext): void {
   const flags = command.opts<{ json?: boolean; limit: string }>();
   const config = resolveConfig(command.opts(), environment);

@@ -18,7 +18,7 @@ interface TickObserver {
 /** How long after work that failed it is tried again, in milliseconds. */
 const tryAgainMs = 5 * 60_000;
 
-/** @throws UsageError that names the setting, where there can be no such schedule. */
+/** @throws UsageError that names the setting, if the schedule is impossible. */
 export function checkSchedule({ expression }: Schedule): void {
   const { valid, errors } = validateDetailed(expression);
   if (valid) return;

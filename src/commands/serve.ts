@@ -33,7 +33,7 @@ interface ServeFlags {
 const portMax = 65_535;
 const tokenBytes = 24;
 
-/** `docmirror serve`; its flags stand in the table of commands. */
+/** `docmirror serve`; its flags are in the table of commands. */
 export async function serve(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<ServeFlags>();
   const config = resolveConfig(command.opts(), context.environment);
@@ -110,7 +110,7 @@ async function chosenToken({ token, tokenFile }: ServeFlags): Promise<string | n
   return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);
 }
 
-/** What a person needs to try it; a token that the user chose is never shown. */
+/** The hints to try it; a token that the user chose is never shown. */
 function welcome(url: string, madeToken: string | null): string {
   const path = lists[0]?.path ?? '';
   const lines = [

@@ -24,7 +24,7 @@ const searchMsMax = 10_000;
 
 const rootAt = ['./', '../', '../../'] as const;
 
-/** The pages of a mirror, as they are served. What takes long goes on in slices, between which the server answers others. */
+/** The pages of a mirror, as they are served. Long work is done in slices, and the server answers others between them. */
 export async function servedPages({ report, browsing, revision, reader }: Sources): Promise<ServedPages> {
   const { searchTextMax } = await import('../render/report/frame.ts');
   const { hitsOnPage, searchPagesMax } = await import('../render/pages/search-page.ts');

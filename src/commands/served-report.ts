@@ -13,8 +13,8 @@ interface Sources {
 type Page = Awaited<ReturnType<ServedReport['page']>>;
 
 /**
- * The report of a mirror as it is served: made when it is first asked for after a run, and kept until the next run, the next day, or
- * until a list becomes too old. While it is made, in slices, the server answers others; those who ask for it meanwhile wait for the same.
+ * The report of a mirror as it is served: made when a client first asks for it after a run. It is kept until the next run, the next
+ * day, or until a list becomes too old. While it is made, in slices, the server answers others; those who ask for it meanwhile wait for the same.
  */
 export function servedReport(database: string, { revision, figures, maxAgeMs }: Sources): ServedReport {
   let kept: { readonly revision: string; readonly page: Promise<Page> } | undefined;

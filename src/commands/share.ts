@@ -15,7 +15,7 @@ interface ShareFlags {
   readonly json?: boolean;
 }
 
-/** `docmirror share`; its flags stand in the table of commands. */
+/** `docmirror share`; its flags are in the table of commands. */
 export async function share(
   command: Command,
   { environment, stdout, signal }: CommandContext,

@@ -13,7 +13,7 @@ const versionsMax = 10_000;
 /** Most records of one reference that are shown. */
 const matchesMax = 100;
 
-/** `docmirror show`; its flags stand in the table of commands. */
+/** `docmirror show`; its flags are in the table of commands. */
 export function show(command: Command, context: CommandContext): void {
   const [resource = '', wanted = ''] = command.args;
   const { stdout, environment } = context;
@@ -28,11 +28,10 @@ export function show(command: Command, context: CommandContext): void {
 }
 
 /**
- * The record with that id or else, among the exports, those with that reference. A number that is not written as ids are, such as
- * 007, can only be a reference there.
+ * The record with that id or else, among the exports, those with that reference. A number that is not written as ids are, for example 007, can only be a reference there.
  *
  * @throws UsageError where it can be no id of that list.
- * @throws DocmirrorError where there is no such record, and never was.
+ * @throws DocmirrorError if the record never existed.
  */
 function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {
   const hasReferences = resource === 'document-exports';

@@ -27,7 +27,7 @@ interface StatusFlags {
   readonly format: 'table' | 'prometheus';
 }
 
-/** `docmirror status`; its flags stand in the table of commands. */
+/** `docmirror status`; its flags are in the table of commands. */
 export async function status(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<StatusFlags>();
   if (flags.json && flags.format === 'prometheus')

@@ -1,6 +1,6 @@
 import { CancelledError, type StopSignal } from '../errors.ts';
 
-/** What of a process hears signals, and ends it. */
+/** The part of a process that receives signals and ends it. */
 interface Stoppable {
   on(signal: StopSignal, listener: () => void): unknown;
   exit(code: number): void;

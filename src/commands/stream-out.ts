@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const chunkLength = 64 * 1024;
 
 /**
- * Writes texts as fast as they are taken, however many they are: what waits to be written never grows. Where nobody takes them any
- * more it is done.
+ * Writes texts as fast as they are taken, however many they are: the part that waits to be written never grows. It ends if nobody takes
+ * them any more.
  *
  * @returns how many texts there were until then, and false if nobody took them to the end.
  */
@@ -27,7 +27,7 @@ export async function streamOut(
       chunk += text;
       textCount++;
       if (chunk.length < chunkLength) continue;
-      // A pipe that nobody reads may wait for ever; a signal ends that.
+      // A pipe that nobody reads can wait for ever; a signal ends that.
       if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
       else await nextTurn();
       signal.throwIfAborted();

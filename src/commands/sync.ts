@@ -33,7 +33,7 @@ interface PlaceFlags {
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 
-/** `docmirror sync`; its flags stand in the table of commands. */
+/** `docmirror sync`; its flags are in the table of commands. */
 export async function sync(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<SyncFlags>();
   const config = resolveConfig(command.opts(), context.environment);
@@ -74,7 +74,7 @@ function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): Rejec
 
 /**
  * The flags by which a command found its settings, its service and its mirror, as they are typed; none, where the environment tells.
- * Those that tell of a token are left out, for the token may stand in them.
+ * Flags about a token are left out, because they can contain the token.
  */
 function placeFlags({ envFile, baseUrl, allowHttp, database }: PlaceFlags): string {
   const flags = {

@@ -10,13 +10,13 @@ import type { CommandContext } from './context.ts';
 import { createLogger } from './logging.ts';
 import { type BackupFigures, writeMetricsFiles } from './metrics-file.ts';
 
-/** How long the ping of the start may go on once the command has ended, in milliseconds. */
+/** How long the ping of the start can continue after the command has ended, in milliseconds. */
 const startMsAfterEnd = 1_000;
 
 /** The longest body of a ping, in bytes. */
 const bodyBytesMax = 10_000;
 
-/** What a command tells of itself to those who are not there: by pings and by a file of metrics. Failures of that are warnings. */
+/** Reports on a command to people who are not there: by pings and by a file of metrics. Failures of that are warnings. */
 export class Teller {
   readonly #name: string;
   readonly #settings: TellingSettings;
@@ -38,7 +38,7 @@ export class Teller {
     this.#start ??= this.#ping('/start', '', this.#starting.signal);
   }
 
-  /** What a person would read of the result. */
+  /** The result as a person would read it. */
   summary(text: string): void {
     this.#summary = text;
   }
@@ -68,7 +68,7 @@ export class Teller {
     await this.ended(isForeseen ? explained.exitCode : exitCodes.failed);
   }
 
-  /** Who did not hear of the start by now hears of the end. */
+  /** If the ping of the start has not arrived, the ping of the end follows anyway. */
   async #endStart(): Promise<void> {
     if (this.#start === undefined) return;
     const timer = setTimeout(() => this.#starting.abort(), startMsAfterEnd);

@@ -5,7 +5,7 @@ export function terminalWidth(stream: NodeJS.WriteStream): number {
 
 const widthElsewhere = 120;
 
-/** The same for changes: elsewhere their lines are cut, too, for a record may be long. */
+/** The same for changes: elsewhere their lines are cut, too, because a record can be long. */
 export function changesWidth(stream: NodeJS.WriteStream): number {
   return stream.columns || widthElsewhere;
 }

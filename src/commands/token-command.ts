@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { checkToken, type Environment } from '../config/resolve.ts';
 import { codeOf, UsageError } from '../errors.ts';
 
-/** How long the command may take, in milliseconds. */
+/** The longest time for the command, in milliseconds. */
 const commandMsMax = 30_000;
-/** How long something that the command has left running may hold on to its output, in milliseconds. */
+/** How long a process that the command left running can keep its output open, in milliseconds. */
 const lingerMsMax = 1_000;
 /** The longest output, in bytes. */
 const outputBytesMax = 16 * 1024;
@@ -23,8 +23,8 @@ export async function runTokenCommand(
   timeoutMs = commandMsMax,
 ): Promise<string> {
   signal.throwIfAborted();
-  // A group of its own, so that what the command starts can be ended with it: execFile ends the shell alone, and waits for
-  // whatever still has the command's output open.
+  // A group of its own, so that processes of the command can be ended with it. execFile ends only the shell, and waits for
+  // each process that has the command's output open.
   const child = spawn('sh', ['-c', command], {
     env: environment,
     detached: true,
@@ -45,7 +45,7 @@ export async function runTokenCommand(
   }
 }
 
-/** What the command has printed when it ended, up to one byte more than is allowed. */
+/** The output of the command, up to one byte more than is allowed. */
 async function outputOf(child: ChildProcess): Promise<{ text: string; code: number | null }> {
   const { stdout } = child;
   let text = '';

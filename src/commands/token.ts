@@ -3,11 +3,11 @@ import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { TokenUnavailableError, UsageError } from '../errors.ts';
 import { runTokenCommand } from './token-command.ts';
 
-/** The longest token, with what may stand around it, in bytes. */
+/** The longest token, with spaces around it, in bytes. */
 const tokenBytesMax = 16 * 1024;
 
 /**
- * Asks for the service's token where the settings say that it comes from: a file or a command is asked anew each time.
+ * Asks for the service's token where the settings say that it comes from: a file or a command is read again each time.
  *
  * @throws TokenUnavailableError that names the setting; the token is never shown.
  */
@@ -17,7 +17,7 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
     if ('file' in token) return await readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
     return await runTokenCommand(token, signal);
   } catch (error) {
-    // The settings are right: what they name may be there again at the next run.
+    // The settings are right: the file or command can work again at the next run.
     if (error instanceof UsageError) throw new TokenUnavailableError(error.message, { cause: error });
     throw error;
   }

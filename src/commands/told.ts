@@ -6,7 +6,7 @@ import type { CommandName } from './table/table.ts';
 /** The commands whose end others are told of. */
 const toldOf: ReadonlySet<CommandName> = new Set(['sync', 'watch', 'backup', 'verify', 'publish clickhouse']);
 
-/** A command that tells of its end, if the settings ask for that. What only looks, or plans, tells of nothing. */
+/** A command that tells of its end, if the settings ask for that. Commands that only look or plan report nothing. */
 export function told(name: CommandName, body: CommandBody): CommandBody {
   if (!toldOf.has(name)) return body;
   return async (command, outer) => {

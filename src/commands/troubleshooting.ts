@@ -5,7 +5,7 @@ import { packageFolder } from '../version.ts';
 /** A word that can be the code of an error. */
 const codeForm = /^[a-z]+(?:_[a-z]+)*$/;
 
-/** What docs/troubleshooting.md says of an error, by its code; null if there is no such code. */
+/** The section of docs/troubleshooting.md about an error code; null if the code does not exist. */
 export function explainCode(code: string): string | null {
   if (!codeForm.test(code)) return null;
   const page = readFileSync(join(packageFolder, 'docs', 'troubleshooting.md'), 'utf8');

@@ -14,13 +14,13 @@ interface UpgradeFlags {
   readonly json?: boolean;
 }
 
-/** What was done with a mirror, or with `--check` would be. */
+/** The work on a mirror, or with `--check` would be. */
 interface UpgradedMirror {
   readonly database: string;
   readonly state: 'upgraded' | 'current' | 'older' | 'failed';
   /** The docmirror that made it, or upgraded it last; null if there is nothing to upgrade. */
   readonly fromVersion: string | null;
-  /** Where the mirror of before is. */
+  /** The path of the mirror from before. */
   readonly copy: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
@@ -40,7 +40,7 @@ export async function upgrade(command: Command, context: CommandContext): Promis
       mirrors.push({ ...untouched(path), ...(await bringUp(path)) });
     } catch (error) {
       const known = explainSqliteError(error, path);
-      // One mirror fails as the one of any command does. Of many, the others are upgraded all the same.
+      // One mirror fails as the one of any command does. If one of many fails, the others are upgraded.
       if (files.length === 1 || signal.aborted || !(known instanceof DocmirrorError)) throw error;
       const { code, message } = known;
       failures.push(known.exitCode);
@@ -75,7 +75,7 @@ function upgradeOne(path: string): Partial<UpgradedMirror> {
   return done === null ? {} : { state: 'upgraded', ...done };
 }
 
-/** Somebody may name all files of a folder. */
+/** The user can name all files of a folder. */
 function assertNoBackup(path: string): void {
   if (readManifest(path) === null) return;
   throw new RefusedFileError(`${path} is a backup. It stays as it is; restore it, and upgrade the mirror.`);

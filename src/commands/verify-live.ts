@@ -31,7 +31,7 @@ export async function verifyLive(
     differenceCount++;
     if (differences.length < limit) differences.push(differenceOf(change));
   };
-  // What a dry run writes before it takes it back would make a sync beside it fail: so it needs the lock, and waits for it.
+  // A dry run writes and takes it back, which would make a concurrent sync fail. So it needs the lock, and waits for it.
   const mirror = await whenFree(config.waitMs, signal, () =>
     SqliteMirror.openDry(config.database, tell, { signal }),
   );

@@ -17,13 +17,13 @@ interface VerifyFlags {
   readonly limit: string;
   readonly checkpoint?: readonly string[];
   readonly publicKey?: string;
-  /** The setting's flag; its variable may stand there for other commands. */
+  /** The setting's flag; its variable can be set for other commands. */
   readonly signingKeyFile?: string;
 }
 
 const limitMax = 1_000_000;
 
-/** `docmirror verify`; its flags stand in the table of commands. */
+/** `docmirror verify`; its flags are in the table of commands. */
 export async function verify(command: Command, context: CommandContext): Promise<void> {
   const { environment, inEnvFile, stdout, stderr, signal, setExitCode } = context;
   const flags = command.opts<VerifyFlags>();

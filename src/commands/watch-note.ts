@@ -9,7 +9,7 @@ function watchNotePath(database: string): string {
 }
 
 /**
- * Writes anew, in one step, what a watch leaves beside the mirror while it lives, so that `status` can tell when the next run is due.
+ * Writes again, in one step, the note of a watch beside the mirror while it lives, so that `status` can tell when the next run is due.
  * It is a hint: where it can't be written, or another file lies there, nothing else is the worse for it.
  */
 export function writeWatchNote(database: string, note: NextRun): void {
@@ -26,7 +26,7 @@ export function removeWatchNote(database: string): void {
   try {
     if (readWatchNote(database) !== null) rmSync(watchNotePath(database), { force: true });
   } catch {
-    // A folder that can't be written holds no note either.
+    // A folder that can't be written has no note either.
   }
 }
 

@@ -44,7 +44,7 @@ interface WatchPlan {
 
 const dayMs = 86_400_000;
 
-/** `docmirror watch`; its flags stand in the table of commands. */
+/** `docmirror watch`; its flags are in the table of commands. */
 export async function watch(command: Command, context: CommandContext): Promise<void> {
   const plan = planOf(command, context);
   await assertCanBegin(plan, context.signal);
@@ -89,7 +89,7 @@ async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSigna
   assertIsMirrorOf(config.database, service.baseUrl);
   await assertShareFits(config);
   await readExtraCa(service);
-  // A command may ask for what is not up yet; each run asks it anew.
+  // A token command can need a service that is not up yet; each run calls it again.
   if ('file' in service.token) {
     await readToken(service.token, signal).catch((error: unknown) => {
       throw error instanceof TokenUnavailableError ? new UsageError(error.message, { cause: error }) : error;
@@ -132,7 +132,7 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
 }
 
 /**
- * One run of the watch. Whatever becomes of it is logged and never thrown.
+ * One run of the watch. Its result is logged, and no error is thrown.
  *
  * @returns whether it failed in a way that can be over in some minutes.
  */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MirrorBusyError } from '../errors.ts';
 
-/** How often it is tried again, by chance between these, in milliseconds: many runs may wait for one. */
+/** How often it is tried again, by chance between these, in milliseconds: many runs can wait for one. */
 const againMs = { min: 200, max: 500 };
 
 /**

@@ -11,7 +11,7 @@ import { jsonOutput } from '../json-output.ts';
 import { terminalWidth } from '../terminal-width.ts';
 
 interface ListOptions {
-  /** How old the newest backup of a mirror may be, in milliseconds; null for any age. */
+  /** The greatest age that the newest backup of a mirror can have, in milliseconds; null for any age. */
   readonly maxAgeMs: number | null;
   readonly json: boolean;
   readonly labels: Labels;

@@ -3,9 +3,9 @@ import type { ArgumentEntry, FlagEntry, Offered } from '../table/entry.ts';
 import { aloneFlags, envFileFlag } from '../table/shared-flags.ts';
 import { commandTable, groups, type NamedCommand } from '../table/table.ts';
 
-/** What may stand where the cursor is. */
+/** The words that fit at the cursor. */
 interface Candidates {
-  /** What the shell, or the mirror, has to offer besides. */
+  /** More words, from the shell or from the mirror. */
   readonly offered: 'files' | 'folders' | 'runs' | null;
   readonly values: readonly string[];
 }
@@ -14,9 +14,9 @@ interface Candidates {
 type Flag = Pick<FlagEntry, 'flag' | 'valueName' | 'choices' | 'offers'>;
 
 /**
- * What may stand in the place of the last word, as far as it has been typed.
+ * The words that fit in the place of the last word, as far as it has been typed.
  *
- * @param given the words after `docmirror`, up to the cursor; the last one may be empty.
+ * @param given the words after `docmirror`, up to the cursor; the last one can be empty.
  */
 export function candidates(given: readonly string[]): Candidates {
   const words = splitWords(given);
@@ -53,7 +53,7 @@ function commandOf(words: readonly string[]): NamedCommand | null {
   );
 }
 
-/** The words that may follow before a command is named. */
+/** The words that can follow before a command is named. */
 function nextWords(before: readonly string[]): string[] {
   const [group] = before;
   const names = [...new Set(commandTable.map(({ name }) => name.split(' ')[0] ?? name))];
@@ -67,7 +67,7 @@ function nextWords(before: readonly string[]): string[] {
     .map(({ name }) => name.slice(group.length + 1));
 }
 
-/** What may stand where a setting's value is called so. */
+/** The words that fit a setting's value of this name. */
 const offersFor: Readonly<Record<string, Offered>> = {
   FILE: 'files',
   LEVEL: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

@@ -1,9 +1,8 @@
 import type { shells } from '../table/start.ts';
 
 /**
- * The scripts that make a shell complete the words of docmirror. Each asks `docmirror completion words -- WORDS`: the first line of
- * the answer says whether names of files or folders fit, the others are words that do, without the `--flag=` that the word at the
- * cursor may begin with.
+ * The scripts that make a shell complete the words of docmirror. Each calls `docmirror completion words -- WORDS`. The first line of
+ * the answer says whether names of files or folders fit. The other lines are words that fit, without the `--flag=` before the cursor.
  */
 export const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_docmirror() {

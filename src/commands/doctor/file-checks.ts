@@ -13,7 +13,7 @@ import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** With less free space than this no run gets through, in bytes. */
 const freeBytesMin = 256 * 1024;
-/** What a run leaves to others, in bytes. */
+/** The space that a run leaves free, in bytes. */
 const freeBytesLow = 1024 * 1024 * 1024;
 
 /** In this order. */
@@ -57,7 +57,7 @@ function checkRights(path: string, folder: string): Verdict {
   return failed('rights', `can't be read and written: ${denied.join(', ')}`, todo, exitCodes.failed);
 }
 
-/** Why this user may not use a file or a folder in that way, in the system's word; null if they may. */
+/** The system's code if this user is not allowed to use a file or a folder in that way; null if they are. */
 export function denial(path: string, mode: number): string | null {
   try {
     accessSync(path, mode);
@@ -80,7 +80,7 @@ function checkReaders(path: string): Verdict {
   return warning('readers', `${whom} can read the mirror (${mode})`, todo);
 }
 
-/** What a backup, a share or an export leaves if it is killed; and the copies of before an upgrade, which docmirror never removes. */
+/** Files that a killed backup, share or export left, and the copies from before an upgrade, which docmirror never removes. */
 function checkLeftovers(path: string, folder: string): Verdict {
   if (denial(folder, constants.R_OK) !== null) return skipped('leftovers', `${folder} can't be listed`);
   const left = unfinishedIn(folder);

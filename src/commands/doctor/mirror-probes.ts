@@ -13,7 +13,7 @@ import { TimeSlice } from '../../time-slice.ts';
 /** Enough to tell damage among them. */
 const differencesMax = 10;
 
-/** What is at the mirror's path: one that the next run upgrades first, or one of the current shape and its audit. */
+/** The mirror at a path: one that the next run upgrades first, or one of the current shape and its audit. */
 export type FoundMirror = { readonly upgradesFrom: string } | { readonly audit: Verification };
 
 /**

@@ -15,12 +15,12 @@ import type { Logger } from '../logging.ts';
 import { openService, readExtraCa } from '../run-once.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
-/** What one request for a list brought. */
+/** The result of one request for a list. */
 interface ListProbe {
   readonly list: ListDefinition;
   readonly page: Pagination | null;
   readonly error: ServiceError | null;
-  /** How many pages a run would find, where they are more than it may read. */
+  /** The number of pages that a run would find, if they are more than it is allowed to read. */
   readonly excessPages: number | null;
   /** The first record of the page that a run would set aside. */
   readonly rejection: Rejection | null;
@@ -54,10 +54,10 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
   }
 }
 
-/** What a run would get over in a moment is no finding; nobody waits for more, in milliseconds. */
+/** A wait that is shorter than this is no finding, in milliseconds. */
 const momentMs = 2_000;
 
-/** One request a list, and another one where it may have too many pages. */
+/** One request a list, and another one if it might have too many pages. */
 async function askOnce(
   service: ServiceConfig,
   config: Config,
@@ -86,7 +86,7 @@ async function askOnce(
   }
 }
 
-/** A run finds larger pages where it may, and then fewer: it is asked as a run asks only where the usual size makes too many. */
+/** A run finds out larger page sizes, so it reads fewer pages. This asks for them only if the usual size makes too many. */
 async function excessOf(
   { pageCount, totalRecordCount, pageSize }: Pagination,
   source: Service,
@@ -101,7 +101,7 @@ async function excessOf(
   return pages > config.maxPages ? pages : null;
 }
 
-/** True where no other list can be reached, either; a connection that breaks may be this list's fault alone. */
+/** True if no other list can be reached, either; a connection that breaks can be the fault of this list alone. */
 function isWithoutWay({ code, cause }: ServiceError): boolean {
   const isUnconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(
     codeOf(cause) ?? '',
@@ -145,7 +145,7 @@ async function checkCertificate(
   return ok('certificate', certificate === null ? 'accepted' : certificateWords(certificate));
 }
 
-/** What to do about an answer that is no page, by the error's code. */
+/** The advice for an answer that is no page, by the error's code. */
 const advice: Readonly<Record<string, string>> = {
   unauthorized: 'Get a new token, and put it where the settings say that it is.',
   forbidden: 'Ask for a token that is allowed to read this list.',

@@ -29,7 +29,7 @@ export async function checkShare(config: Config): Promise<Verdict> {
   return failed(shareCheck, `${folder} can't be written (${code})`, todo, exitCodes.partial);
 }
 
-/** What a share has when it is made for the first time. */
+/** The state of a share that is made for the first time. */
 const newShareMode = 0o644;
 
 /** A share is for others, so somebody else should be able to read it. */

@@ -12,9 +12,9 @@ interface AsOfFlags {
 }
 
 /**
- * The run whose outcome is asked for, null for the mirror as it stands; `say` is told what a reader should know of that run.
+ * The run whose outcome is asked for, null for the current mirror; `say` is told what a reader should know of that run.
  *
- * @throws UsageError where there is no such run, or the history does not go back to it.
+ * @throws UsageError if the run does not exist, or the history does not go back to it.
  */
 export function asOfRunId(
   flags: AsOfFlags,

@@ -10,7 +10,7 @@ import type { ChangeRange } from '../change-cursor.ts';
 import { writeTable } from './table.ts';
 import type { ExportTask, WrittenFile } from './task.ts';
 
-/** The run's number is no column: it stands in the folder's name, as Hive-style partitions have it. */
+/** The run's number is no column: it is in the folder's name, as Hive-style partitions have it. */
 const columns: readonly ExportColumn[] = [
   { name: 'changed_at', kind: 'instant' },
   { name: 'resource', kind: 'text' },

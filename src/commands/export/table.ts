@@ -10,7 +10,7 @@ export const exportFormats = ['ndjson', 'csv', 'parquet'] as const;
 /** One of the formats that `export` writes. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** The rows of one file, in both of the ways in which they may be written. */
+/** The rows of one file, in both forms in which they can be written. */
 interface RowSource {
   readonly columns: readonly ExportColumn[];
   rows(): Iterable<readonly ExportValue[]>;
@@ -26,7 +26,7 @@ interface WriteTask {
   readonly onRows: (count: number) => void;
 }
 
-/** Writes a whole file, which then waits for its name, and returns how many rows it holds. Its memory does not grow with them. */
+/** Writes a whole file, which then waits for its name, and returns how many rows it has. Its memory does not grow with them. */
 export async function writeTable(task: WriteTask, file: AtomicFile, source: RowSource): Promise<number> {
   try {
     const rowCount =

@@ -3,7 +3,7 @@ import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import type { ExportFormat } from './table.ts';
 
-/** What all parts of one export share. */
+/** The settings that all parts of one export share. */
 export interface ExportTask {
   readonly reader: MirrorReader;
   readonly format: ExportFormat;

@@ -12,7 +12,7 @@ import { type Logger, loggedError } from '../logging.ts';
 /** Answers `/healthz` and `/metrics` for a watch. */
 export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTick'>;
 
-/** Where `watch` answers `/healthz` and `/metrics`, and about what. */
+/** The address and the subject of the `/healthz` and `/metrics` of `watch`. */
 interface MonitorPlan {
   readonly host: string;
   readonly port: number;
@@ -46,7 +46,7 @@ export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
 }
 
 /**
- * Reads `HOST:PORT`; the host may be an IPv6 address in brackets.
+ * Reads `HOST:PORT`; the host can be an IPv6 address in brackets.
  *
  * @throws UsageError that names the flag.
  */
@@ -59,7 +59,7 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
   return { host, port: wholeNumber(flag, match?.[3] ?? '', 0, portMax) };
 }
 
-/** Opens the mirror for each look at it: before the first run there is none, and it may be replaced from a backup. */
+/** Opens the mirror for each look at it: before the first run there is none, and it can be replaced from a backup. */
 async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
   const { ReportReader } = await import('../../store/read/report-reader.ts');
   return cachedForOneSecond(() => {
