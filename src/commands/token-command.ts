@@ -23,7 +23,7 @@ export async function runTokenCommand(
   timeoutMs = commandMsMax,
 ): Promise<string> {
   signal.throwIfAborted();
-  // A group of its own, so that processes of the command can be ended with it. execFile ends only the shell, and waits for
+  // A group of its own, so that processes of the command can be ended with it. The call execFile ends only the shell, and waits for
   // each process that has the command's output open.
   const child = spawn('sh', ['-c', command], {
     env: environment,
