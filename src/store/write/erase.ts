@@ -53,9 +53,9 @@ interface Version {
  * Removes the text of a record's ended versions and of its rejected records permanently, and writes receipts of it. The contents of
  * the versions stay, so that the receipts of the runs remain valid.
  *
- * The file is built again at the end, because SQLite leaves old text in free pages. If the process is killed before that, erase the
- * record again. The next run compares every row with the receipts, because the file is not as a run left it. The function has the
- * mirror's lock until it ends.
+ * The file is built again before, because SQLite leaves old text in free pages, and afterwards, because building it again copies text of
+ * pages that were read before. If the process is killed, the next run folds the log back. It also compares every row with the receipts,
+ * because the file is not as a run left it. The function has the mirror's lock until it ends.
  *
  * @throws MirrorBusyError if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be
@@ -69,12 +69,19 @@ export function erase(path: string, order: EraseOrder): Erased {
   const lock = MirrorLock.take(lockPath(place));
   try {
     return explaining(place, () => {
+      inFile(place, file => {
+        // A refused order must leave the file as it was.
+        findTexts(file, order);
+        rebuildFile(file);
+      });
       const done = inFile(place, file => {
         file.sqlite.pragma('secure_delete = ON');
         return file.sqlite.transaction(() => eraseIn(file, order)).immediate();
       });
-      // By hand: Drizzle has no VACUUM.
-      inFile(place, ({ sqlite }) => sqlite.exec('VACUUM'));
+      inFile(place, file => {
+        rebuildFile(file);
+        foldBack(file);
+      });
       return done;
     });
   } finally {
@@ -82,13 +89,22 @@ export function erase(path: string, order: EraseOrder): Erased {
   }
 }
 
+/** Leaves no old text in free pages. */
+function rebuildFile({ sqlite }: MirrorFile): void {
+  // By hand: Drizzle has no VACUUM.
+  sqlite.exec('VACUUM');
+}
+
 /** Does a part of the work over a connection of its own: a connection can copy text of pages that it has read into new ones. */
 function inFile<T>(place: string, work: (file: MirrorFile) => T): T {
   using file = openForWriting(place);
-  const done = work(file);
-  const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-  if (busy !== 0) throw stillRead(place);
-  return done;
+  return work(file);
+}
+
+/** @throws MirrorFileError if another program still reads the log, in which the text is. */
+function foldBack({ path, sqlite }: MirrorFile): void {
+  const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+  if (busy !== 0) throw stillRead(path);
 }
 
 function stillRead(path: string): MirrorFileError {
