@@ -25,7 +25,7 @@ const out: readonly (readonly [RegExp, string])[] = [
   [/\b(?:thereby|hence|foretells?|whence|thereof|herein|lest)\b/, 'a plain word'],
   [/\bat the least\b/, '"at least"'],
   [/, for (?:it|they|nothing|nobody|there)\b/, '"because", not "for"'],
-  [/\b(?:sweep|sweeps|sweeping)\b/, '"full sync", not "sweep"'],
+  [/\b(?:sweep|sweeps|sweeping)\b/i, '"full sync", not "sweep"'],
   [/\b(?:spoilt|groundwork|befall|befell|betimes|hitherto)\b/, 'a plain word'],
 ];
 

@@ -22,7 +22,7 @@ import { writeNamed } from './named-file.ts';
  * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
  * public key of the key that signs here. A file that is no checkpoint at all is a difference, too.
  *
- * @throws UsageError where a file can't be read.
+ * @throws UsageError if a file can't be read.
  */
 export async function verifyWithCheckpoints(
   database: string,
@@ -49,7 +49,7 @@ export async function verifyWithCheckpoints(
 interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
   /** The files of the checkpoints. */
   readonly checkpoints: readonly string[];
-  /** The file of the public key; undefined where none is named. */
+  /** The file of the public key; undefined if none is named. */
   readonly publicKey: string | undefined;
   readonly signingKeyFile: string | null;
 }
@@ -75,7 +75,7 @@ function readFile(file: string, bytes: Buffer, publicKey: KeyObject | null): Che
  * Writes a checkpoint into a file: whole, or not at all.
  *
  * @param name what gave the path, for the error.
- * @throws UsageError where it can't be written.
+ * @throws UsageError if it can't be written.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
 export function writeCheckpoint(name: string, path: string, text: string): void {
@@ -90,7 +90,7 @@ export function removeCheckpoint(path: string): void {
 /**
  * Finds out, before there is anything to sign, whether a checkpoint can be signed and put there.
  *
- * @throws UsageError where the setting names no usable key.
+ * @throws UsageError if the setting names no usable key.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
 export async function assertCanSign(path: string, signingKeyFile: string): Promise<void> {
@@ -101,7 +101,7 @@ export async function assertCanSign(path: string, signingKeyFile: string): Promi
 /**
  * The key that signs.
  *
- * @throws UsageError where the setting names no usable key.
+ * @throws UsageError if the setting names no usable key.
  */
 export function readSigningKey(path: string): Promise<KeyObject> {
   return reading(path, bytes => readPrivateKey(bytes.toString()), 'DOCMIRROR_SIGNING_KEY_FILE: ');
@@ -112,7 +112,7 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
   return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
 }
 
-/** The value of the signature on a checkpoint; `publicKey` is null where no key is known. */
+/** Checks the signature on a checkpoint; `publicKey` is null where no key is known. */
 function checkSignature(
   file: string,
   { checkpoint, note }: ReadCheckpoint,

@@ -94,7 +94,7 @@ async function checkKey(config: Config | UsageError): Promise<Verdict> {
 /**
  * Refuses another service than the mirror's before it is asked for anything, as a run does.
  *
- * @throws UsageError where the mirror is of another base address.
+ * @throws UsageError if the mirror is of another base address.
  */
 function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | UsageError): void {
   if (config instanceof UsageError || service instanceof UsageError) return;

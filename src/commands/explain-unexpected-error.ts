@@ -6,7 +6,7 @@ import { verifyMirror } from '../store/verify/verify.ts';
  * Looks at the mirror of a command that ended by an error which nobody foresaw: where it is not as docmirror wrote it, that is what
  * the command stumbled over.
  *
- * @returns what to say of the mirror; null where it is sound, or can't be looked at.
+ * @returns what to say of the mirror; null if it is sound, or can't be looked at.
  */
 export async function explainUnexpectedError(
   flags: Flags,

@@ -55,7 +55,7 @@ export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Prune
 }
 
 /**
- * True where texts that a spreadsheet would run are to be made harmless.
+ * True if texts that a spreadsheet would run are to be made harmless.
  *
  * @throws UsageError if it is used with another format.
  */

@@ -23,7 +23,7 @@ export function naming<T>(name: string, path: string, work: () => T): T {
   }
 }
 
-/** @throws UsageError where a flag or an argument names no file. */
+/** @throws UsageError if a flag or an argument names no file. */
 export function assertNamed(name: string, path: string): void {
   if (path === '') throw new UsageError(`${name}: it is empty. Name a file.`);
 }

@@ -24,17 +24,17 @@ export function registerCommands(program: Command, context: CommandContext, word
   }
 }
 
-/** True where a word names a command, or a group of them. */
+/** True if a word names a command, or a group of them. */
 export function isCommand(word: string): boolean {
   return commandTable.some(({ name }) => name.split(' ')[0] === word);
 }
 
-/** True where no command is named: the command line is empty, or begins with a flag of `docmirror` alone. */
+/** True if no command is named: the command line is empty, or begins with a flag of `docmirror` alone. */
 export function isAlone([first]: readonly string[]): boolean {
   return first === undefined || aloneFlags.some(({ flag }) => first.split('=')[0] === flag);
 }
 
-/** Has the program say where one is, without a command. */
+/** Registers the command that runs if the words name none. */
 export function registerAlone(program: Command, context: CommandContext): void {
   for (const flag of aloneFlags) program.addOption(optionOf(flag));
   program

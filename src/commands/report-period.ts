@@ -30,7 +30,7 @@ const shiftMsMax = 2 * hourMs;
  * The period that a report is about, and the one before it. It begins and ends with a whole day or, if it is of two days at most, a
  * whole hour.
  *
- * @throws UsageError where a flag says no moment, or the period would be empty.
+ * @throws UsageError if a flag says no moment, or the period would be empty.
  */
 export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: number): ReportPeriod {
   const zone = new Zone(timezone);

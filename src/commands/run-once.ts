@@ -42,7 +42,7 @@ interface RunFlags {
   readonly allowMassRemoval?: boolean;
   /** Go on where the mirror is of another base address: the service has moved. */
   readonly acceptNewBaseUrl?: boolean;
-  /** Sweep in full, also where an incremental sync would do. */
+  /** Do a full sync, even if an incremental sync would do. */
   readonly full?: boolean;
   /** Drop rows that another program altered, and go on. */
   readonly rebuild?: boolean;
@@ -124,7 +124,7 @@ function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: Run
 /**
  * Refuses a mirror of another service, before a request is sent and before anything is written.
  *
- * @throws UsageError where the mirror belongs to another base address.
+ * @throws UsageError if the mirror belongs to another base address.
  */
 export function assertIsMirrorOf(database: string, baseUrl: string): void {
   const bound = readBaseUrl(database);
@@ -182,7 +182,7 @@ const caBytesMax = 4 * 1024 * 1024;
 /**
  * The certificates of the authorities that `NODE_EXTRA_CA_CERTS` names. Node itself would go on without them.
  *
- * @throws UsageError where there are none.
+ * @throws UsageError if there are none.
  */
 export async function readExtraCa({
   extraCaFile,

@@ -104,7 +104,7 @@ async function whatIsServed(
   };
 }
 
-/** The token that the user chose; null where one is to be made. */
+/** The token that the user chose; null if one is to be made. */
 async function chosenToken({ token, tokenFile }: ServeFlags): Promise<string | null> {
   if (token !== undefined) return checkToken('--token', token);
   return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);

@@ -30,7 +30,7 @@ export function show(command: Command, context: CommandContext): void {
 /**
  * The record with that id or else, among the exports, those with that reference. A number that is not written as ids are, for example 007, can only be a reference there.
  *
- * @throws UsageError where it can be no id of that list.
+ * @throws UsageError if it can be no id of that list.
  * @throws DocmirrorError if the record never existed.
  */
 function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {

@@ -15,7 +15,7 @@ const name = 'DOCMIRROR_TOKEN_COMMAND';
 /**
  * Runs the command that prints the token. It ends within `timeoutMs`, and with it all that it started.
  *
- * @throws UsageError where it fails, hangs, or prints anything but one line; what it printed is never shown.
+ * @throws UsageError if it fails, hangs, or prints anything but one line; what it printed is never shown.
  */
 export async function runTokenCommand(
   { command, environment }: { readonly command: string; readonly environment: Environment },

@@ -14,7 +14,7 @@ interface UpgradeFlags {
   readonly json?: boolean;
 }
 
-/** The work on a mirror, or with `--check` would be. */
+/** The work that was done on a mirror. With `--check`, the work that is needed. */
 interface UpgradedMirror {
   readonly database: string;
   readonly state: 'upgraded' | 'current' | 'older' | 'failed';

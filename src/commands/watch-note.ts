@@ -3,7 +3,7 @@ import type { NextRun } from '../render/status.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 
-/** @throws UsageError where no mirror could be at the path. */
+/** @throws UsageError if no mirror could be at the path. */
 function watchNotePath(database: string): string {
   return `${fileBehind(database)}.watch`;
 }
@@ -30,7 +30,7 @@ export function removeWatchNote(database: string): void {
   }
 }
 
-/** The note of the watch that keeps this mirror; null where none does, or its note can't be read. */
+/** The note of the watch that keeps this mirror; null if none does, or its note can't be read. */
 export function readWatchNote(database: string): NextRun | null {
   try {
     const note: unknown = JSON.parse(readFileSync(watchNotePath(database), 'utf8'));

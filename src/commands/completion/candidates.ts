@@ -45,7 +45,7 @@ function starting(typed: string, offers: Offered | undefined): Candidates {
   return { offered: null, values: (offers ?? []).filter(value => value.startsWith(typed)) };
 }
 
-/** The command that these words begin with; null where they name none yet. */
+/** The command that these words begin with; null if they name none yet. */
 function commandOf(words: readonly string[]): NamedCommand | null {
   return (
     commandTable.find(({ name }) => name.split(' ').every((word, position) => words[position] === word)) ??

@@ -66,7 +66,7 @@ export async function publishToClickHouse(command: Command, context: CommandCont
   }
 }
 
-/** @throws UsageError where this Node.js would go around the proxy: its own connections know none before 24.5. */
+/** @throws UsageError if this Node.js would go around the proxy: its own connections know none before 24.5. */
 function assertProxyCanBeUsed({ variable, url }: ProxySetting, secrets: Secrets): void {
   secrets.add(decodeURIComponent(new URL(url).password));
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -26,7 +26,7 @@ const portMax = 65_535;
 /**
  * Starts to answer. The server and the metrics are loaded only now: a watch that answers nobody does without them.
  *
- * @throws DocmirrorError where it can't listen there.
+ * @throws DocmirrorError if it can't listen there.
  */
 export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
   const { startMonitorServer } = await import('../../serve/server.ts');
