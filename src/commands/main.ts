@@ -11,7 +11,7 @@ import { isAlone, isCommand, registerAlone, registerCommands } from './register.
 import { stopSignal } from './stop-signal.ts';
 import { purpose } from './table/table.ts';
 
-/** Runs the command that these words of the command line ask for, to its end; sets the process's exit code. */
+/** Runs the command that the words of the command line name until it ends, and sets the process's exit code. */
 export async function main(words: readonly string[]): Promise<void> {
   let settings: SettingsWithFile = { environment: process.env, inFile: new Set() };
   let flags: Flags = {};
@@ -63,7 +63,7 @@ export async function main(words: readonly string[]): Promise<void> {
 /** The help breaks the text about a flag into lines of at least this length, in characters. */
 const helpWidthMin = 12;
 
-/** @param begin told of the flags, before a command does anything. */
+/** @param begin called with the flags, before a command does anything. */
 function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
   return new Command('docmirror')
     .description(purpose)
@@ -102,7 +102,7 @@ function withCode(message: string, code: string): string {
   return `${message} [${code}]`;
 }
 
-/** The words without a wish for help on a command that there is not: of that, the parser says so. */
+/** The words without a request for help if the command does not exist: the parser then reports the unknown command. */
 function named(words: readonly string[]): readonly string[] {
   const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
   const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
@@ -119,14 +119,14 @@ function withoutValues(text: string): string {
   return text.replace(/(--[\w-]+)=[^'\n]*/g, '$1=…');
 }
 
-/** The error itself, or that of the mirror behind it, where nobody foresaw the one and there is the other. */
+/** The error itself. If it is unexpected and a fault of the mirror explains it, the error about that fault. */
 async function traced(error: unknown, flags: Flags, environment: Environment): Promise<unknown> {
   if (error instanceof CommanderError || foreseen(error) !== null) return error;
   const { explainUnexpectedError } = await import('./explain-unexpected-error.ts');
   return (await explainUnexpectedError(flags, environment)) ?? error;
 }
 
-/** How a command ended that did not do what it was to do. */
+/** The end of a command that failed. */
 interface Failure {
   readonly exitCode: number;
   readonly code: ErrorCode;
@@ -161,7 +161,7 @@ function withShare(message: string, { DOCMIRROR_SHARE: share = '' }: Environment
     : `${message} It is ${share.trim()}; name it with --database.`;
 }
 
-/** An error in words that tell what to do: also the disk's, and that of a text in the mirror that docmirror did not write. */
+/** The error with a message that says what to do, also for disk errors and for text in the mirror that docmirror did not write. */
 function foreseen(error: unknown): DocmirrorError | null {
   const explained = explainSqliteError(error, 'the mirror');
   if (explained instanceof DocmirrorError) return explained;

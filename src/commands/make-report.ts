@@ -8,7 +8,7 @@ interface AskedReport {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly timezone?: string | undefined;
-  /** The heading; the default is a name of its own. */
+  /** The heading; the report has a default one. */
   readonly title?: string | undefined;
 }
 

@@ -24,12 +24,12 @@ interface ToldMirror {
   readonly labels: Labels;
 }
 
-/** The collector runs as another user, and nothing in them is secret. */
+/** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
 /**
- * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. `backup` has a file of its
- * own beside it, too.
+ * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. `backup` also writes a
+ * second file next to it.
  *
  * @throws FileWriteError, RefusedFileError if it can't be written there.
  */
@@ -44,12 +44,12 @@ export async function writeMetricsFiles(path: string, mirror: ToldMirror, told: 
   if (told.command === 'backup') writeBackupFile(backupFile(path), mirror.labels, told);
 }
 
-/** `acme.prom` has `acme-backup.prom` beside it. */
+/** The file next to `acme.prom` is `acme-backup.prom`. */
 function backupFile(path: string): string {
   return `${path.replace(/\.prom$/, '')}-backup.prom`;
 }
 
-/** After a backup that failed, the last one that was made is still the newest. */
+/** If a backup failed, the last successful one is still the newest. */
 function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup }: ToldCommand): void {
   const made = ['last_success_timestamp_seconds', 'last_success_bytes', 'last_success_run_id'];
   const values = backup === null ? null : [String(atMs / 1000), String(backup.bytes), String(backup.runId)];
@@ -60,7 +60,7 @@ function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup 
   ];
   const texts = made.map((ending, at) => {
     const name = `docmirror_backup_${ending}`;
-    // Before the first one, 0 is the time of none: so an alert on its age fires.
+    // Before the first backup the time is 0, so that an alert on its age fires.
     const kept = keptLines(path, line => line.startsWith(name)) || sample(name, labels, '0');
     const head = headOf(name, helps[at] ?? '');
     return values === null ? `${head}\n${kept}` : `${head}\n${sample(name, labels, values[at] ?? '')}`;

@@ -5,13 +5,13 @@ import { mirrorMetrics } from '../serve/metrics.ts';
 import { ReportReader } from '../store/read/report-reader.ts';
 import { version } from '../version.ts';
 
-/** A mirror whose metrics are told, and the labels that each of them has. */
+/** A mirror whose metrics are written, and the labels of each metric. */
 interface LabelledMirror {
   readonly database: string;
   readonly labels: Labels;
 }
 
-/** The metrics of mirrors in the text form of Prometheus, without those of the process. One that can't be read says so. */
+/** The metrics of mirrors in the text format of Prometheus, without those of the process. A metric reports a mirror that can't be read. */
 export async function metricsText(mirrors: readonly LabelledMirror[]): Promise<string> {
   const texts: string[] = [];
   for (const { database, labels } of mirrors) {

@@ -4,7 +4,7 @@ import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 /**
  * Writes, whole or not at all, the file that a flag or an argument names.
  *
- * @throws UsageError that names the flag or argument, if another path might do.
+ * @throws UsageError that names the flag or argument, if another path might work.
  * @throws FileWriteError if the disk fails.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
  */
@@ -13,7 +13,7 @@ export function writeNamed(name: string, path: string, text: string): void {
   naming(name, path, () => writeWhole(path, text));
 }
 
-/** Does what writes the file that a flag or an argument names; the errors are those of `writeNamed`. */
+/** Calls a function that writes the file that a flag or an argument names; the errors are those of `writeNamed`. */
 export function naming<T>(name: string, path: string, work: () => T): T {
   try {
     return work();

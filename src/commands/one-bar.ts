@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** A progress bar where there is a terminal to show it, and nothing elsewhere. */
+/** A progress bar on a terminal; without a terminal it shows nothing. */
 export class OneBar {
   readonly #bar: SingleBar;
 

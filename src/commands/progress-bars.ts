@@ -7,7 +7,7 @@ import { Reading } from './reading.ts';
 
 const widthUnknown = 80;
 
-/** Shows a bar a list on a terminal: how far it is, how fast, how long it still takes, and what it waits for. */
+/** Shows one bar for each list on a terminal: its progress, its rate, the time left, and what it waits for. */
 export class BarObserver implements ProgressObserver {
   readonly #bars: MultiBar;
   readonly #readings = new Map<string, Reading>();

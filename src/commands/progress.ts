@@ -6,12 +6,12 @@ import type { Logger } from './logging.ts';
 import type { ProgressObserver } from './progress-observer.ts';
 import { Reading } from './reading.ts';
 
-/** How often the log tells how far a list is, in milliseconds. */
+/** How often the progress of a list is logged, in milliseconds. */
 const logEveryMs = 10_000;
-/** Waits that are shorter than this, or end no later than this after the one that was told, are not told; in milliseconds. */
+/** A wait is not logged if it is shorter than this, or ends less than this after the last logged one, in milliseconds. */
 const sameWaitMs = 1_000;
 
-/** Shows how a run goes on: by bars on a terminal, by log lines elsewhere; in CI, whose log is kept, not while it goes on. */
+/** Shows the progress of a run: bars on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
 export async function showProgress(
   { stderr, environment }: Pick<CommandContext, 'stderr' | 'environment'>,
   logger: Logger,
@@ -24,7 +24,7 @@ export async function showProgress(
   return new BarObserver(stderr);
 }
 
-/** Writes how a run goes on to the log. */
+/** Logs the progress of a run. */
 export class LogObserver implements ProgressObserver {
   readonly #logger: Logger;
   readonly #everyMs: number | null;
@@ -32,7 +32,7 @@ export class LogObserver implements ProgressObserver {
   #timer: NodeJS.Timeout | undefined;
   #toldUntilMs = 0;
 
-  /** @param everyMs how often it tells how far a list is, in milliseconds; null for never. */
+  /** @param everyMs how often the progress of a list is logged, in milliseconds; null for never. */
   constructor(logger: Logger, everyMs: number | null = logEveryMs) {
     this.#logger = logger;
     this.#everyMs = everyMs;

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import type { PublishFlags } from './publish/clickhouse.ts';
 
-/** `docmirror publish clickhouse`; its flags are in the table of commands. Its modules are loaded here: no other command waits for it. */
+/** `docmirror publish clickhouse`; its flags are in the table of commands. Its modules are loaded only here, so that no other command waits for them. */
 export async function publishTo(command: Command, context: CommandContext): Promise<void> {
   const flags = command.opts<PublishFlags>();
   if (flags.cluster !== undefined && !flags.printDdl)

@@ -4,21 +4,21 @@ import { DocmirrorError, type ErrorCode } from '../errors.ts';
 import { type QueryFormat, queryPieces } from '../render/query-result.ts';
 import { Query, type Statement } from '../store/read/query.ts';
 
-// A process of its own, which `query` starts: SQLite can't be stopped while it computes a row, and neither can a thread, but a process can.
+// `query` starts this file as a process: neither SQLite nor a thread can be stopped while a row is computed, but a process can.
 
 /** The task of the process. */
 export interface QueryTask {
   readonly database: string;
   readonly statement: Statement;
   readonly format: QueryFormat;
-  /** The terminal's, in characters; null for no bound. */
+  /** The width of the terminal, in characters; null for no limit. */
   readonly width: number | null;
 }
 
 /** Its last message; the result itself goes to its standard output. */
 export type QueryEnd = { readonly rowCount: number } | { readonly code: ErrorCode; readonly message: string };
 
-/** Pieces are gathered up to this length before they are written: a call a line costs more than the line. */
+/** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
 
 async function run({ database, statement, format, width }: QueryTask): Promise<QueryEnd> {
@@ -59,7 +59,7 @@ function problemOf(error: unknown): QueryEnd {
   };
 }
 
-/** Runs the statement in a thread, so that this one hears that nobody waits for the result any more. */
+/** Runs the statement in another thread, so that this one notices when nobody waits for the result any more. */
 function runInThread(task: unknown): void {
   const end = () => process.kill(process.pid, 'SIGKILL');
   process.once('disconnect', end);

@@ -76,7 +76,7 @@ function assertCanRun(database: string, statement: Statement, format: QueryForma
     );
 }
 
-/** So much of a long line is shown before the place, and after it, in characters. */
+/** How much of a long line is shown before the error and after it, in characters. */
 const excerptLength = 60;
 
 function excerpt({ text, column }: Place): string {
@@ -99,7 +99,7 @@ async function writtenTo(path: string, task: QueryTask, signal: AbortSignal): Pr
   }
 }
 
-/** The result, as bytes, of a statement that another process runs; it is ended if nobody wants the result any more. Returns the number of rows. */
+/** Yields the result of a statement, as bytes. Another process runs it, and ends if nobody wants the result. Returns the number of rows. */
 async function* resultOf(task: QueryTask, signal: AbortSignal): AsyncGenerator<Buffer, number> {
   const child = fork(new URL(`query-process${extname(import.meta.filename)}`, import.meta.url), {
     execArgv: ['--disable-sigusr1'],

@@ -1,10 +1,10 @@
 import type { ReadingState } from '../render/progress-line.ts';
 
-/** The rate is taken over this time, in milliseconds: it follows the service, but does not jump. */
+/** The rate is measured over this time, in milliseconds, so that it follows the service but does not jump. */
 const rateOverMs = 15_000;
-/** A rate over less says nothing, in milliseconds. */
+/** A rate over less time means nothing, in milliseconds. */
 const rateOverMsMin = 1_000;
-/** How far apart the rate's samples are at least, in milliseconds; so they are few. */
+/** The least time between two samples of the rate, in milliseconds, so that there are few. */
 const sampleEveryMs = 500;
 
 interface Sample {
@@ -12,7 +12,7 @@ interface Sample {
   readonly pages: number;
 }
 
-/** Follows the reading of one list: how far it is, how fast it goes, what it waits for. */
+/** Follows the reading of one list: its progress, its rate, and what it waits for. */
 export class Reading {
   readonly #resource: string;
   #walk = 1;
@@ -26,7 +26,7 @@ export class Reading {
     this.#resource = resource;
   }
 
-  /** @param pagesKnown pages of an interrupted run that need not be asked for again. */
+  /** @param pagesKnown pages of an interrupted run that need not be requested again. */
   walkStarted(walk: number, pageCount: number, pagesKnown: number, nowMs: number): void {
     this.#walk = walk;
     this.#pageCount = pageCount;

@@ -11,9 +11,9 @@ import { terminalWidth } from './terminal-width.ts';
 import { told } from './told.ts';
 
 /**
- * Adds all commands of the table to the program; what one does is loaded when it is run.
+ * Adds all commands of the table to the program. The code of a command is loaded when the command is run.
  *
- * @param words those of the command line: only commands that they can name get their flags. All do where it is left out.
+ * @param words the words of the command line: only commands that they can name get their flags. Without it, all do.
  */
 export function registerCommands(program: Command, context: CommandContext, words?: readonly string[]): void {
   for (const entry of commandTable) {
@@ -24,17 +24,17 @@ export function registerCommands(program: Command, context: CommandContext, word
   }
 }
 
-/** True if a word names a command, or a group of them. */
+/** True if a word names a command or a group of commands. */
 export function isCommand(word: string): boolean {
   return commandTable.some(({ name }) => name.split(' ')[0] === word);
 }
 
-/** True if no command is named: the command line is empty, or begins with a flag of `docmirror` alone. */
+/** True if no command is named: the command line is empty, or begins with a flag of `docmirror` itself. */
 export function isAlone([first]: readonly string[]): boolean {
   return first === undefined || aloneFlags.some(({ flag }) => first.split('=')[0] === flag);
 }
 
-/** Registers the command that runs if the words name none. */
+/** Adds the action without a command: it shows the state of the mirror or, if there is none yet, the next steps. */
 export function registerAlone(program: Command, context: CommandContext): void {
   for (const flag of aloneFlags) program.addOption(optionOf(flag));
   program
@@ -96,7 +96,7 @@ function once(value: string, before: unknown): string {
 }
 
 function choicesIn({ help, choices, isRepeatable }: FlagEntry): string | null {
-  // The help of a repeatable one names them itself.
+  // The help of a repeatable flag already names its choices.
   return choices === undefined || isRepeatable ? null : `${help} (${choices.join(', ')})`;
 }
 
@@ -104,7 +104,7 @@ function withValue(flag: string, valueName: string | null): string {
   return valueName === null ? flag : `${flag} <${valueName}>`;
 }
 
-/** A word that is this similar to another can be a typing error, in letters to change; of a short one no more than half. */
+/** A word can be a typing error if at most this many letters differ, and at most half of a short word. */
 const slipLettersMax = 3;
 
 function assertChosen(value: string, choices: readonly string[]): void {

@@ -5,9 +5,9 @@ import { isLength, momentOf } from './flag-values.ts';
 
 /** The period of a report, as the flags give it. */
 interface AskedPeriod {
-  /** A moment, or a length that is counted back from the end; the last 30 days where it is left out. */
+  /** A moment, or a length that is counted back from the end; the default is the last 30 days. */
   readonly since?: string | undefined;
-  /** A moment; now where it is left out. */
+  /** A moment; the default is now. */
   readonly until?: string | undefined;
   readonly timezone: string;
 }
@@ -17,7 +17,7 @@ type Unit = ReportPeriod['unit'];
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const sinceDefault = '30d';
-/** Periods up to this length are told by the unit; longer ones by the year. */
+/** Periods up to this length are shown by the unit; longer ones by the year. */
 const lengthsMaxMs: readonly (readonly [Unit, number])[] = [
   ['hour', 49 * hourMs],
   ['day', 184 * dayMs],
@@ -30,7 +30,7 @@ const shiftMsMax = 2 * hourMs;
  * The period that a report is about, and the one before it. It begins and ends with a whole day or, if it is of two days at most, a
  * whole hour.
  *
- * @throws UsageError if a flag says no moment, or the period would be empty.
+ * @throws UsageError if a flag is not a moment, or the period would be empty.
  */
 export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: number): ReportPeriod {
   const zone = new Zone(timezone);
@@ -62,7 +62,7 @@ export function reportPeriod({ since, until, timezone }: AskedPeriod, nowMs: num
 
 const namesZone = /[T ].*(Z|[+-][\d:]+)\s*$/i;
 
-/** Hours, days, months and years as a clock on the wall has them. */
+/** Hours, days, months and years of the local time in a zone. */
 class Zone {
   readonly #timezone: string;
 
@@ -70,7 +70,7 @@ class Zone {
     this.#timezone = timezone;
   }
 
-  /** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a time that the zone's clocks show. */
+  /** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a local time in the zone. */
   moment(flag: string, text: string, beforeMs: number): number {
     const at = new Date(momentOf(flag, text, beforeMs));
     if (isLength(text) || namesZone.test(text)) return at.getTime();
@@ -79,13 +79,13 @@ class Zone {
     return +new TZDate(...day, ...time, this.#timezone);
   }
 
-  /** When the unit begins in which a moment lies, or so many units later, in milliseconds since 1970. */
+  /** The begin of the unit that contains a moment, or of one `later` units after it, in milliseconds since 1970. */
   begin(unit: Unit, ms: number, later = 0): number {
     const date = new TZDate(ms, this.#timezone);
     const [year, month] = [date.getFullYear(), date.getMonth()];
     switch (unit) {
       case 'hour':
-        // Not by the clock: an hour that comes twice is two.
+        // Local time is not used here: when clocks go back, the repeated hour counts as two.
         return ms - date.getMinutes() * 60_000 - (((ms % 60_000) + 60_000) % 60_000) + later * hourMs;
       case 'day':
         return +new TZDate(year, month, date.getDate() + later, this.#timezone);
@@ -96,7 +96,7 @@ class Zone {
     }
   }
 
-  /** When the period before begins: as many hours, days or, where both ends begin a month, months before. */
+  /** The begin of the period before: as many hours or days earlier, or months if both ends begin a month. */
   beginBefore(fromMs: number, toMs: number): number {
     const isOfDays = [fromMs, toMs].every(ms => ms === this.begin('day', ms));
     if (!isOfDays) return fromMs - (toMs - fromMs);

@@ -27,28 +27,28 @@ interface RunRequest extends Opening {
   readonly trigger: Trigger;
   /** Options that only a person chooses. */
   readonly flags?: RunFlags;
-  /** Told of every change that a dry run would make; its presence makes the run dry. */
+  /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: ChangeObserver;
   readonly observer: ProgressObserver;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
-  /** Told when the mirror is locked. */
+  /** Called when the mirror is locked. */
   readonly onLocked?: () => void;
-  /** Told when the run is recorded. */
+  /** Called when the run is recorded. */
   readonly onBegun?: () => void;
 }
 
 interface RunFlags {
   readonly allowMassRemoval?: boolean;
-  /** Go on where the mirror is of another base address: the service has moved. */
+  /** Go on if the mirror belongs to another base address: the service has moved. */
   readonly acceptNewBaseUrl?: boolean;
-  /** Do a full sync, even if an incremental sync would do. */
+  /** Make a full sync, even if an incremental one is enough. */
   readonly full?: boolean;
   /** Drop rows that another program altered, and go on. */
   readonly rebuild?: boolean;
 }
 
-/** Wires the rooms together for one run, and takes them apart again however it ends; the observer is closed, too. */
+/** Opens everything that one run needs, and closes it however the run ends; the observer is closed, too. */
 export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
   try {
     return await syncOnce(request);
@@ -134,20 +134,20 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
-/** The surroundings of an open service. */
+/** The parts that an open service needs. */
 interface Opening {
   readonly logger: Logger;
-  /** Learns the token. */
+  /** The token is added to these. */
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
-  /** Told until when the service asked to be left alone. */
+  /** Called with the time until which the service asked for no requests. */
   readonly observer?: Pick<ProgressObserver, 'waiting'>;
 }
 
 /**
  * The service as a source of pages.
  *
- * @throws TokenUnavailableError if the token can't be had, UsageError if the file of certificate authorities can't.
+ * @throws TokenUnavailableError if the token can't be read, UsageError if the file of certificate authorities can't.
  */
 export async function openService(
   service: ServiceConfig,
@@ -176,7 +176,7 @@ export async function openService(
   });
 }
 
-/** More than all the authorities of the world take, in bytes. */
+/** More than the certificates of all public authorities need, in bytes. */
 const caBytesMax = 4 * 1024 * 1024;
 
 /**

@@ -2,14 +2,14 @@ import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
 import { UsageError } from '../errors.ts';
 import { aborted } from './aborted.ts';
 
-/** A cron expression and the zone it is meant in. */
+/** A cron expression and its time zone. */
 export interface Schedule {
   readonly expression: string;
   readonly timezone: string;
 }
 
 interface TickObserver {
-  /** A tick came while the work of an earlier one was going on, so it was left out. */
+  /** A tick was skipped because the work of an earlier one was still running. */
   tickSkipped(at: Date): void;
   /** The time of the next work has changed; null if no more will ever come. */
   nextTick(at: Date | null): void;
@@ -29,12 +29,11 @@ export function checkSchedule({ expression }: Schedule): void {
 }
 
 /**
- * Does some work at each tick of a schedule until the signal is aborted, and comes back when the work in progress has ended.
- * Work never overlaps: a tick that finds the earlier work going on is left out. A tick that the process was too busy to see
- * is made up for at once, so that no stall can cost an hour. Work that failed is tried again after 5 minutes, unless a tick comes
- * first.
+ * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended.
+ * Work never overlaps: a tick is skipped while earlier work is running. If the process was too busy to see a tick, the work is done
+ * as soon as it can be. Work that failed is tried again after 5 minutes, unless a tick comes first.
  *
- * @param work says whether it failed and is to be tried again. It must not throw: what it does about its failures is its own matter.
+ * @param work returns whether it failed and should be tried again. It must not throw: it handles its own failures.
  * @param startNow does the work once before the first tick.
  */
 export async function onSchedule(

@@ -40,7 +40,7 @@ export async function serve(command: Command, context: CommandContext): Promise<
   fileBehind(config.database);
   const port = wholeNumber('--port', flags.port, 0, portMax);
   const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
-  // Node takes an empty host for all addresses of the machine.
+  // Node treats an empty host as all addresses of the machine.
   if (flags.host.trim() === '') throw new UsageError('--host: it is empty');
   const chosen = await chosenToken(flags);
   const token = chosen ?? randomBytes(tokenBytes).toString('base64url');
@@ -76,7 +76,7 @@ type Served = Pick<ServerOptions, 'source' | 'filtered' | 'changes' | 'health' |
   readonly metrics: ServeMetrics;
 } & Disposable;
 
-/** Everything that is served, over one connection to the mirror for its numbers and one for its records. */
+/** Everything that is served. One connection to the mirror reads its numbers, another its records. */
 async function whatIsServed(
   { database, labels }: Pick<Config, 'database' | 'labels'>,
   records: Reopening<MirrorReader>,
@@ -104,13 +104,13 @@ async function whatIsServed(
   };
 }
 
-/** The token that the user chose; null if one is to be made. */
+/** The token that the user chose; null if docmirror has to make one. */
 async function chosenToken({ token, tokenFile }: ServeFlags): Promise<string | null> {
   if (token !== undefined) return checkToken('--token', token);
   return tokenFile === undefined ? null : readTokenFile('--token-file', tokenFile);
 }
 
-/** The hints to try it; a token that the user chose is never shown. */
+/** Hints on how to try the server; a token that the user chose is never shown. */
 function welcome(url: string, madeToken: string | null): string {
   const path = lists[0]?.path ?? '';
   const lines = [

@@ -7,7 +7,7 @@ import type { MirrorReader } from '../store/read/mirror-reader.ts';
 import { type Browsing, placeText, readPlace } from './browsing.ts';
 import { take } from './served-lists.ts';
 
-/** The changes of a mirror, page by page, with cursors as texts that a query string can carry. */
+/** The changes of a mirror, page by page. The cursors are texts that fit in a query string. */
 export function servedChanges(reader: () => MirrorReader, browsing: Browsing): ChangeSource {
   return {
     filtered: (start, choice, limit) => filteredChanges(browsing, start, choice, limit),
@@ -28,7 +28,7 @@ export function servedChanges(reader: () => MirrorReader, browsing: Browsing): C
   };
 }
 
-/** Changes that fit; the cursor has the filter in it, so that it can't go on with another one. */
+/** Changes that match the filter. The cursor contains the filter, so that it can't be used with another one. */
 async function filteredChanges(
   browsing: Browsing,
   start: ChangeStart,

@@ -12,10 +12,10 @@ import { type Browsing, placeText, readPlace } from './browsing.ts';
 
 /** Records, or changes, on a page. */
 const itemsOnPage = 50;
-/** More connections than these are not offered for choice; their ids and names are typed. */
+/** If there are more connections than this, no choice is offered, and users type ids or names. */
 const choicesMax = 300;
 
-/** Records that fit a filter, for programs. */
+/** Records that match a filter, for programs. */
 export function filteredRecords(browsing: Browsing): FilteredSource {
   return (resource, { filter, order, offset, limit }) =>
     browsing.with(async (reader, slices) => {
@@ -27,7 +27,7 @@ export function filteredRecords(browsing: Browsing): FilteredSource {
     });
 }
 
-/** The list pages, and what they give as files. */
+/** The list pages, and the files that they offer. */
 export function servedLists(
   browsing: Browsing,
 ): Pick<ServedPages, 'list' | 'changes' | 'listFile' | 'changesFile'> {
@@ -50,7 +50,7 @@ export function servedLists(
   };
 }
 
-/** How long a file is written before others have their turn, in milliseconds. */
+/** How long a file is written before other requests are answered, in milliseconds. */
 const turnMs = 20;
 
 async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
@@ -130,7 +130,7 @@ async function changesPageOf(
   });
 }
 
-/** The first changes of some; others have their turn in between. */
+/** The first changes; other requests are answered in between. */
 export async function take(changes: Generator<Change | null>, max: number): Promise<Change[]> {
   const taken: Change[] = [];
   let endsAtMs = performance.now() + turnMs;
@@ -148,7 +148,7 @@ function placeOfChange({ runId, resource, recordId, operation }: ChangeKey): str
   return placeText('change', [runId, resource, recordId, operation]);
 }
 
-/** @throws HttpError with status 400 if the text is no place of a change. */
+/** @throws HttpError with status 400 if the text is not the position of a change. */
 function changeAt(name: string, text: string): ChangeKey {
   const [runId, resource, recordId, operation] = readPlace(name, text, 'change', 4);
   return {

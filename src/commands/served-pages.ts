@@ -19,7 +19,7 @@ interface Sources {
 const versionsMax = 50;
 /** Records of each kind on the page of a connection. */
 const belongingMax = 10;
-/** A search is cut off after this time, in milliseconds. */
+/** A search is stopped after this time, in milliseconds. */
 const searchMsMax = 10_000;
 
 const rootAt = ['./', '../', '../../'] as const;
@@ -81,7 +81,7 @@ async function connectionView(
   const found = reader.connection(id);
   if (found === null) return null;
   const belonging = async (resource: string, side: 'source' | 'destination', count?: number) => {
-    // To find none takes a way through all exports.
+    // A search that finds nothing reads all exports.
     if (count === 0) return { items: [], count };
     const browsable = browsableAt(resource);
     const filter = { ...noFilter, [side]: String(id) };

@@ -14,7 +14,8 @@ type Page = Awaited<ReturnType<ServedReport['page']>>;
 
 /**
  * The report of a mirror as it is served: made when a client first asks for it after a run. It is kept until the next run, the next
- * day, or until a list becomes too old. While it is made, in slices, the server answers others; those who ask for it meanwhile wait for the same.
+ * day, or until a list becomes too old. It is made in slices, and the server answers other requests in between. Clients that ask for
+ * the report during that time wait for the same one.
  */
 export function servedReport(database: string, { revision, figures, maxAgeMs }: Sources): ServedReport {
   let kept: { readonly revision: string; readonly page: Promise<Page> } | undefined;
@@ -36,7 +37,7 @@ export function servedReport(database: string, { revision, figures, maxAgeMs }: 
   };
 }
 
-/** A letter a list: which ones are too old. */
+/** One letter for each list: `s` if it is too old, `f` if not. */
 function staleMark({ lists }: MirrorNumbers, maxAgeMs: number | null): string {
   if (maxAgeMs === null) return '';
   const nowMs = Date.now();

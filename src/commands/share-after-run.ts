@@ -8,13 +8,13 @@ import { shareTarget } from '../store/share/share-target.ts';
 import { runErrorOf } from '../sync/list-outcome.ts';
 import type { Logger } from './logging.ts';
 
-/** More than anybody writes by hand, in bytes. */
+/** More than a person writes by hand, in bytes. */
 const sqlBytesMax = 1024 * 1024;
 
 /**
  * Reads the statements that run on a share; null if none are named.
  *
- * @param name what gave the path, for the error.
+ * @param name the flag or variable that gave the path, for the error.
  * @throws UsageError if they can't be read.
  */
 export async function readShareSql(name: string, path: string | null): Promise<ShareSql | null> {
@@ -28,7 +28,7 @@ type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
 /**
  * Makes sure, before a run begins, that a share can follow it.
  *
- * @throws UsageError, RefusedFileError if what is there must not be replaced, or the statements can't be read.
+ * @throws UsageError, RefusedFileError if the existing file must not be replaced, or the statements can't be read.
  */
 export async function assertShareFits({ database, share, shareSql }: ShareSettings): Promise<void> {
   if (share === null) return;
@@ -43,7 +43,7 @@ interface AfterRun {
 }
 
 /**
- * Makes the share again after a run, if it would say something else now. It is called while the run holds the mirror's lock, so that
+ * Makes the share again after a run, if its content would differ now. It is called while the run holds the mirror's lock, so that
  * shares follow each other in the order of runs. A failure is logged and returned, never thrown. A run that was told to stop leaves
  * the share to the next one.
  *

@@ -28,9 +28,10 @@ export function show(command: Command, context: CommandContext): void {
 }
 
 /**
- * The record with that id or else, among the exports, those with that reference. A number that is not written as ids are, for example 007, can only be a reference there.
+ * The record with that id. If there is none, the exports with that reference. A number that is not written like an id, for example
+ * 007, can only be the reference of an export.
  *
- * @throws UsageError if it can be no id of that list.
+ * @throws UsageError if it can't be an id of that list.
  * @throws DocmirrorError if the record never existed.
  */
 function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {
@@ -45,7 +46,7 @@ function find(reader: MirrorReader, resource: string, wanted: string): FoundReco
   const story = Number.isSafeInteger(id) ? reader.story(resource, id, versionsMax) : null;
   const matches = hasReferences ? reader.withReference(wanted, matchesMax) : { recordIds: [], count: 0 };
   if (story !== null) {
-    // The id goes first, and what else was meant is named.
+    // The record with that id comes first, and the other matches are named.
     const alsoReferenceOf = matches.recordIds.filter(each => each !== id);
     return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story], alsoReferenceOf };
   }

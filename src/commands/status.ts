@@ -57,7 +57,7 @@ export async function status(command: Command, context: CommandContext): Promise
   if (isTooOld || (flags.strict && isFault(standing))) setExitCode(exitCodes.difference);
 }
 
-/** Many mirrors. One that can't be read is a line, too. */
+/** Many mirrors. A mirror that can't be read has a line, too. */
 async function overview(
   command: Command,
   { environment, stdout, setExitCode }: CommandContext,

@@ -6,7 +6,7 @@ interface Stoppable {
   exit(code: number): void;
 }
 
-/** Signals that come so soon after the first one say the same, in milliseconds: `timeout`, or a terminal with npm, sends two. */
+/** A second signal within this time is ignored, in milliseconds: `timeout`, or a terminal with npm, sends two. */
 const sameWishMs = 1_000;
 
 /** Aborted with a `CancelledError` by the first SIGINT, SIGTERM or SIGHUP; another one, later, ends the process at once. */

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Texts are gathered up to this length before they are written: a call a line costs more than the line. */
+/** Texts are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
 
 /**
- * Writes texts as fast as they are taken, however many they are: the part that waits to be written never grows. It ends if nobody takes
- * them any more.
+ * Writes texts as fast as the reader takes them. The part that waits to be written never grows. It ends if nobody reads them any more.
  *
- * @returns how many texts there were until then, and false if nobody took them to the end.
+ * @returns the number of texts until then, and false if nobody read them to the end.
  */
 export async function streamOut(
   stream: NodeJS.WriteStream,
@@ -27,7 +26,7 @@ export async function streamOut(
       chunk += text;
       textCount++;
       if (chunk.length < chunkLength) continue;
-      // A pipe that nobody reads can wait for ever; a signal ends that.
+      // A pipe that nobody reads can wait for ever; a signal ends the wait.
       if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
       else await nextTurn();
       signal.throwIfAborted();
@@ -43,7 +42,7 @@ export async function streamOut(
   }
 }
 
-/** Passes bytes on as fast as they are taken; what waits to be written never grows. If nobody takes them any more, it is done. */
+/** Passes bytes on as fast as the reader takes them; the waiting part never grows. It ends if nobody reads them any more. */
 export async function passOn(
   stream: NodeJS.WriteStream,
   chunks: AsyncIterable<Uint8Array>,

@@ -73,7 +73,7 @@ function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): Rejec
 }
 
 /**
- * The flags by which a command found its settings, its service and its mirror, as they are typed; none, where the environment tells.
+ * The flags that name the settings, the service and the mirror of a command, as they are typed; empty if the environment names them.
  * Flags about a token are left out, because they can contain the token.
  */
 function placeFlags({ envFile, baseUrl, allowHttp, database }: PlaceFlags): string {
@@ -90,12 +90,12 @@ function placeFlags({ envFile, baseUrl, allowHttp, database }: PlaceFlags): stri
     .join(' ');
 }
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell if necessary. */
 function quoted(word: string): string {
   return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The changes that a dry run would make: all counted, the first ones kept to be shown. */
+/** The changes that a dry run would make. All are counted, and the first ones are kept to be shown. */
 class PlannedChanges {
   readonly #shown: ShownChange[] = [];
   #total = 0;

@@ -16,7 +16,7 @@ const startMsAfterEnd = 1_000;
 /** The longest body of a ping, in bytes. */
 const bodyBytesMax = 10_000;
 
-/** Reports on a command to people who are not there: by pings and by a file of metrics. Failures of that are warnings. */
+/** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
 export class Teller {
   readonly #name: string;
   readonly #settings: TellingSettings;
@@ -26,7 +26,7 @@ export class Teller {
   #summary = '';
   #backup: BackupFigures | null = null;
 
-  /** @param name the command's. */
+  /** @param name the name of the command. */
   constructor(name: string, command: Command, context: CommandContext) {
     this.#name = name;
     this.#context = context;
@@ -138,7 +138,7 @@ interface TellingSettings {
   readonly logLevel: string;
 }
 
-/** A setting that can't be used counts as one that is not set: the command itself ends because of it, and that is to be told. */
+/** A setting that can't be used counts as not set: the command itself fails because of it, and that failure has to be reported. */
 function settingsOf(command: Command, { environment, secrets }: CommandContext): TellingSettings {
   const flags = command.opts();
   const pingUrl = resolveOne('pingUrl', flags, environment);

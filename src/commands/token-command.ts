@@ -13,9 +13,9 @@ const outputBytesMax = 16 * 1024;
 const name = 'DOCMIRROR_TOKEN_COMMAND';
 
 /**
- * Runs the command that prints the token. It ends within `timeoutMs`, and with it all that it started.
+ * Runs the command that prints the token. The command and all processes that it started end within `timeoutMs`.
  *
- * @throws UsageError if it fails, hangs, or prints anything but one line; what it printed is never shown.
+ * @throws UsageError if it fails, hangs, or does not print exactly one line; its output is never shown.
  */
 export async function runTokenCommand(
   { command, environment }: { readonly command: string; readonly environment: Environment },
@@ -23,7 +23,7 @@ export async function runTokenCommand(
   timeoutMs = commandMsMax,
 ): Promise<string> {
   signal.throwIfAborted();
-  // A group of its own, so that processes of the command can be ended with it. The call execFile ends only the shell, and waits for
+  // The command gets its own process group, so that its processes can be ended with it. The call execFile ends only the shell, and waits for
   // each process that has the command's output open.
   const child = spawn('sh', ['-c', command], {
     env: environment,

@@ -7,7 +7,7 @@ import { runTokenCommand } from './token-command.ts';
 const tokenBytesMax = 16 * 1024;
 
 /**
- * Asks for the service's token where the settings say that it comes from: a file or a command is read again each time.
+ * Gets the service's token from the source that the settings name. A file is read, or a command run, again each time.
  *
  * @throws TokenUnavailableError that names the setting; the token is never shown.
  */

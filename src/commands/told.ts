@@ -3,10 +3,10 @@ import { exitCodes } from '../errors.ts';
 import type { CommandBody, CommandContext } from './context.ts';
 import type { CommandName } from './table/table.ts';
 
-/** The commands whose end others are told of. */
+/** The commands that report how they ended. */
 const toldOf: ReadonlySet<CommandName> = new Set(['sync', 'watch', 'backup', 'verify', 'publish clickhouse']);
 
-/** A command that tells of its end, if the settings ask for that. Commands that only look or plan report nothing. */
+/** A command that reports how it ended, if the settings ask for that. Commands that only look or plan report nothing. */
 export function told(name: CommandName, body: CommandBody): CommandBody {
   if (!toldOf.has(name)) return body;
   return async (command, outer) => {
@@ -30,12 +30,12 @@ export function told(name: CommandName, body: CommandBody): CommandBody {
       await teller.failed(error);
       throw error;
     }
-    // A watch tells of each of its runs.
+    // A watch reports each of its runs itself.
     if (name !== 'watch') await teller.ended(exitCode);
   };
 }
 
-/** Tells of a command that failed before it began: its flags or its --env-file could not be read, so only the environment says whom to tell. */
+/** Reports a command that failed before it began. Its flags or --env-file could not be read, so only the environment has the address. */
 export async function toldEarly(
   words: readonly string[],
   outer: CommandContext,

@@ -14,13 +14,13 @@ interface UpgradeFlags {
   readonly json?: boolean;
 }
 
-/** The work that was done on a mirror. With `--check`, the work that is needed. */
+/** The result for one mirror; with `--check`, what an upgrade would do. */
 interface UpgradedMirror {
   readonly database: string;
   readonly state: 'upgraded' | 'current' | 'older' | 'failed';
-  /** The docmirror that made it, or upgraded it last; null if there is nothing to upgrade. */
+  /** The version of docmirror that made it or last upgraded it; null if there is nothing to upgrade. */
   readonly fromVersion: string | null;
-  /** The path of the mirror from before. */
+  /** The path of the copy from before the upgrade. */
   readonly copy: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
@@ -40,7 +40,7 @@ export async function upgrade(command: Command, context: CommandContext): Promis
       mirrors.push({ ...untouched(path), ...(await bringUp(path)) });
     } catch (error) {
       const known = explainSqliteError(error, path);
-      // One mirror fails as the one of any command does. If one of many fails, the others are upgraded.
+      // A single mirror fails like that of any command. If one of many fails, the others are still upgraded.
       if (files.length === 1 || signal.aborted || !(known instanceof DocmirrorError)) throw error;
       const { code, message } = known;
       failures.push(known.exitCode);
@@ -75,7 +75,7 @@ function upgradeOne(path: string): Partial<UpgradedMirror> {
   return done === null ? {} : { state: 'upgraded', ...done };
 }
 
-/** The user can name all files of a folder. */
+/** Backups are refused here, because a user might name all files of a folder. */
 function assertNoBackup(path: string): void {
   if (readManifest(path) === null) return;
   throw new RefusedFileError(`${path} is a backup. It stays as it is; restore it, and upgrade the mirror.`);

@@ -15,7 +15,7 @@ import { showProgress } from './progress.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
 import { whenFree } from './when-free.ts';
 
-/** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are told as differences. */
+/** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences. */
 export async function verifyLive(
   options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
   context: CommandContext,
@@ -31,7 +31,7 @@ export async function verifyLive(
     differenceCount++;
     if (differences.length < limit) differences.push(differenceOf(change));
   };
-  // A dry run writes and takes it back, which would make a concurrent sync fail. So it needs the lock, and waits for it.
+  // A dry run writes and rolls back, which would make a concurrent sync fail. So it waits for the lock.
   const mirror = await whenFree(config.waitMs, signal, () =>
     SqliteMirror.openDry(config.database, tell, { signal }),
   );

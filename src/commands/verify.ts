@@ -17,7 +17,7 @@ interface VerifyFlags {
   readonly limit: string;
   readonly checkpoint?: readonly string[];
   readonly publicKey?: string;
-  /** The setting's flag; its variable can be set for other commands. */
+  /** The flag only; the setting's variable can be set for other commands. */
   readonly signingKeyFile?: string;
 }
 
@@ -45,7 +45,7 @@ export async function verify(command: Command, context: CommandContext): Promise
   context.teller?.summary(verificationText(verification));
   if (!flags.json) stdout.write(verificationText(verification, terminalWidth(stdout)));
   let live: (LiveResult & { exitCode: number }) | null = null;
-  // A file that is damaged can't be held against anything.
+  // A damaged file can't be compared with the service.
   const isReadable = verification.lists.length > 0;
   if (service !== null && isReadable) {
     const logger = createLogger(config, stderr.isTTY, context.secrets);

@@ -3,14 +3,14 @@ import type { NextRun } from '../render/status.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 
-/** @throws UsageError if no mirror could be at the path. */
+/** @throws UsageError if no mirror can be at the path. */
 function watchNotePath(database: string): string {
   return `${fileBehind(database)}.watch`;
 }
 
 /**
- * Writes again, in one step, the note of a watch beside the mirror while it lives, so that `status` can tell when the next run is due.
- * It is a hint: where it can't be written, or another file lies there, nothing else is the worse for it.
+ * Writes the note of a running watch next to the mirror, in one step, so that `status` can show when the next run is due. The note is
+ * only a hint: if it can't be written, or another file is there, the watch goes on.
  */
 export function writeWatchNote(database: string, note: NextRun): void {
   try {
@@ -30,7 +30,7 @@ export function removeWatchNote(database: string): void {
   }
 }
 
-/** The note of the watch that keeps this mirror; null if none does, or its note can't be read. */
+/** The note of the watch that keeps this mirror; null if there is none, or its note can't be read. */
 export function readWatchNote(database: string): NextRun | null {
   try {
     const note: unknown = JSON.parse(readFileSync(watchNotePath(database), 'utf8'));

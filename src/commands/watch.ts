@@ -80,7 +80,7 @@ function planOf(command: Command, { environment, inEnvFile }: CommandContext): W
 }
 
 /**
- * Looks once, before the wait for the first tick, at what the settings name: it would be wrong at each of them.
+ * Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail.
  *
  * @throws DocmirrorError as a run does.
  */
@@ -134,7 +134,7 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
 /**
  * One run of the watch. Its result is logged, and no error is thrown.
  *
- * @returns whether it failed in a way that can be over in some minutes.
+ * @returns whether it failed for a reason that can be gone after some minutes.
  */
 async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: WatchWorld): Promise<boolean> {
   try {
@@ -166,7 +166,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: W
     const isForeseen = error instanceof DocmirrorError;
     const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
     logger.error(loggedError(error), `run failed${words}`);
-    // A person has to decide about settings and an altered mirror, and another run is no failure.
+    // Settings and an altered mirror need a decision by a person, and a run by another process is no failure.
     return !isForeseen || error.exitCode === exitCodes.failed;
   } finally {
     logger.current.runId = null;

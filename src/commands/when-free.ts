@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MirrorBusyError } from '../errors.ts';
 
-/** How often it is tried again, by chance between these, in milliseconds: many runs can wait for one. */
+/** The wait between two tries is random between these, in milliseconds, because many runs can wait for one. */
 const againMs = { min: 200, max: 500 };
 
 /**
- * Takes what needs the lock of the mirror. If another run has it, it is tried again for `waitMs`.
+ * Opens something that needs the lock of the mirror. If another run has the lock, it tries again for `waitMs`.
  *
  * @throws MirrorBusyError if the other run still has it then.
  */
