@@ -287,7 +287,7 @@ function complaintAbout({ pageNo, pageSize }: Asked, options: StandInOptions): s
 function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOptions): Answer {
   const size = Math.min(asked.pageSize, options.maxPageSize);
   const lastIndex = Math.max(0, Math.ceil(items.length / size) - 1);
-  let { servedNo, echoedNo } = turnTo(asked.pageNo, options);
+  let { servedNo, echoedNo } = readPlace(asked.pageNo, options);
   if (servedNo - options.firstPage > lastIndex) {
     if (options.beyond === '204') return { status: 204, headers: {}, body: Buffer.alloc(0) };
     if (options.beyond === '400' || options.beyond === '404')
@@ -313,7 +313,7 @@ function pageAnswer(items: readonly Item[], asked: Asked, options: StandInOption
   return json(200, `{"items":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`);
 }
 
-function turnTo(asked: number, { pageNo, firstPage }: StandInOptions) {
+function readPlace(asked: number, { pageNo, firstPage }: StandInOptions) {
   if (pageNo === 'honest') return { servedNo: asked, echoedNo: asked };
   if (pageNo === 'ignored') return { servedNo: firstPage, echoedNo: firstPage };
   if (pageNo === 'ignored-lying-echo') return { servedNo: firstPage, echoedNo: asked };
