@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeShare } from '../../src/store/share/share.ts';
+import { programPath } from './program.ts';
 import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
@@ -56,6 +57,11 @@ export const whyNoStranger: string | null =
     : asStranger('true', []).status === 0
       ? null
       : 'another user can not start programs here';
+
+/** The reason why another user can't run docmirror from this checkout; null if they can. Its folder can be open to its owner only. */
+export const whyNoStrangerHere: string | null =
+  whyNoStranger ??
+  (asStranger('test', ['-r', programPath]).status === 0 ? null : 'another user can not enter this folder');
 
 /** Runs a program as another user, who cannot write what others own. */
 export function asStranger(program: string, args: readonly string[], env: Record<string, string> = {}) {

@@ -14,10 +14,10 @@ import { onReadOnlyMount } from '../../support/mount.ts';
 import { programPath } from '../../support/program.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
-import { asStranger, programOf, shareOf, strangerOptions, whyNoStranger } from '../../support/share.ts';
+import { asStranger, programOf, shareOf, strangerOptions, whyNoStrangerHere } from '../../support/share.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
 
-const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
+const skipped = whyNoStrangerHere === null ? '' : ` (skipped: ${whyNoStrangerHere})`;
 const module = join(import.meta.dirname, 'readers.long.test.ts');
 
 const query = `SELECT count(*) AS n FROM document_exports_named WHERE source_connection_name IS NOT NULL
@@ -86,7 +86,7 @@ async function setOpenScene(...options: Parameters<typeof setScene>): Promise<Sc
   return { ...scene, open };
 }
 
-describe.skipIf(whyNoStranger !== null)(`another user, with read permission alone,${skipped}`, () => {
+describe.skipIf(whyNoStrangerHere !== null)(`another user, with read permission alone,${skipped}`, () => {
   test('reads a share with any SQLite, in a folder that they can not write', async () => {
     await using scene = await setOpenScene();
     await syncScene(scene);
@@ -167,7 +167,7 @@ class Reader {
 
   constructor(driver: string, path: string, ...hold: string[]) {
     const script = join(import.meta.dirname, '..', '..', 'support', 'share-reader.mjs');
-    const options = whyNoStranger === null ? strangerOptions : {};
+    const options = whyNoStrangerHere === null ? strangerOptions : {};
     this.#child = spawn(process.execPath, [script, module, driver, path, ...hold], options);
     if (this.#child.stdout === null) throw new Error('The reader has no standard output.');
     this.#said = text(this.#child.stdout);
