@@ -11,10 +11,7 @@ export function told(name: CommandName, body: CommandBody): CommandBody {
   if (!toldOf.has(name)) return body;
   return async (command, outer) => {
     const { environment } = outer;
-    const isAsked =
-      isSet(command, environment, 'pingUrl', 'DOCMIRROR_PING_URL') ||
-      isSet(command, environment, 'metricsFile', 'DOCMIRROR_METRICS_FILE');
-    if (!isAsked || onlyLooks(command)) return body(command, outer);
+    if (!isAsked(command, environment) || onlyLooks(command)) return body(command, outer);
     const { Teller } = await import('./teller.ts');
     const teller = new Teller(name, command, outer);
     let exitCode: number = exitCodes.done;
@@ -43,12 +40,17 @@ export async function toldEarly(
 ): Promise<void> {
   const name = [...toldOf].find(each => each === words[0] || each === words.slice(0, 2).join(' '));
   const noFlags = new Command();
-  const isAsked =
-    isSet(noFlags, outer.environment, 'pingUrl', 'DOCMIRROR_PING_URL') ||
-    isSet(noFlags, outer.environment, 'metricsFile', 'DOCMIRROR_METRICS_FILE');
-  if (name === undefined || !isAsked) return;
+  if (name === undefined || !isAsked(noFlags, outer.environment)) return;
   const { Teller } = await import('./teller.ts');
   await new Teller(name, noFlags, outer).failed(error);
+}
+
+/** True if the flags or the environment name a ping address or a file of metrics. */
+function isAsked(command: Command, environment: Readonly<Record<string, string | undefined>>): boolean {
+  return (
+    isSet(command, environment, 'pingUrl', 'DOCMIRROR_PING_URL') ||
+    isSet(command, environment, 'metricsFile', 'DOCMIRROR_METRICS_FILE')
+  );
 }
 
 function isSet(
