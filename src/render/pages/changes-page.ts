@@ -2,13 +2,13 @@ import { browsables } from '../../contract/browsable.ts';
 import type { Change } from '../../store/read/change.ts';
 import { differencesOf, fieldsOf } from '../record-text.ts';
 import { differenceList, fieldList } from '../report/change-section.ts';
-import { framed, navigation, type Page, recordPath } from '../report/frame.ts';
+import { type Page, recordPath } from '../report/frame.ts';
 import { type Html, html } from '../report/html.ts';
 import { moment } from '../report/list-sections.ts';
 import { type Parameters, queryWith } from './address.ts';
 import { type Choices, filterForm, linksOf } from './filter-form.ts';
 import { pageLinks } from './list-page.ts';
-import { pageStyles } from './styles.ts';
+import { servedPage } from './served-page.ts';
 import { titleOr } from './words.ts';
 
 /** The content of the page of changes. */
@@ -36,9 +36,7 @@ export function changesPage(view: ChangesView): Page {
   const isOldestFirst = parameters.order === 'asc';
   const heading = run === undefined ? 'Changes' : `Changes of run ${run}`;
   const byRun = [...Map.groupBy(changes, ({ runId }) => runId)];
-  const body = html`<body class="browse">
-    <header><h1>${heading}</h1>${navigation(root)}</header>
-    <main>
+  const main = html`
       <section aria-label="Filter">${filterForm(names, parameters, choices)}</section>
       <section aria-labelledby="found">
         <h2 id="found">${isOldestFirst ? 'The oldest first' : 'The newest first'}</h2>
@@ -47,11 +45,8 @@ export function changesPage(view: ChangesView): Page {
         ${changes.length === 0 && html`<p class="empty">Nothing fits the filter.</p>`}
         ${byRun.map(([runId, ofRun]) => runChanges(runId, ofRun))}
         ${pageLinks(view)}
-      </section>
-    </main>
-    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
-  </body>`;
-  return framed(`${heading} – docmirror`, body, root, pageStyles);
+      </section>`;
+  return servedPage({ heading, main, root, isWide: true });
 }
 
 function runChanges(runId: number, changes: readonly Change[]): Html {

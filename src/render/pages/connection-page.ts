@@ -3,11 +3,11 @@ import type { BrowsedRecord } from '../../store/read/browse-reader.ts';
 import type { ConnectionStory, MonthOfConnection } from '../../store/read/connection-story.ts';
 import { count, counted } from '../numbers.ts';
 import { fieldsOf, wholeRecord } from '../record-text.ts';
-import { framed, navigation, type Page } from '../report/frame.ts';
+import type { Page } from '../report/frame.ts';
 import { type Html, html } from '../report/html.ts';
 import { recordTable } from './list-page.ts';
 import { runLink, stateOf, versionList } from './record-page.ts';
-import { pageStyles } from './styles.ts';
+import { servedPage } from './served-page.ts';
 import { brief } from './words.ts';
 
 /** Records that belong to a connection: the first ones, and the number of all. */
@@ -33,13 +33,8 @@ export function connectionPage(view: ConnectionView): Page {
   const { recordId, versions, firstSeen } = story;
   const [newest] = versions;
   const name = nameOf(newest?.record ?? null) ?? `Connection ${recordId}`;
-  const body = html`<body class="browse">
-    <header>
-      <h1>${name}</h1>
-      <p>Connection ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.</p>
-      ${navigation(root)}
-    </header>
-    <main>
+  const intro = html`Connection ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.`;
+  const main = html`
       <section class="cards" aria-label="Exports">
         <article class="card"><h2>Exported</h2><p class="big">${count(exported)}</p></article>
         <article class="card"><h2>Received</h2><p class="big">${count(received)}</p></article>
@@ -51,11 +46,8 @@ export function connectionPage(view: ConnectionView): Page {
       ${part('Collections from here', 'collections', view.sourceOf, `collections?source=${recordId}`)}
       ${part('Collections to here', 'collections', view.destinationOf, `collections?destination=${recordId}`)}
       ${part('Webhooks', 'webhooks', view.webhooks, null)}
-      <section aria-labelledby="versions"><h2 id="versions">Names over time</h2>${versionList(story, root)}</section>
-    </main>
-    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
-  </body>`;
-  return framed(`${name} – docmirror`, body, root, pageStyles);
+      <section aria-labelledby="versions"><h2 id="versions">Names over time</h2>${versionList(story, root)}</section>`;
+  return servedPage({ heading: name, intro, main, root, isWide: true });
 }
 
 function nameOf(record: string | null): string | null {

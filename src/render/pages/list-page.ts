@@ -3,11 +3,11 @@ import { lists } from '../../contract/lists.ts';
 import type { BrowsedRecord } from '../../store/read/browse-reader.ts';
 import { counted } from '../numbers.ts';
 import { fieldsOf, type ShownField } from '../record-text.ts';
-import { framed, navigation, type Page, recordPath } from '../report/frame.ts';
+import { type Page, recordPath } from '../report/frame.ts';
 import { type Html, html } from '../report/html.ts';
 import { type Parameters, queryWith } from './address.ts';
 import { type Choices, filterForm, linksOf } from './filter-form.ts';
-import { pageStyles } from './styles.ts';
+import { servedPage } from './served-page.ts';
 import { labelOf, shortTime, titleOr } from './words.ts';
 
 /** A record of a list; a connection also has its number of exports. */
@@ -36,19 +36,14 @@ const cellBounds = { fieldsMax: 50, textMax: 200, withIds: false };
 export function listPage(view: ListView): Page {
   const { browsable, items, count, parameters, choices } = view;
   const { title, resource } = browsable;
-  const body = html`<body class="browse">
-    <header><h1>${title}</h1><p>${countText(count)}</p>${navigation(root)}</header>
-    <main>
+  const main = html`
       <section aria-label="Filter">${filterForm(parametersOf(browsable), parameters, choices)}</section>
       <section aria-label=${title}>
         ${linksOf(`${resource}.csv`, parameters)}
         ${items.length === 0 ? html`<p class="empty">Nothing fits the filter.</p>` : recordTable(browsable, items, view)}
         ${pageLinks(view)}
-      </section>
-    </main>
-    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
-  </body>`;
-  return framed(`${title} – docmirror`, body, root, pageStyles);
+      </section>`;
+  return servedPage({ heading: title, intro: countText(count), main, root, isWide: true });
 }
 
 function countText(count: number): string {

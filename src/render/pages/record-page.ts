@@ -3,10 +3,10 @@ import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/recor
 import { counted } from '../numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from '../record-text.ts';
 import { differenceList, fieldList } from '../report/change-section.ts';
-import { framed, navigation, type Page, recordPath } from '../report/frame.ts';
+import { type Page, recordPath } from '../report/frame.ts';
 import { type Html, html } from '../report/html.ts';
 import { moment } from '../report/list-sections.ts';
-import { pageStyles } from './styles.ts';
+import { servedPage } from './served-page.ts';
 import { titleOr } from './words.ts';
 
 /** The report, seen from a record's page. */
@@ -21,13 +21,8 @@ export function recordPage(story: RecordStory, list: string): Page {
   const fields = fieldsOf(newest?.record ?? null, wholeRecord);
   const titleName = browsableOf(story.resource).texts[0]?.name;
   const name = titleOr(fields.find(field => field.name === titleName)?.text);
-  const body = html`<body>
-    <header>
-      <h1>${name}</h1>
-      <p>${list} ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.</p>
-      ${navigation(root)}
-    </header>
-    <main>
+  const intro = html`${list} ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.`;
+  const main = html`
       <section aria-labelledby="says">
         <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
         <dl class="record">${fields.map(
@@ -37,11 +32,8 @@ export function recordPage(story: RecordStory, list: string): Page {
       <section aria-labelledby="versions">
         <h2 id="versions">Versions</h2>
         ${versionList(story, root)}
-      </section>
-    </main>
-    <footer><p>Times are UTC. Endpoints are cut to scheme and host.</p></footer>
-  </body>`;
-  return framed(`${name} – docmirror`, body, root, pageStyles);
+      </section>`;
+  return servedPage({ heading: name, intro, main, root });
 }
 
 /** A field's text, with links to its connections. */
@@ -94,9 +86,6 @@ export function runLink({ runId, at }: StoryRun, above: Above): Html {
 
 /** The page for a record that the mirror never had. */
 export function noRecordPage(root: Above): Page {
-  const body = html`<body>
-    <header><h1>No such record</h1>${navigation(root)}</header>
-    <main><section><p class="empty">The mirror has no such record, and its history has none. Its title or reference may find it.</p></section></main>
-  </body>`;
-  return framed('No such record – docmirror', body, root, pageStyles);
+  const main = html`<section><p class="empty">The mirror has no such record, and its history has none. Its title or reference may find it.</p></section>`;
+  return servedPage({ heading: 'No such record', main, root, hasNote: false });
 }

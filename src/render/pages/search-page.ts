@@ -1,8 +1,8 @@
 import type { SearchHit, SearchResult } from '../../store/read/search.ts';
 import { count, counted } from '../numbers.ts';
-import { framed, navigation, type Page, recordPath } from '../report/frame.ts';
+import { type Page, recordPath } from '../report/frame.ts';
 import { type Html, html } from '../report/html.ts';
-import { pageStyles } from './styles.ts';
+import { servedPage } from './served-page.ts';
 import { brief, titleOr } from './words.ts';
 
 const root = './';
@@ -13,23 +13,14 @@ export const searchPagesMax = 20;
 
 /** The results of a search, as a page; `result` is null if nothing has been searched for yet. */
 export function searchPage(wanted: string, pageNo: number, result: SearchResult | null): Page {
-  const body = html`<body>
-    <header><h1>Search</h1>${navigation(root, wanted)}</header>
-    <main>
-      <section aria-labelledby="found">
-        <h2 id="found">${headingOf(result, pageNo)}</h2>
-        <p class="hint">${hintOf(result)}</p>
-        <ul class="changes">${result?.hits.map(entry)}</ul>
-        ${result !== null && turning(wanted, pageNo, result)}
-      </section>
-    </main>
-  </body>`;
-  return framed(
-    wanted === '' ? 'Search – docmirror' : `${brief(wanted)} – docmirror`,
-    body,
-    root,
-    pageStyles,
-  );
+  const main = html`<section aria-labelledby="found">
+    <h2 id="found">${headingOf(result, pageNo)}</h2>
+    <p class="hint">${hintOf(result)}</p>
+    <ul class="changes">${result?.hits.map(entry)}</ul>
+    ${result !== null && turning(wanted, pageNo, result)}
+  </section>`;
+  const title = wanted === '' ? undefined : brief(wanted);
+  return servedPage({ heading: 'Search', title, main, root, wanted, hasNote: false });
 }
 
 function headingOf(result: SearchResult | null, pageNo: number): string {
