@@ -127,18 +127,17 @@ export class ListMemory {
     const remove = prepare(this.#sqlite, (resource: string, size: number, index: number) =>
       words.delete(pages).where(isPage(resource, size, index)),
     );
-    for (const row of all)
-      if (!this.#checkOf(row).equals(row.check)) remove.run(this.#resource, row.pageSize, row.pageIndex);
-    const rows = all.filter(row => row.digest !== null && this.#checkOf(row).equals(row.check));
     const write = prepare(this.#sqlite, (check: Buffer, resource: string, size: number, index: number) =>
       words
         .update(pages)
         .set({ digest: null, summary: null, check })
         .where(isPage(resource, size, index)),
     );
-    for (const row of rows) {
-      const check = this.#checkOf({ ...row, digest: null, summary: null });
-      write.run(check, this.#resource, row.pageSize, row.pageIndex);
+    for (const row of all) {
+      const page = [this.#resource, row.pageSize, row.pageIndex] as const;
+      if (!this.#checkOf(row).equals(row.check)) remove.run(...page);
+      else if (row.digest !== null)
+        write.run(this.#checkOf({ ...row, digest: null, summary: null }), ...page);
     }
   }
 
