@@ -4,11 +4,18 @@ const sliceMs = 50;
 
 /** The time that a long loop can take before signals and timers get their turn. */
 export class TimeSlice {
-  readonly #signal: AbortSignal;
-  #endsAtMs = performance.now() + sliceMs;
+  readonly #signal: AbortSignal | null;
+  readonly #lengthMs: number;
+  #endsAtMs: number;
 
-  constructor(signal: AbortSignal) {
+  /**
+   * @param signal ends the loop; null if nothing does.
+   * @param lengthMs how long a slice takes, in milliseconds.
+   */
+  constructor(signal: AbortSignal | null, lengthMs = sliceMs) {
     this.#signal = signal;
+    this.#lengthMs = lengthMs;
+    this.#endsAtMs = performance.now() + lengthMs;
   }
 
   get isOver(): boolean {
@@ -18,7 +25,7 @@ export class TimeSlice {
   /** Lets others have their turn and begins the next slice; throws if the signal was aborted meanwhile. */
   async next(): Promise<void> {
     await nextTurn();
-    this.#signal.throwIfAborted();
-    this.#endsAtMs = performance.now() + sliceMs;
+    this.#signal?.throwIfAborted();
+    this.#endsAtMs = performance.now() + this.#lengthMs;
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { browsables } from '../contract/browsable.ts';
 import type { FilteredSource } from '../serve/list-page.ts';
 import { changeParameters } from '../serve/list-query.ts';
@@ -8,6 +7,7 @@ import type { Change } from '../store/read/change.ts';
 import { type ChangeKey, placeOf as listAt } from '../store/read/change-cursor.ts';
 import { placeLength } from '../store/read/record-list.ts';
 import { withId } from '../store/read/with-id.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { type Browsing, placeText, readPlace } from './browsing.ts';
 
 /** Records, or changes, on a page. */
@@ -54,12 +54,10 @@ export function servedLists(
 const turnMs = 20;
 
 async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
-  let endsAtMs = performance.now() + turnMs;
+  const slice = new TimeSlice(null, turnMs);
   for (const piece of pieces) {
     if (piece !== '') yield piece;
-    if (performance.now() < endsAtMs) continue;
-    await nextTurn();
-    endsAtMs = performance.now() + turnMs;
+    if (slice.isOver) await slice.next();
   }
 }
 
@@ -133,13 +131,11 @@ async function changesPageOf(
 /** The first changes; other requests are answered in between. */
 export async function take(changes: Generator<Change | null>, max: number): Promise<Change[]> {
   const taken: Change[] = [];
-  let endsAtMs = performance.now() + turnMs;
+  const slice = new TimeSlice(null, turnMs);
   for (const change of changes) {
     if (change !== null) taken.push(change);
     if (taken.length === max) break;
-    if (performance.now() < endsAtMs) continue;
-    await nextTurn();
-    endsAtMs = performance.now() + turnMs;
+    if (slice.isOver) await slice.next();
   }
   return taken;
 }

@@ -38,7 +38,7 @@ const pageNames = ['pageNo', 'pageSize'];
  *
  * @throws HttpError with status 400 that names the parameter that can't be served.
  */
-export function readPlace(query: Query): Place {
+export function parsePaging(query: Query): Place {
   return {
     pageNo: wholeNumber(query, 'pageNo', paging.pageNoFirst, paging.pageNoMax) ?? paging.pageNoFirst,
     pageSize: wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault,
@@ -48,7 +48,7 @@ export function readPlace(query: Query): Place {
 /** The JSON text of one page of a list, in the service's own shape. */
 export function listPage(source: RecordSource, list: ListDefinition, query: Query): string {
   assertKnown(query, pageNames);
-  const place = readPlace(query);
+  const place = parsePaging(query);
   return pageText(source.page(list, offsetOf(place), place.pageSize), place);
 }
 
@@ -59,7 +59,7 @@ export async function filteredPage(
   query: Query,
 ): Promise<string> {
   assertKnown(query, [...pageNames, ...parametersOf(browsable)]);
-  const place = readPlace(query);
+  const place = parsePaging(query);
   const [offset, limit] = [offsetOf(place), place.pageSize];
   const filter = readFilter(query);
   const order = readOrder(query, sortsOf(browsable), orderById(browsable));
