@@ -86,7 +86,7 @@ class TokenKeeper {
 
   async #readAgain(): Promise<void> {
     const token = (await this.#options.readToken?.()) ?? null;
-    if (token !== null && token !== '') this.#expected = digest(token);
+    if (token !== null) this.#expected = digest(token);
   }
 }
 
