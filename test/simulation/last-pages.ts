@@ -17,7 +17,7 @@ interface Seen {
 }
 
 /**
- * Finds the lists whose further pages no reader could notice. The service serves no page beyond some number, and one page size only or
+ * Finds the lists whose further pages no reader could notice. The service serves no page beyond some number, and few page sizes or
  * the page's own count as the total; or it cuts pages in silence. No answer of a run states a greater total than the place at which
  * the furthest page ended.
  */
@@ -32,7 +32,8 @@ export class LastPages {
   note(list: ServiceList, { body, shown }: Page, { pageNo, sizes, totals }: ServiceScenario): void {
     const seen = this.#seen[list.name];
     const { pagination }: { pagination: { totalRecordCount: number } } = JSON.parse(body);
-    const isCapped = pageNo !== 'heeded' && (sizes.startsWith('ignored') || totals.kind === 'served');
+    const hasFewSizes = sizes.startsWith('ignored') || sizes === 'stepped';
+    const isCapped = pageNo !== 'heeded' && (hasFewSizes || totals.kind === 'served');
     const isCut = sizes.endsWith('silently');
     seen.total = Math.max(seen.total, isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
     seen.end = Math.max(seen.end, shown.offset + shown.entries.length);
