@@ -12,7 +12,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Words to avoid, each with what to write instead. */
 const out: readonly (readonly [RegExp, string])[] = [
-  [/^(?:Who|Whoever|Whatever|What|Of|Where|Amid)\b(?!.*\?$)/, 'begin with the subject'],
+  [/^(?:Who|Whoever|Whose|Whatever|What|Of|Where|Amid|So many)\b(?!.*\?$)/, 'begin with the subject'],
   [/\bmay\b/, '"can" or "might", not "may"'],
   [/\bstands?\b(?! still|-)/, '"is", not "stands"'],
   [

@@ -153,7 +153,7 @@ async function restoreMirror(
   );
 }
 
-/** Whose backup it was. */
+/** The mirror that the backup was made of. */
 function whoseText(baseUrl: string | null): string {
   return baseUrl === null ? '' : `It mirrors ${baseUrl}. `;
 }

@@ -28,9 +28,9 @@ import { changesWidth, summaryWidth } from './terminal-width.ts';
 const demoFile = 'docmirror-demo.sqlite';
 const demoShare = 'docmirror-demo-share.sqlite';
 const demoToken = 'demo-token';
-/** Whose runs a demo's are, by which its mirror is known again. */
+/** The actor in the runs of a demo. It tells the mirror of a demo from others. */
 const demoActor = 'docmirror demo';
-/** So many runs of a mirror are looked at to tell whose it is. */
+/** How many runs of a mirror are read to find out if a demo made it. */
 const runsLookedAt = 3;
 const shownChangesMax = 8;
 
@@ -108,7 +108,7 @@ function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
   return growSample(before, change, daysBefore <= newFieldFrom ? { language: 'en' } : {});
 }
 
-/** So many records more than it lists does the service state on one day. */
+/** On one day the service states a total that is higher by this number. */
 const wrongBy = 3;
 
 /** A source that states another total of document exports. */

@@ -33,7 +33,7 @@ export interface Publication {
   readonly changes: number;
 }
 
-/** So many times another publisher, with a later state of the mirror, can get ahead before this one gives up. */
+/** How often another publisher with a later state of the mirror can get ahead before this one gives up. */
 const overtakenMax = 5;
 
 /**

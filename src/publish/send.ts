@@ -5,7 +5,7 @@ import type { PublishedTable, TargetTable } from './tables.ts';
 
 /** Rows of one insert. Larger batches were slower: 20,000 rows take 0.2 s there, and as long to be read here. */
 const batchRows = 20_000;
-/** So many rows are read before the batch that is being sent gets its turn. */
+/** Rows that are read before the batch that is being sent gets its turn. */
 const turnRows = 1_000;
 
 type Row = readonly unknown[];

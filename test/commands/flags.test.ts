@@ -13,7 +13,7 @@ import { type Scene, setScene } from '../support/scene.ts';
 // Each flag at the command line: what it does, and that the same command without it does something else. Other
 // flags are tested with their command. The last test here finds flags that no test uses.
 
-/** So many records a page that the 130 exports of a scene take more pages than are always swept in full. */
+/** With this many records a page, the 130 exports of a scene take more pages than are always read in full. */
 const manyPages = ['--page-size', '10'];
 const fewPages = ['--page-size', '40'];
 

@@ -13,7 +13,7 @@ export interface Lifetimes {
   readonly most: Contents;
 }
 
-/** So many versions of a list are kept, for replicas that lag. */
+/** How many versions of a list are kept, for replicas that lag. */
 const versionsKept = 10;
 
 /** One list of the service, and how many records of each content were in it and when. */

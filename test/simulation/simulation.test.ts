@@ -19,7 +19,7 @@ for (const { name, about, scenario } of readRegressions()) {
 }
 
 const seedsMax = 400;
-/** So many are played however slow the machine is; more, while there is time. */
+/** At least this many are played, however slow the machine is. More are played while there is time. */
 const seedsMin = 40;
 const timeMs = 20_000;
 /** The time that a busy machine can take for some hundred runs. */

@@ -16,7 +16,7 @@ export interface LostCursor {
 /** Earlier runs of a cursor: all of the last 16, then fewer and fewer, so that a cursor stays small. */
 const nearRuns = 16;
 const farRunsMax = 2 ** 24;
-/** So many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
+/** How many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
 const hashLength = 16;
 
 /** Makes cursors of a mirror or share, and says if one can be followed in it. */

@@ -35,7 +35,7 @@ export interface ExportTally {
   readonly routes: Counted<Route>;
 }
 
-/** So many rows are counted before others get their turn. */
+/** Rows that are counted before others get their turn. */
 const rowsPerTurn = 20_000;
 
 /** A condition: a text is a time in UTC, in the usual notations, on a day of the calendar. */

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** So many words are searched; further ones are left out. */
+/** How many words are searched. Further ones are left out. */
 const wordsMax = 8;
 
 /** The words of a text, as `fold` gives them. */

@@ -38,7 +38,7 @@ export interface MadePage {
   readonly summary: PageSummary;
 }
 
-/** So many pages are kept. */
+/** The number of pages that are kept. */
 const madeMax = 20_000;
 
 const emptySum = new Sum();
