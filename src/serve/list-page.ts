@@ -38,7 +38,7 @@ const pageNames = ['pageNo', 'pageSize'];
  *
  * @throws HttpError with status 400 that names the parameter that can't be served.
  */
-export function parsePaging(query: Query): Place {
+function parsePaging(query: Query): Place {
   return {
     pageNo: wholeNumber(query, 'pageNo', paging.pageNoFirst, paging.pageNoMax) ?? paging.pageNoFirst,
     pageSize: wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault,

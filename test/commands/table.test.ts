@@ -10,6 +10,7 @@ import { helpAfterFlags } from '../../src/commands/table/help.ts';
 import { commandTable, groups } from '../../src/commands/table/table.ts';
 import { settings } from '../../src/config/settings.ts';
 import { changeFormats } from '../../src/render/change-feed.ts';
+import { queryFormats } from '../../src/render/query-result.ts';
 import { Secrets } from '../../src/service/secrets.ts';
 import { programPath } from '../support/program.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
@@ -69,6 +70,7 @@ describe('the table of commands', () => {
       commandTable.find(entry => entry.name === name)?.flags.find(({ flag }) => flag === '--format')?.choices;
     expect(choicesOf('changes')).toEqual(changeFormats);
     expect(choicesOf('export')).toEqual(exportFormats);
+    expect(choicesOf('query')).toEqual(queryFormats);
   });
 });
 

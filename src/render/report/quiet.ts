@@ -26,14 +26,14 @@ export interface QuietConnection {
 }
 
 /** How long nothing has come, in milliseconds, if that is longer than usual; else null. `knownMs` is now, or the period's end. */
-export function silenceMs({ lastMs, usualGapMs }: VolumeNumbers, knownMs: number): number | null {
+function silenceMs({ lastMs, usualGapMs }: VolumeNumbers, knownMs: number): number | null {
   if (lastMs === null) return null;
   const silence = knownMs - lastMs;
   return silence >= Math.max(silenceMsMin, usualGaps * (usualGapMs ?? 0)) ? silence : null;
 }
 
 /** The connections that went quiet in the period or shortly before, the latest first. */
-export function quietConnections({ exports, period, connectionNames }: ReportData): QuietConnection[] {
+function quietConnections({ exports, period, connectionNames }: ReportData): QuietConnection[] {
   const { knownMs, sources, destinations } = exports;
   const newsFromMs = Math.min(knownMs - newsMs, period.spanBefore.fromMs);
   const quiet = (role: QuietConnection['role'], all: typeof sources) =>

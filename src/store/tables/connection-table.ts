@@ -41,7 +41,7 @@ const updateRow = (
 ) => words.update(connections).set({ name, changedRunId, extra, content }).where(eq(connections.id, id));
 
 /** Prepares the insertion of a connection's row. */
-export function prepareConnectionInsert(sqlite: Database.Database) {
+function prepareConnectionInsert(sqlite: Database.Database) {
   return prepareInsert(
     sqlite,
     connections,

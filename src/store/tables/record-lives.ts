@@ -6,7 +6,7 @@ import { hexOf, prepare, type RowOf, select } from './statement.ts';
 const { content, ...columns } = getTableColumns(recordHistory);
 
 /** All fields of a version that ended, the content as 32 hexadecimal digits. The record is null if it was erased. */
-export const versionFields = { ...columns, content: hexOf(content) };
+const versionFields = { ...columns, content: hexOf(content) };
 
 /** Begins a SELECT of versions. */
 export function selectVersions() {
