@@ -29,11 +29,15 @@ const out: readonly (readonly [RegExp, string])[] = [
   [/\b(?:spoilt|groundwork|befall|befell|betimes|hitherto)\b/, 'a plain word'],
 ];
 
+/** Code and the program's name begin a sentence with a small letter, where the segmenter sees none. */
+const smallStart = /(?<=[.!?]) (?=(?:x|docmirror)\b)/g;
+const paragraphSeparator = '\u2029';
+
 /** The sentences of a passage. */
 export function sentencesOf(text: string): string[] {
-  return Array.from(segmenter.segment(text), ({ segment }) => segment.trim()).filter(
-    sentence => sentence !== '',
-  );
+  return Array.from(segmenter.segment(text.replaceAll(smallStart, paragraphSeparator)), ({ segment }) =>
+    segment.trim(),
+  ).filter(sentence => sentence !== '');
 }
 
 /** How many words a sentence has. A sign alone is not a word. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exceptions } from '../../build/words/exceptions.ts';
 import { passagesOfCode, passagesOfPage } from '../../build/words/prose.ts';
-import { faultsOf } from '../../build/words/rules.ts';
+import { faultsOf, sentencesOf } from '../../build/words/rules.ts';
 
 const rulesIn = (text: string) => faultsOf({ file: 'a.md', line: 1, text }).map(({ rule }) => rule);
 
@@ -11,6 +11,11 @@ test('a long sentence, a word that is out and a clause as subject are faults', (
   expect(rulesIn('You may read it.')).toEqual(['"can" or "might", not "may"']);
   expect(rulesIn('Who reads it needs permission.')).toEqual(['begin with the subject']);
   expect(rulesIn('What is a receipt? A line in a log.')).toEqual([]);
+});
+
+test('code and the name of the program can begin a sentence', () => {
+  const sentences = ['Run it.', 'x does more.', 'docmirror does the rest, as in e.g. this.'];
+  expect(sentencesOf(sentences.join(' '))).toEqual(sentences);
 });
 
 test('a page is read by paragraphs, items and cells, without its code', () => {
