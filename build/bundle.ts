@@ -18,14 +18,14 @@ const bundled = new Set([
   'csv-stringify',
   'get-east-asian-width',
   'jsonc-parser',
-  'leven',
+
   'p-retry',
   'parse-duration',
   'pino',
 ]);
 
-/** The files that are started: the program, and the process that it starts by name. */
-const entryPoints = { cli: 'src/cli.ts', 'query-process': 'src/commands/query-process.ts' };
+/** The program, and its function for those that run it in a process of their own. */
+const entryPoints = { cli: 'src/cli.ts', main: 'src/commands/main.ts' };
 
 /**
  * Writes the program into a folder of the package: one file for each command, and shared ones. A file that is there

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --
-import { exitCodes } from './errors.ts';
+import { CancelledError, exitCodes } from './errors.ts';
 import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
@@ -37,5 +37,34 @@ if (words.length === 1 && words[0] === '--version') {
   limitYoungGeneration();
   // Loaded only now, because --version does not need it and an older Node.js might not be able to read it.
   const { main } = await import('./commands/main.ts');
-  await main(words);
+  let signal: AbortSignal | undefined;
+  process.exitCode = await main(words, {
+    environment: process.env,
+    folder: '',
+    stdout: process.stdout,
+    stderr: process.stderr,
+    get signal() {
+      signal ??= stopSignal();
+      return signal;
+    },
+    clock: () => new Date(),
+  });
+}
+
+/** Aborted with a `CancelledError` by the first SIGINT, SIGTERM or SIGHUP; another one, later, ends the process at once. */
+function stopSignal(): AbortSignal {
+  // A second signal within this time is ignored, in milliseconds: `timeout`, or a terminal with npm, sends two.
+  const sameWishMs = 1_000;
+  const stopping = new AbortController();
+  let firstAtMs = Number.POSITIVE_INFINITY;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const error = new CancelledError(signal);
+      if (performance.now() - firstAtMs > sameWishMs) process.exit(error.exitCode);
+      if (stopping.signal.aborted) return;
+      firstAtMs = performance.now();
+      stopping.abort(error);
+    });
+  }
+  return stopping.signal;
 }

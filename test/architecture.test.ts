@@ -134,7 +134,6 @@ const packageRooms: Record<string, readonly string[]> = {
   'node-cron': ['commands'],
   pino: ['commands'],
   commander: ['commands'],
-  leven: ['commands'],
   'cli-progress': ['commands'],
   'get-east-asian-width': ['render'],
   'csv-stringify': ['render'],

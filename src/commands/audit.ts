@@ -1,76 +1,99 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
 import { receiptOrNull } from '../audit/read-receipt.ts';
-import { rejectUnknownVariables, resolveConfig } from '../config/resolve.ts';
+import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
 import { FileWriteError } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
-import { signedCheckpointOf, writeCheckpoint } from './checkpoint-file.ts';
-import type { CommandContext } from './context.ts';
-import { assertNamed, unwritable } from './named-file.ts';
-import { streamOut } from './stream-out.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { signedCheckpointOf } from './checkpoint-file.ts';
+import { command } from './command.ts';
+import { file, required, yes } from './flags.ts';
+import { unwritable, writeNamed } from './named-file.ts';
+import { mirrorSettings } from './shared-flags.ts';
 
-interface CheckpointFlags {
-  readonly out?: string;
-  readonly unsigned?: boolean;
-}
+/** `docmirror audit keygen` */
+export const keygen = command({
+  arguments: { path: required(file('where the private key goes')) },
+  flags: {},
+  settings: [],
+  examples: [
+    {
+      line: 'docmirror audit keygen signing-key.pem > key.pub',
+      meaning: 'once; give key.pub to the auditor',
+    },
+    { line: 'docmirror audit keygen next-key.pem', meaning: 'the public one on the terminal' },
+  ],
+  notes: ['DOCMIRROR_SIGNING_KEY_FILE names the private key for those commands that sign.'],
+  exitCodes: '0 done, 2 the file is there already, or it can not be written.',
+  run({ path }, { environment }) {
+    rejectUnknownVariables(environment);
+    const { privatePem, publicPem } = generateKey();
+    try {
+      writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST')
+        throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
+      // Half a key is none.
+      if (existsSync(path)) rmSync(path);
+      throw unwritable('FILE', path, new FileWriteError(path, error));
+    }
+    return publicPem;
+  },
+  text: publicPem => publicPem,
+});
 
-/** `docmirror audit keygen`; its flags are in the table of commands. */
-export function keygen(command: Command, { environment, stdout }: CommandContext): void {
-  const [path = ''] = command.args;
-  rejectUnknownVariables(environment);
-  assertNamed('FILE', path);
-  const { privatePem, publicPem } = generateKey();
-  try {
-    writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST')
-      throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
-    // Half a key is none.
-    if (existsSync(path)) rmSync(path);
-    throw unwritable('FILE', path, new FileWriteError(path, error));
-  }
-  stdout.write(publicPem);
-}
+/** `docmirror audit checkpoint` */
+export const checkpoint = command({
+  flags: {
+    out: file('write it into a file instead'),
+    unsigned: yes('print it without a signature'),
+  },
+  settings: ['signingKeyFile', ...mirrorSettings],
+  examples: [
+    { line: 'docmirror audit checkpoint --unsigned', meaning: 'how many receipts there are, and their root' },
+    {
+      line: 'docmirror audit checkpoint --unsigned --out checkpoint',
+      meaning: 'into a file; keep it where no one can change it',
+    },
+  ],
+  notes: ['"docmirror verify --checkpoint FILE" shows later whether anything before it was changed.'],
+  async run({ out, unsigned }, { config: { database, signingKeyFile } }) {
+    if (signingKeyFile === null && !unsigned) {
+      throw new UsageError(
+        'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
+      );
+    }
+    const text =
+      unsigned || signingKeyFile === null
+        ? checkpointText(checkpointOf(database))
+        : await signedCheckpointOf(database, signingKeyFile);
+    if (out === null) return text;
+    writeNamed('--out', out, text);
+    return undefined;
+  },
+  text: text => text,
+});
 
-/** `docmirror audit checkpoint`; its flags are in the table of commands. */
-export async function checkpoint(command: Command, { environment, stdout }: CommandContext): Promise<void> {
-  const flags = command.opts<CheckpointFlags>();
-  const { database, signingKeyFile } = resolveConfig(command.opts(), environment);
-  if (signingKeyFile === null && !flags.unsigned) {
-    throw new UsageError(
-      'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
-    );
-  }
-  const text =
-    flags.unsigned || signingKeyFile === null
-      ? checkpointText(checkpointOf(database))
-      : await signedCheckpointOf(database, signingKeyFile);
-  if (flags.out === undefined) stdout.write(text);
-  else writeCheckpoint('--out', flags.out, text);
-}
-
-/** `docmirror audit receipts`; its flags are in the table of commands. */
-export async function receipts(
-  command: Command,
-  { environment, stdout, signal }: CommandContext,
-): Promise<void> {
-  const { database } = resolveConfig(command.opts(), environment);
-  if (command.opts<{ json?: boolean }>().json) {
-    const texts = receiptsOf(database).map(({ receipt }) => `${receipt}\n`);
-    await streamOut(stdout, texts, signal);
-    return;
-  }
-  const rows = [...receiptsOf(database)].map(({ leafIndex, receipt: text }) => {
-    const receipt = receiptOrNull(text);
-    if (receipt !== null) return { leafIndex, receipt };
-    throw new MirrorFileError(
-      `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
-    );
-  });
-  stdout.write(receiptsText(rows, terminalWidth(stdout)));
-}
+/** `docmirror audit receipts` */
+export const receipts = command({
+  flags: {},
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror audit receipts', meaning: 'what each run stated' },
+    { line: 'docmirror audit receipts --json > receipts.ndjson', meaning: 'byte for byte, a line each' },
+  ],
+  run: (_given, { config: { database } }) => ({ database, receipts: [...receiptsOf(database)] }),
+  outputLines: ({ receipts }) => receipts.map(({ receipt }) => receipt),
+  text({ database, receipts }, width) {
+    const rows = receipts.map(({ leafIndex, receipt: text }) => {
+      const receipt = receiptOrNull(text);
+      if (receipt !== null) return { leafIndex, receipt };
+      throw new MirrorFileError(
+        `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
+      );
+    });
+    return receiptsText(rows, width);
+  },
+});

@@ -1,14 +1,5 @@
-import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
-import type { Labels } from '../config/parse.ts';
-import {
-  addressOf,
-  type Config,
-  durationMs,
-  resolveConfig,
-  resolveOne,
-  wholeNumber,
-} from '../config/resolve.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { addressOf, resolveOne } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
@@ -21,89 +12,88 @@ import { fileBehind } from '../store/file/mirror-path.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 import { listFolder } from './backup/list.ts';
 import { manifestOf } from './backup/manifest.ts';
-import {
-  assertCanSign,
-  removeCheckpoint,
-  signedCheckpointOf,
-  verifyWithCheckpoints,
-  writeCheckpoint,
-} from './checkpoint-file.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
+import { assertCanSign, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
+import { type Context, command, type Shown } from './command.ts';
+import { duration, file, number } from './flags.ts';
+import { writeNamed } from './named-file.ts';
 import { OneBar } from './one-bar.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { mirrorSettings, notifierSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
-interface BackupFlags {
-  readonly keep?: string;
-  readonly check?: string;
-  readonly restore?: string;
-  readonly list?: string;
-  readonly maxAge?: string;
-  readonly json?: boolean;
-}
-
-const keepMax = 100_000;
 const differencesMax = 100;
 
-/** `docmirror backup`; its flags are in the table of commands. */
-export async function backup(command: Command, context: CommandContext): Promise<void> {
-  const [destination] = command.args;
-  const flags = command.opts<BackupFlags>();
-  const config = resolveConfig(command.opts(), context.environment);
-  const json = flags.json ?? false;
-  if (flags.maxAge !== undefined && flags.list === undefined)
-    throw new UsageError('--max-age goes with --list.');
-  const [other, ...more] = (['check', 'restore', 'list'] as const).filter(name => flags[name] !== undefined);
-  if (other === undefined) return makeBackup(destination, flags, config, context);
-  if (destination !== undefined || flags.keep !== undefined || more.length > 0)
-    throw new UsageError(`--${other} makes no backup, so it goes without DEST and other flags.`);
-  const path = flags[other] ?? '';
-  if (other === 'list') {
-    const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
-    return listFolder(path, { maxAgeMs, json, labels: config.labels }, context);
-  }
-  assertThere(`--${other}`, path);
-  if (other === 'check') return check(path, config, json, context);
-  const baseUrl = resolveOne('baseUrl', command.opts(), context.environment);
-  return restoreMirror(path, { ...config, json, baseUrl: baseUrl && addressOf(baseUrl) }, context);
-}
+/** `docmirror backup` */
+export const backup = command({
+  arguments: {
+    destination: file('the file to write, or with --keep the folder', { valueName: 'DEST' }),
+  },
+  flags: {
+    keep: number(
+      'N',
+      "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
+      [1, 100_000],
+    ),
+    check: file('make no backup, but verify an old one', { isOnce: true }),
+    restore: file('make no backup, but replace the mirror by an old one', { isOnce: true }),
+    list: file(
+      'make no backup, but list those in a folder, mirror by mirror, and check the SHA-256 of the newest',
+      { valueName: 'FOLDER', isOnce: true },
+    ),
+    maxAge: duration(
+      'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
+    ),
+  },
+  settings: ['baseUrl', 'signingKeyFile', 'waitMs', ...notifierSettings, ...mirrorSettings],
+  examples: [
+    { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
+    { line: 'docmirror backup backups --keep 14', meaning: 'files named by mirror and time, the newest 14' },
+    { line: 'docmirror backup --list backups --max-age 26h', meaning: 'is there a new one, unaltered?' },
+    { line: 'docmirror backup --restore copy.sqlite', meaning: 'replace the mirror by it' },
+  ],
+  notes: [
+    "A sync can run meanwhile. The backup is one state of the mirror, in a single file that opens anywhere and only its owner can read. Beside it is its manifest, COPY.json: mirror, run, root hash, counts, size and SHA-256. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror. Don't copy a backup there by hand: files that SQLite left beside the old mirror would damage it.",
+  ],
+  exitCodes:
+    "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
+  notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
+  run({ destination, keep, maxAge, ...given }, context): Promise<Shown> {
+    void context.config;
+    if (maxAge !== null && given.list === null) throw new UsageError('--max-age goes with --list.');
+    const [other, ...more] = (['check', 'restore', 'list'] as const).filter(name => given[name] !== null);
+    if (other === undefined) return makeBackup(destination, keep, context);
+    if (destination !== null || keep !== null || more.length > 0)
+      throw new UsageError(`--${other} makes no backup, so it goes without DEST and other flags.`);
+    const path = given[other] ?? '';
+    if (other === 'list') return listFolder(path, maxAge, context);
+    assertThere(`--${other}`, path);
+    return other === 'check' ? check(path, context) : restoreMirror(path, context);
+  },
+  output: ({ output }) => output,
+  text: ({ text }, width) => text(width),
+});
 
-async function makeBackup(
-  destination: string | undefined,
-  flags: BackupFlags,
-  config: Config,
-  context: CommandContext,
-): Promise<void> {
-  if (destination === undefined || destination === '')
-    throw new UsageError('Name the file to write: docmirror backup DEST');
-  const { database, signingKeyFile, labels } = config;
-  const keep = flags.keep === undefined ? null : wholeNumber('--keep', flags.keep, 1, keepMax);
-  const nextName = () => nameInFolder(destination, database, new Date());
+async function makeBackup(destination: string | null, keep: number | null, context: Context): Promise<Shown> {
+  if (destination === null) throw new UsageError('Name the file to write: docmirror backup DEST');
+  const { database, signingKeyFile, labels } = context.config;
+  const nextName = () => nameInFolder(destination, database, context.clock());
   const wanted = keep === null ? destination : nextName();
   if (signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), signingKeyFile);
-  context.teller?.begun();
+  context.notifier?.begun();
   const made = await withBar('copying', context, options =>
     backUp(database, wanted, { ...options, ...(keep !== null && { nextName }) }),
   );
   if (made.verification.differenceCount > 0) {
     const consequence = 'so it was not kept. Run "docmirror verify" on the mirror.';
-    return refuse(made.verification, { consequence, json: flags.json ?? false, labels }, context);
+    return refused(made.verification, consequence, context);
   }
   const { path } = made;
-  if (signingKeyFile !== null) {
-    writeCheckpoint('DEST', checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
-  } else removeCheckpoint(checkpointBeside(path));
+  if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
+  else writeNamed('DEST', checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
   const manifest = await manifestOf(made, labels, context.signal);
   writeManifest(path, manifest);
   const removed = keep === null ? [] : rotate(destination, path, keep);
-  context.teller?.backup({ runId: made.newestRunId, bytes: made.bytes });
-  context.teller?.summary(describe(made, removed));
-  context.stdout.write(
-    flags.json
-      ? jsonOutput(`${JSON.stringify({ path, ...manifest, removed })}\n`, {})
-      : describe(made, removed),
-  );
+  context.notifier?.backup({ runId: made.newestRunId, bytes: made.bytes });
+  return { output: { path, ...manifest, removed }, text: () => describe(made, removed) };
 }
 
 /** @throws UsageError, MirrorFileError that speak of the backup, where the store would speak of the mirror. */
@@ -124,33 +114,25 @@ function stateText(newestRunId: number): string {
   return newestRunId === 0 ? 'an empty mirror' : `the mirror as of run ${newestRunId}`;
 }
 
-async function restoreMirror(
-  copy: string,
-  { database, signingKeyFile, waitMs, json, labels, baseUrl }: RestoreConfig,
-  context: CommandContext,
-): Promise<void> {
+async function restoreMirror(copy: string, context: Context): Promise<Shown> {
+  const { signal, settings, environment } = context;
+  const { database, signingKeyFile, waitMs } = context.config;
+  const baseUrl = resolveOne('baseUrl', settings.flags, environment);
+  const wanted = { baseUrl: baseUrl && addressOf(baseUrl) };
   const verify = (path: string, options: VerifyOptions) => audit(path, copy, signingKeyFile, options);
   const restored = await withBar('restoring', context, options =>
-    whenFree(waitMs, context.signal, () => restore(copy, database, { ...options, verify, baseUrl })),
+    whenFree(waitMs, signal, () => restore(copy, database, { ...options, verify, ...wanted })),
   );
   const { path, bytes, newestRunId, verification, mirrorId, baseUrl: whose } = restored;
-  if (verification !== null && verification.differenceCount > 0) {
-    return refuse(verification, { consequence: 'so the mirror was left as it is.', json, labels }, context);
-  }
+  if (verification !== null && verification.differenceCount > 0)
+    return refused(verification, 'so the mirror was left as it is.', context);
   const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
-  const facts = {
-    path,
-    runId: newestRunId,
-    bytes,
-    mirrorId,
-    baseUrl: whose,
-    isVerified: verification !== null,
+  const isVerified = verification !== null;
+  return {
+    output: { path, runId: newestRunId, bytes, mirrorId, baseUrl: whose, isVerified },
+    text: () =>
+      `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. ${printable(whoseText(whose))}"docmirror sync" brings it up to date.\n`,
   };
-  context.stdout.write(
-    json
-      ? jsonOutput(`${JSON.stringify(facts)}\n`, labels)
-      : `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. ${printable(whoseText(whose))}"docmirror sync" brings it up to date.\n`,
-  );
 }
 
 /** The mirror that the backup was made of. */
@@ -158,15 +140,9 @@ function whoseText(baseUrl: string | null): string {
   return baseUrl === null ? '' : `It mirrors ${baseUrl}. `;
 }
 
-interface RestoreConfig extends Config {
-  readonly json: boolean;
-  /** The service that the settings name; null if they name none. */
-  readonly baseUrl: string | null;
-}
-
 async function withBar<T>(
   what: string,
-  { stderr, signal }: CommandContext,
+  { stderr, signal }: Context,
   work: (options: BackupOptions) => Promise<T>,
 ): Promise<T> {
   const bar = new OneBar(stderr, `${what} {bar} {percentage}%`);
@@ -174,38 +150,20 @@ async function withBar<T>(
   return work(options).finally(() => bar.stop());
 }
 
-interface Refusal {
-  readonly consequence: string;
-  readonly json: boolean;
-  readonly labels: Labels;
+/** What is said of a copy that is not sound. */
+function refused(found: Verification, consequence: string, context: Context): Shown {
+  context.stderr.write(`docmirror: the copy is not sound, ${consequence} [mirror_file]\n`);
+  return audited(found, context);
 }
 
-function refuse(
-  found: Verification,
-  { consequence, json, labels }: Refusal,
-  { stdout, stderr, setExitCode, teller }: CommandContext,
-): void {
-  teller?.summary(verificationText(found));
-  stdout.write(
-    json ? jsonOutput(verificationJson(found, null), labels) : verificationText(found, terminalWidth(stdout)),
-  );
-  stderr.write(`docmirror: the copy is not sound, ${consequence} [mirror_file]\n`);
-  setExitCode(exitCodes.difference);
+async function check(path: string, context: Context): Promise<Shown> {
+  const { signal, config } = context;
+  return audited(await audit(path, path, config.signingKeyFile, { limit: differencesMax, signal }), context);
 }
 
-async function check(
-  path: string,
-  { signingKeyFile, labels }: Config,
-  json: boolean,
-  { stdout, signal, setExitCode }: CommandContext,
-): Promise<void> {
-  const verification = await audit(path, path, signingKeyFile, { limit: differencesMax, signal });
-  stdout.write(
-    json
-      ? jsonOutput(verificationJson(verification, null), labels)
-      : verificationText(verification, terminalWidth(stdout)),
-  );
-  if (verification.differenceCount > 0) setExitCode(exitCodes.difference);
+function audited(found: Verification, context: Context): Shown {
+  if (found.differenceCount > 0) context.exitCode = exitCodes.difference;
+  return { output: verificationJson(found, null), text: width => verificationText(found, width) };
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
@@ -220,7 +178,7 @@ function audit(
     ? verifyWithCheckpoints(path, {
         ...options,
         checkpoints: [checkpoint],
-        publicKey: undefined,
+        publicKey: null,
         signingKeyFile,
       })
     : verifyMirror(path, options);

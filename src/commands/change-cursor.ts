@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { wholeNumber } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { type ChangeKey, cursorText, readCursor } from '../store/read/change-cursor.ts';
 import type { MirrorReader } from '../store/read/mirror-reader.ts';
-import { runOf } from './flag-values.ts';
-import { assertNamed, writeNamed } from './named-file.ts';
+import type { Pruned } from '../store/receipts/pruned.ts';
+import type { EndedRuns } from '../store/tables/ended-runs.ts';
+import { writeNamed } from './named-file.ts';
 
 /** The flags by which a program reads all changes, each once. */
 export interface CursorFlags {
-  readonly cursor?: string;
-  readonly next?: string;
-  readonly from?: 'first' | 'now';
-  readonly sinceRun?: string;
-  readonly untilRun?: string;
+  readonly cursor: string | null;
+  readonly next: string | null;
+  readonly from: 'first' | 'now' | null;
+  readonly sinceRun: string | null;
+  readonly untilRun?: string | null;
 }
 
 /** Which changes are asked for. */
@@ -34,10 +36,8 @@ export interface ChangeRange {
  */
 export function assertCursorFlags({ cursor, next, from }: CursorFlags): void {
   for (const [flag, value] of Object.entries({ '--next': next, '--from': from }))
-    if (value !== undefined && cursor === undefined) throw new UsageError(`${flag} goes with --cursor.`);
-  if (cursor !== undefined) assertNamed('--cursor', cursor);
-  if (next === undefined) return;
-  assertNamed('--next', next);
+    if (value !== null && cursor === null) throw new UsageError(`${flag} goes with --cursor.`);
+  if (next === null) return;
   assertReplaceable(next);
   if (resolve(next) === resolve(cursor ?? ''))
     throw new UsageError(
@@ -56,9 +56,9 @@ export async function rangeOfCursor(flags: CursorFlags, reader: MirrorReader): P
   const newest = endedRuns.newest() ?? 0;
   const untilRunId = untilRunOf(flags, reader) ?? newest;
   const { cursor: file, sinceRun, from } = flags;
-  if (sinceRun !== undefined)
+  if (sinceRun !== null)
     return { sinceRunId: runOf('--since-run', sinceRun, endedRuns, 0), untilRunId, after: null };
-  if (file === undefined || !existsSync(file))
+  if (file === null || !existsSync(file))
     return { sinceRunId: from === 'now' ? newest : 0, untilRunId, after: null };
   const cursor = readCursor(await readSmallFile('--cursor: ', file, cursorBytesMax));
   if (cursor === null)
@@ -73,13 +73,13 @@ export async function rangeOfCursor(flags: CursorFlags, reader: MirrorReader): P
 }
 
 /** The run that --until-run names; null if it is not given. */
-export function untilRunOf({ untilRun }: CursorFlags, { endedRuns }: MirrorReader): number | null {
-  return untilRun === undefined ? null : runOf('--until-run', untilRun, endedRuns);
+export function untilRunOf({ untilRun = null }: CursorFlags, { endedRuns }: MirrorReader): number | null {
+  return untilRun === null ? null : runOf('--until-run', untilRun, endedRuns);
 }
 
 /** Writes the cursor after all that a range contains, if --next names a file. */
 export function writeNext({ next }: CursorFlags, { cursors }: MirrorReader, range: ChangeRange): void {
-  if (next === undefined) return;
+  if (next === null) return;
   const { sinceRunId, untilRunId, after } = range;
   const cursor = untilRunId > sinceRunId ? cursors.at(untilRunId) : cursors.at(sinceRunId, after);
   writeNamed('--next', next, cursorText(cursor));
@@ -92,4 +92,23 @@ function sharedText(runId: number): string {
   return runId === 0
     ? `They share no run. Remove what you took from it, and begin again with ${goOn}.`
     : `The newest run that both share is ${runId}. Go on from there with ${goOn}.`;
+}
+
+/**
+ * The run that a flag names, 0 for the time before the first.
+ *
+ * @throws UsageError if the run does not exist or has not ended.
+ */
+export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
+  const runId = wholeNumber(flag, text, min, Number.MAX_SAFE_INTEGER);
+  if (runId === 0 || runs.has(runId)) return runId;
+  const newest = runs.newest();
+  const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;
+  throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
+}
+
+/** A note about deleted history for a reader of the changes since a run; null if nothing was deleted. */
+export function noteOnPruned(sinceRunId: number, { before, throughRunId }: Pruned): string | null {
+  if (sinceRunId >= throughRunId) return null;
+  return `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.`;
 }

@@ -1,74 +1,98 @@
-import type { Command } from 'commander';
-import { resolveConfig } from '../config/resolve.ts';
+import type { Writable } from 'node:stream';
 import { DocmirrorError } from '../errors.ts';
-import { type ChangeFormat, changeFeed } from '../render/change-feed.ts';
+import { changeFeed, changeFormats } from '../render/change-feed.ts';
 import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
 import {
   assertCursorFlags,
   type ChangeRange,
-  type CursorFlags,
+  noteOnPruned,
   rangeOfCursor,
+  runOf,
   untilRunOf,
   writeNext,
 } from './change-cursor.ts';
-import type { CommandContext } from './context.ts';
-import { isForSpreadsheet, momentOf, noteOnPruned, runOf } from './flag-values.ts';
+import { command } from './command.ts';
+import { choice, defaulting, moment, text, type ValuesOf } from './flags.ts';
+import { assertForCsv, cursorFlags, mirrorSettings, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
 import { streamOut } from './stream-out.ts';
-import { changesWidth } from './terminal-width.ts';
+import { changesWidth, widthOf } from './widths.ts';
 
-interface ChangesFlags extends CursorFlags {
-  readonly since?: string;
-  readonly resource?: readonly string[];
-  readonly format: ChangeFormat;
-  readonly spreadsheet?: boolean;
-}
+const flags = {
+  sinceRun: text('N', 'changes of later runs than this one', { conflicts: ['--since'] }),
+  since: moment(
+    'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
+  ),
+  untilRun: text('N', 'no changes of later runs than this one'),
+  ...cursorFlags,
+  resource: resourceFlag,
+  format: defaulting(choice(changeFormats, 'FORMAT', 'how to print them'), 'table'),
+  spreadsheet: spreadsheetFlag,
+};
 
-/** `docmirror changes`; its flags are in the table of commands. */
-export async function changes(
-  command: Command,
-  { environment, stdout, stderr, signal }: CommandContext,
-): Promise<void> {
-  const flags = command.opts<ChangesFlags>();
-  const config = resolveConfig(command.opts(), environment);
-  assertCursorFlags(flags);
-  using reader = new MirrorReader(config.database);
-  reader.holdStill();
-  const range = flags.cursor === undefined ? rangeOf(flags, reader) : await rangeOfCursor(flags, reader);
-  const note = noteOnPruned(range.sinceRunId, reader.pruned());
-  if (note !== null) stderr.write(`${note}\n`);
-  const feed = changeFeed(changesOf(reader, range, flags.resource), {
-    format: flags.format,
-    width: changesWidth(stdout),
-    forSpreadsheet: isForSpreadsheet(flags),
-    resources: flags.resource,
-  });
-  const { textCount, isTaken } = await streamOut(stdout, feed, signal);
-  if (textCount === 0 && flags.format === 'table') stdout.write(nothingChanged(reader, range));
-  if (flags.next === undefined) return;
-  await assertTaken(stdout, isTaken);
-  writeNext(flags, reader, range);
-}
+/** `docmirror changes` */
+export const changes = command({
+  flags,
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror changes', meaning: 'the changes of the last run' },
+    {
+      line: 'docmirror changes --since-run 1 --format ndjson',
+      meaning: 'all changes of later runs, for a program',
+    },
+    {
+      line: 'docmirror changes --since 24h --resource webhooks --format csv',
+      meaning: 'one list, the last 24 hours, one column a field',
+    },
+    {
+      line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
+      meaning: 'each change once: what is new since the last time; process the batch before the mv',
+    },
+  ],
+  notes: [
+    'Only runs that have ended count. --since-run 0 prints everything from the beginning.',
+    'A cursor says which changes were delivered. docmirror reads the file that --cursor names. When all changes are printed, it writes the file that --next names. Move that one to the other when you have processed the changes. If there is no cursor yet, docmirror begins at the first run.',
+  ],
+  exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
+  async run(given, { config, stdout, stderr }) {
+    assertCursorFlags(given);
+    assertForCsv(given);
+    using reader = new MirrorReader(config.database);
+    reader.holdStill();
+    const range = given.cursor === null ? rangeOf(given, reader) : await rangeOfCursor(given, reader);
+    const note = noteOnPruned(range.sinceRunId, reader.pruned());
+    if (note !== null) stderr.write(`${note}\n`);
+    const feed = changeFeed(changesOf(reader, range, given.resource), {
+      format: given.format,
+      width: changesWidth(widthOf(stdout)),
+      forSpreadsheet: given.spreadsheet,
+      resources: given.resource ?? undefined,
+    });
+    const { pieceCount, isTaken } = await streamOut(stdout, feed);
+    if (pieceCount === 0 && given.format === 'table') stdout.write(nothingChanged(reader, range));
+    if (given.next === null) return;
+    await assertTaken(stdout, isTaken);
+    writeNext(given, reader, range);
+  },
+});
 
-function rangeOf(flags: ChangesFlags, reader: MirrorReader): ChangeRange {
+type Given = ValuesOf<typeof flags>;
+
+function rangeOf(given: Given, reader: MirrorReader): ChangeRange {
   const { endedRuns } = reader;
-  const untilRunId = untilRunOf(flags, reader) ?? endedRuns.newest() ?? 0;
-  return { sinceRunId: lastRunLeftOut(flags, reader, untilRunId), untilRunId, after: null };
+  const untilRunId = untilRunOf(given, reader) ?? endedRuns.newest() ?? 0;
+  return { sinceRunId: lastRunLeftOut(given, reader, untilRunId), untilRunId, after: null };
 }
 
-function lastRunLeftOut(
-  { sinceRun, since }: ChangesFlags,
-  { endedRuns }: MirrorReader,
-  untilRunId: number,
-): number {
-  if (sinceRun !== undefined) return runOf('--since-run', sinceRun, endedRuns, 0);
-  if (since !== undefined) return endedRuns.lastOfAllBy(momentOf('--since', since, Date.now()));
+function lastRunLeftOut({ sinceRun, since }: Given, { endedRuns }: MirrorReader, untilRunId: number): number {
+  if (sinceRun !== null) return runOf('--since-run', sinceRun, endedRuns, 0);
+  if (since !== null) return endedRuns.lastOfAllBy(since);
   return Math.max(0, untilRunId - 1);
 }
 
 function changesOf(
   reader: MirrorReader,
   range: ChangeRange,
-  resources: readonly string[] | undefined,
+  resources: readonly string[] | null,
 ): Iterable<Change> {
   const resource = resources?.length === 1 ? (resources[0] as string) : null;
   const found = reader.changes({ ...range, resource });
@@ -76,7 +100,7 @@ function changesOf(
 }
 
 /** A cursor says that all before it was delivered: it must not, if the output is lost. */
-async function assertTaken(stdout: NodeJS.WriteStream, isTaken: boolean): Promise<void> {
+async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   stdout.write('', resolve);
   if ((await promise) instanceof Error || !isTaken)

@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
 import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
@@ -16,7 +15,6 @@ import {
   type VerifyOptions,
   verifyMirror,
 } from '../store/verify/verify.ts';
-import { writeNamed } from './named-file.ts';
 
 /**
  * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
@@ -49,8 +47,8 @@ export async function verifyWithCheckpoints(
 interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
   /** The files of the checkpoints. */
   readonly checkpoints: readonly string[];
-  /** The file of the public key; undefined if none is named. */
-  readonly publicKey: string | undefined;
+  /** The file of the public key; null if none is named. */
+  readonly publicKey: string | null;
   readonly signingKeyFile: string | null;
 }
 
@@ -69,22 +67,6 @@ function readFile(file: string, bytes: Buffer, publicKey: KeyObject | null): Che
     const notes = [`${file}: ${error.message}`];
     return { pinned: null, shown: { file, size: 0, signature: 'forged', notes } };
   }
-}
-
-/**
- * Writes a checkpoint into a file: whole, or not at all.
- *
- * @param name what gave the path, for the error.
- * @throws UsageError if it can't be written.
- * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
- */
-export function writeCheckpoint(name: string, path: string, text: string): void {
-  writeNamed(name, path, text);
-}
-
-/** Removes the checkpoint of a backup that another one has replaced. */
-export function removeCheckpoint(path: string): void {
-  rmSync(path, { force: true });
 }
 
 /**
@@ -134,10 +116,10 @@ function checkSignature(
 }
 
 async function publicKeyFrom(
-  publicKeyFile: string | undefined,
+  publicKeyFile: string | null,
   signingKeyFile: string | null,
 ): Promise<KeyObject | null> {
-  if (publicKeyFile !== undefined) return reading(publicKeyFile, bytes => readPublicKey(bytes.toString()));
+  if (publicKeyFile !== null) return reading(publicKeyFile, bytes => readPublicKey(bytes.toString()));
   return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
 }
 

@@ -1,18 +1,16 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
-import { resolveConfig, resolveService } from '../config/resolve.ts';
+import { resolveService } from '../config/resolve.ts';
 import { TokenUnavailableError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import type { CommandContext } from './context.ts';
-import { terminalWidth } from './terminal-width.ts';
+import type { Context } from './command.ts';
 import { readToken } from './token.ts';
+import { widthOf } from './widths.ts';
 
 /** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
-export async function defaultCommand(command: Command, context: CommandContext): Promise<void> {
-  const { environment, stdout } = context;
-  const [name] = command.args;
+export async function defaultCommand([name]: readonly unknown[], context: Context): Promise<void> {
+  const { stdout } = context;
   if (name !== undefined) throw new UsageError(`Flags come after the command: docmirror ${name} …`);
-  const { database } = resolveConfig(command.opts(), environment);
+  const { database } = context.config;
   if (!existsSync(database)) {
     stdout.write(howToBegin(database, await whatIsMissing(context)));
     return;
@@ -23,12 +21,12 @@ export async function defaultCommand(command: Command, context: CommandContext):
   const lists = reader.status();
   const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
   stdout.write(
-    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, Date.now(), { run: reader.newestRun(), width: terminalWidth(stdout) })}`,
+    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, context.clock().getTime(), { run: reader.newestRun(), width: widthOf(stdout) })}`,
   );
 }
 
 /** The settings that a run still needs, in words; null if the settings are complete. */
-async function whatIsMissing({ environment, signal }: CommandContext): Promise<string | null> {
+async function whatIsMissing({ environment, signal }: Context): Promise<string | null> {
   try {
     const { token } = resolveService({}, environment);
     // The doctor does the checks that take long or ask a person.

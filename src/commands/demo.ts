@@ -1,6 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
-import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/resolve.ts';
+import { resolveConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
@@ -17,13 +16,13 @@ import { holdLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import type { CommandContext } from './context.ts';
-import { instantOf } from './flag-values.ts';
+import { type Context, command } from './command.ts';
+import { defaulting, moment, number, pathIn } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { LogObserver, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share-after-run.ts';
-import { changesWidth, summaryWidth } from './terminal-width.ts';
+import { changesWidth, summaryWidth, widthOf } from './widths.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
 const demoShare = 'docmirror-demo-share.sqlite';
@@ -39,7 +38,6 @@ const daysOfHistory = 14;
 /** A longer list is copied less often, because it takes longer. */
 const longList = 100_000;
 const daysOfLongList = 4;
-const recordsMax = 10_000_000;
 
 /** The changes at the service, by how many days before the last run. */
 const renamesAt = 8;
@@ -51,55 +49,65 @@ SQLite file that you can ask anything in SQL. Each run updates the copy, says ho
 what changed. The service is a small one on this machine, its records are made up, and the runs are dated one a day.
 `;
 
-interface DemoFlags {
-  readonly records: string;
-  readonly until?: string;
-}
-
-/** `docmirror demo`; its flags are in the table of commands. */
-export async function demo(command: Command, context: CommandContext): Promise<void> {
-  const flags = command.opts<DemoFlags>();
-  const documentExports = wholeNumber('--records', flags.records, 0, recordsMax);
-  const untilMs = flags.until === undefined ? Date.now() : Date.parse(instantOf('--until', flags.until));
-  await assertShareFits({ database: demoFile, share: demoShare, shareSql: null });
-  removeOldDemo();
-  const days = documentExports > longList ? daysOfLongList : daysOfHistory;
-  const at = (daysBefore: number) => new Date(untilMs - daysBefore * dayMs);
-  let sample = generateSample({ now: at(days - 1), documentExports });
-  let isTotalWrong = false;
-  const server = await startServer({
-    source: withTotal(
+/** `docmirror demo` */
+export const demo = command({
+  flags: {
+    records: defaulting(
+      number(
+        'n',
+        'how many document exports there are at first; with more than 100000, only four runs are made',
+        [0, 10_000_000],
+      ),
+      '4000',
+    ),
+    until: moment('the time of the last run (default: now). The same date makes the same records', {
+      valueName: 'date',
+    }),
+  },
+  settings: ['logLevel'],
+  examples: [
+    { line: 'docmirror demo', meaning: 'makes docmirror-demo.sqlite again' },
+    { line: 'docmirror demo --records 1000000', meaning: 'a large one; takes minutes and 2 GB of memory' },
+    { line: 'docmirror demo --log-level info', meaning: 'with what it logs' },
+  ],
+  async run({ records, until }, context) {
+    const { stdout, signal } = context;
+    const untilMs = until === null ? context.clock().getTime() : Date.parse(until);
+    const [database, share] = [demoFile, demoShare].map(name => pathIn(context.folder, name)) as [
+      string,
+      string,
+    ];
+    await assertShareFits({ database, share, shareSql: null });
+    removeOldDemo(database);
+    const isLong = records > longList;
+    const days = isLong ? daysOfLongList : daysOfHistory;
+    const at = (daysBefore: number) => new Date(untilMs - daysBefore * dayMs);
+    let sample = generateSample({ now: at(days - 1), documentExports: records });
+    let isTotalWrong = false;
+    const source = withTotal(
       arraySource(() => sample),
       () => (isTotalWrong ? wrongBy : 0),
-    ),
-    host: '127.0.0.1',
-    port: 0,
-    token: demoToken,
-  });
-  try {
-    context.stdout.write(`${introduction}\n`);
-    for (let daysBefore = days - 1; daysBefore >= 0; daysBefore--) {
-      if (daysBefore < days - 1) sample = sampleOf(sample, daysBefore, at(daysBefore));
-      isTotalWrong = daysBefore === wrongTotalAt;
-      const isLast = daysBefore === 0;
-      const summary = await syncDemo({
-        command,
-        context,
-        url: server.url,
-        at: at(daysBefore),
-        share: isLast ? demoShare : null,
-        isLong: documentExports > longList,
-      });
-      const text = isLast ? wholeSummary(summary, context) : lineOf(summary, summaryWidth(context.stdout));
-      context.stdout.write(text);
-      if (context.signal.aborted || isLast) context.setExitCode(exitCodeAfter(summary, context.signal));
-      if (context.signal.aborted) return;
-      if (isLast) context.stdout.write(ending(summary, context));
+    );
+    const server = await startServer({ source, host: '127.0.0.1', port: 0, token: demoToken });
+    try {
+      stdout.write(`${introduction}\n`);
+      for (let daysBefore = days - 1; daysBefore >= 0; daysBefore--) {
+        if (daysBefore < days - 1) sample = sampleOf(sample, daysBefore, at(daysBefore));
+        isTotalWrong = daysBefore === wrongTotalAt;
+        const isLast = daysBefore === 0;
+        const run = { url: server.url, at: at(daysBefore), database, share: isLast ? share : null, isLong };
+        const summary = await syncDemo(run, context);
+        const width = summaryWidth(widthOf(stdout));
+        stdout.write(isLast ? wholeSummary(summary, width) : lineOf(summary, width));
+        if (signal.aborted || isLast) context.exitCode = exitCodeAfter(summary, signal);
+        if (signal.aborted) return;
+        if (isLast) stdout.write(ending(summary, database, context));
+      }
+    } finally {
+      await server.close();
     }
-  } finally {
-    await server.close();
-  }
-}
+  },
+});
 
 /** The lists of the service so many days before the last run. */
 function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
@@ -122,8 +130,8 @@ function withTotal(source: RecordSource, wrongNow: () => number): RecordSource {
   };
 }
 
-function wholeSummary(summary: SharedRunSummary, { stdout }: CommandContext): string {
-  return `\n${summary.startedAt.slice(0, 10)}  $ docmirror sync\n${summaryText(summary, summaryWidth(stdout))}\n`;
+function wholeSummary(summary: SharedRunSummary, width: number): string {
+  return `\n${summary.startedAt.slice(0, 10)}  $ docmirror sync\n${summaryText(summary, width)}\n`;
 }
 
 /** Notes begin below the word that follows the date, in characters. */
@@ -150,13 +158,13 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
   return lines.map(line => `${line}\n`).join('');
 }
 
-function ending(last: SharedRunSummary, context: CommandContext): string {
-  return `What run ${last.runId} changed:\n${describeChanges(last, context)}\n${whatNext(context)}`;
+function ending(last: SharedRunSummary, database: string, context: Context): string {
+  return `What run ${last.runId} changed:\n${describeChanges(last, database, context)}\n${whatNext(context)}`;
 }
 
 /** An earlier demo's file is made again; any other one of that name is refused. */
-function removeOldDemo(): void {
-  const file = mirrorToWrite(demoFile);
+function removeOldDemo(database: string): void {
+  const file = mirrorToWrite(database);
   assertDemo(file);
   const giveBack = holdLock(file);
   try {
@@ -176,23 +184,25 @@ function assertDemo(file: string): void {
 }
 
 interface DemoRun {
-  readonly command: Command;
-  readonly context: CommandContext;
   readonly url: string;
   /** When the run is said to begin. */
   readonly at: Date;
+  readonly database: string;
   /** The share to make after it; null makes none. */
   readonly share: string | null;
   /** Whether it takes so long that its progress is shown. */
   readonly isLong: boolean;
 }
 
-async function syncDemo({ command, context, url, at, share, isLong }: DemoRun): Promise<SharedRunSummary> {
+async function syncDemo(
+  { url, at, database, share, isLong }: DemoRun,
+  context: Context,
+): Promise<SharedRunSummary> {
   const config = resolveConfig(
-    { ...command.opts(), database: demoFile, actor: demoActor, ...(share !== null && { share }) },
+    { ...context.settings.flags, database, actor: demoActor, ...(share !== null && { share }) },
     { DOCMIRROR_LOG_LEVEL: context.environment.DOCMIRROR_LOG_LEVEL ?? 'error' },
   );
-  const logger = createLogger(config, context.stderr.isTTY, context.secrets);
+  const logger = createLogger(config, context);
   const aheadMs = at.getTime() - Date.now();
   return runOnce({
     config,
@@ -207,16 +217,16 @@ async function syncDemo({ command, context, url, at, share, isLong }: DemoRun): 
   });
 }
 
-function describeChanges({ runId }: SharedRunSummary, { stdout }: CommandContext): string {
-  using reader = new MirrorReader(demoFile);
+function describeChanges({ runId }: SharedRunSummary, database: string, { stdout }: Context): string {
+  using reader = new MirrorReader(database);
   const changes: ShownChange[] = [...reader.changes({ sinceRunId: (runId ?? 1) - 1, resource: null })];
   // The rarer a kind of change, the more it shows.
   const order = ['removal', 'update', 'insert'];
   const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-  return changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(stdout));
+  return changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(widthOf(stdout)));
 }
 
-function whatNext({ environment }: CommandContext): string {
+function whatNext({ environment }: Context): string {
   // Run by npm in the repository, the program is on no path.
   const docmirror = environment.npm_lifecycle_event === undefined ? 'docmirror' : 'npm run -s docmirror --';
   return `The mirror is ${demoFile}, its share for readers ${demoShare}. Try:

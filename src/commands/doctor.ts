@@ -1,39 +1,46 @@
-import type { Command } from 'commander';
-import type { Labels } from '../config/parse.ts';
-import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
+import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
 import { readSigningKey } from './checkpoint-file.ts';
-import type { CommandContext } from './context.ts';
+import { type Context, command } from './command.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
 import { checkNetwork } from './doctor/network-checks.ts';
+import { checkNotifier, notifierChecks } from './doctor/notifier-checks.ts';
 import { checkShare, shareCheck } from './doctor/share-check.ts';
-import { checkTelling, toldChecks } from './doctor/told-checks.ts';
 import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
-import { jsonOutput } from './json-output.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
+import { widthOf } from './widths.ts';
 
-/** `docmirror doctor`; its flags are in the table of commands. */
-export async function doctor(command: Command, context: CommandContext): Promise<void> {
-  const { json } = command.opts<{ json?: boolean }>();
-  const verdicts: Verdict[] = [];
-  for await (const verdict of examine(command, context)) {
-    const found = context.secrets.redact(verdict.found);
-    verdicts.push({ ...verdict, found });
-    if (!json) context.stdout.write(findingText({ ...verdict, found }, terminalWidth(context.stdout)));
-  }
-  const exitCode = exitCodeOf(verdicts);
-  const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
-  context.stdout.write(
-    json
-      ? jsonOutput(diagnosisJson({ findings, exitCode }), labelsOf(command, context))
-      : diagnosisText({ findings, exitCode }),
-  );
-  context.setExitCode(exitCode);
-}
+/** `docmirror doctor` */
+export const doctor = command({
+  flags: {},
+  settings: [...runSettings, 'signingKeyFile', ...mirrorSettings],
+  examples: [
+    { line: 'docmirror doctor', meaning: 'a line a check: what was tried, what was found, what to do' },
+    { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },
+  ],
+  notes: [
+    'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which can take long if it is large.',
+    'It also says who else could read the mirror and the share, what killed backups left, and if pings and metrics get through. It only connects to the server of the pings, because a request would count as a ping.',
+  ],
+  exitCodes: '0, or what "docmirror sync" would end with.',
+  async run({ json }, context) {
+    const verdicts: Verdict[] = [];
+    for await (const verdict of examine(context)) {
+      const found = context.secrets.redact(verdict.found);
+      verdicts.push({ ...verdict, found });
+      if (!json) context.stdout.write(findingText({ ...verdict, found }, widthOf(context.stdout)));
+    }
+    context.exitCode = exitCodeOf(verdicts);
+    const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
+    return { findings, exitCode: context.exitCode };
+  },
+  output: diagnosisJson,
+  text: diagnosisText,
+});
 
 /** In the order in which a run needs things: it looks at the mirror before it asks the service. */
 const networkChecks = ['name', 'proxy', 'certificate', 'access', 'pages'];
@@ -44,18 +51,9 @@ function exitCodeOf(verdicts: readonly Verdict[]): number {
   return ordered.find(({ status }) => status === 'failed')?.exitCode ?? 0;
 }
 
-/** None if the settings can't be read, which the first check says. */
-function labelsOf(command: Command, { environment }: CommandContext): Labels {
-  try {
-    return resolveConfig(command.opts(), environment).labels;
-  } catch {
-    return {};
-  }
-}
-
-async function* examine(command: Command, context: CommandContext): AsyncGenerator<Verdict> {
-  const config = await attempt(() => resolveConfig(command.opts(), context.environment));
-  const service = await attempt(() => resolveService(command.opts(), context.environment, context.inEnvFile));
+async function* examine(context: Context): AsyncGenerator<Verdict> {
+  const config = await attempt(() => context.config);
+  const service = await attempt(() => context.service);
   const extraCa = await attempt(async () => service instanceof UsageError || (await readExtraCa(service)));
   const bound = await attempt(() => assertMirrorFits(config, service));
   const wrong = [config, service, extraCa, bound].flatMap(each =>
@@ -74,11 +72,11 @@ async function* examine(command: Command, context: CommandContext): AsyncGenerat
   if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
   else yield* checkService(service, config, context);
   if (config instanceof UsageError)
-    yield* skippedChecks([...fileChecks, shareCheck, ...toldChecks], incomplete);
+    yield* skippedChecks([...fileChecks, shareCheck, ...notifierChecks], incomplete);
   else {
     yield* checkFiles(config.database, context.signal);
     yield await checkShare(config);
-    yield* checkTelling(config, context.environment, context.signal);
+    yield* checkNotifier(config, context.environment, context.signal);
   }
 }
 
@@ -109,7 +107,7 @@ function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | 
 async function* checkService(
   service: ServiceConfig,
   config: Config,
-  context: CommandContext,
+  context: Context,
 ): AsyncGenerator<Verdict> {
   const token = await readToken(service.token, context.signal).catch((error: unknown) => {
     if (error instanceof TokenUnavailableError) return error;
@@ -123,11 +121,9 @@ async function* checkService(
   context.secrets.add(token);
   const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
   yield ok('token', `there is one, from ${service.token.from}${file}`);
-  const logger = createLogger({ logLevel: 'silent', labels: {} }, false, context.secrets);
-  yield* checkNetwork({ ...service, token: { text: token, from: service.token.from } }, config, {
-    ...context,
-    logger,
-  });
+  const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
+  const known = { ...service, token: { text: token, from: service.token.from } };
+  yield* checkNetwork(known, config, { secrets: context.secrets, signal: context.signal, logger });
 }
 
 const incomplete = 'the settings are not complete';

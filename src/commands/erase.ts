@@ -1,34 +1,62 @@
-import type { Command } from 'commander';
-import type { EraseReceipt } from '../audit/receipt.ts';
-import { resolveConfig } from '../config/resolve.ts';
+import { keptResources } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import { wrap } from '../render/wrap.ts';
 import { type Erased, erase as eraseRecord } from '../store/write/erase.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { command } from './command.ts';
+import { choice, required, text } from './flags.ts';
+import { mirrorSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
-/** `docmirror erase`; its flags are in the table of commands. */
-export async function erase(
-  command: Command,
-  { environment, stdout, signal }: CommandContext,
-): Promise<void> {
-  const [resource = '', id = ''] = command.args;
-  const { database, actor, waitMs, labels } = resolveConfig(command.opts(), environment);
-  if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
-    throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
-  const order = { resource: resource as EraseReceipt['resource'], recordId: Number(id), actor };
-  const erased = await whenFree(waitMs, signal, () =>
-    eraseRecord(database, { ...order, at: new Date().toISOString() }),
-  );
-  const { json } = command.opts<{ json?: boolean }>();
-  const { recordId } = order;
-  if (json) stdout.write(jsonOutput(`${JSON.stringify({ resource, recordId, ...erased })}\n`, labels));
-  else stdout.write(wrapped(`${resource} ${recordId}`, erased, terminalWidth(stdout)));
-}
+/** `docmirror erase` */
+export const erase = command({
+  arguments: {
+    resource: required(
+      choice(
+        [...keptResources, 'rejected-records'],
+        'RESOURCE',
+        'the list, connections, or rejected-records',
+      ),
+    ),
+    id: required(
+      text('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records'),
+    ),
+  },
+  flags: {},
+  settings: ['actor', 'waitMs', ...mirrorSettings],
+  examples: [
+    {
+      line: 'docmirror erase document-exports 1',
+      meaning: 'earlier texts of an export, also of one that was removed',
+    },
+    {
+      line: 'docmirror erase connections 1 --json',
+      meaning: 'earlier names of a connection, for a program',
+    },
+    {
+      line: 'docmirror erase rejected-records 7',
+      meaning: 'one rejected record, which might have no id of its own',
+    },
+  ],
+  notes: [
+    'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
+  ],
+  exitCodes:
+    '0 done, 1 the record does not exist and never did, 4 the history is not what its receipts say, 11 a run is using the mirror.',
+  async run({ resource, id }, { config: { database, actor, waitMs }, signal, clock }) {
+    if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
+      throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
+    const recordId = Number(id);
+    const order = { resource, recordId, actor };
+    const erased = await whenFree(waitMs, signal, () =>
+      eraseRecord(database, { ...order, at: clock().toISOString() }),
+    );
+    return { resource, recordId, ...erased };
+  },
+  output: erased => erased,
+  text: ({ resource, recordId, ...erased }, width) => wrapped(`${resource} ${recordId}`, erased, width),
+});
 
 function wrapped(
   name: string,

@@ -1,7 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
-import { resolveConfig } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
@@ -13,87 +11,121 @@ import { TimeSlice } from '../time-slice.ts';
 import {
   assertCursorFlags,
   type ChangeRange,
-  type CursorFlags,
+  noteOnPruned,
   rangeOfCursor,
   writeNext,
 } from './change-cursor.ts';
-import type { CommandContext } from './context.ts';
+import { command } from './command.ts';
 import { asOfRunId } from './export/as-of.ts';
 import { exportChanges } from './export/changes.ts';
-import { type ExportFormat, writeTable } from './export/table.ts';
+import { exportFormats, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
-import { isForSpreadsheet, noteOnPruned } from './flag-values.ts';
+import { choice, defaulting, file, required, text, type ValuesOf, yes } from './flags.ts';
 import { OneBar } from './one-bar.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { assertForCsv, cursorFlags, mirrorSettings, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import { widthOf } from './widths.ts';
 
-interface ExportFlags extends CursorFlags {
-  readonly format: ExportFormat;
-  readonly spreadsheet?: boolean;
-  readonly out: string;
-  readonly resource?: readonly string[];
-  readonly asOfRun?: string;
-  readonly asOf?: string;
-  readonly changes?: boolean;
-  readonly names?: boolean;
-}
+const flags = {
+  format: defaulting(choice(exportFormats, 'FORMAT', 'how to write them'), 'ndjson'),
+  spreadsheet: spreadsheetFlag,
+  names: yes('with --format csv or parquet: the names of connections beside their ids', {
+    conflicts: ['--changes'],
+  }),
+  out: required(file('the folder to write into; it is made if it does not exist', { valueName: 'DIR' })),
+  resource: resourceFlag,
+  asOfRun: text('N', 'the lists as they were after this run', {
+    conflicts: ['--as-of', '--changes'],
+  }),
+  asOf: text(
+    'TIME',
+    'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
+    { conflicts: ['--changes'] },
+  ),
+  changes: yes('the change feed, a folder a run, instead of the lists'),
+  sinceRun: text('N', 'with --changes: only of later runs than this one'),
+  ...cursorFlags,
+};
 
-/** `docmirror export`; its flags are in the table of commands. */
-export async function exportMirror(command: Command, context: CommandContext): Promise<void> {
-  const flags = command.opts<ExportFlags>();
-  const config = resolveConfig(command.opts(), context.environment);
-  assertFlagsFit(flags);
-  using reader = new MirrorReader(config.database);
-  const bar = new OneBar(context.stderr, 'exporting {bar} {value}/{total} rows');
-  const written: WrittenFile[] = [];
-  try {
-    reader.holdStill();
-    const task: ExportTask = {
-      reader,
-      format: flags.format,
-      forSpreadsheet: isForSpreadsheet(flags),
-      folder: flags.out,
-      isWanted: resource => flags.resource?.includes(resource) ?? true,
-      slice: new TimeSlice(context.signal),
-      onProgress: bar.update,
-    };
-    const say = (line: string) => context.stderr.write(`${line}\n`);
-    const range = flags.changes ? await rangeOf(flags, reader, say) : null;
-    const parts =
-      range === null
-        ? exportLists(task, asOfRunId(flags, reader, say), flags.names === true)
-        : exportChanges(task, range);
-    for await (const part of parts) written.push(part);
-    for (const { file } of written) file.putInPlace();
-    if (range !== null) writeNext(flags, reader, range);
-    bar.stop();
-    context.stdout.write(summary(written, terminalWidth(context.stdout)));
-  } finally {
-    bar.stop();
-    for (const { file } of written) file.discard();
-  }
-}
+type Given = ValuesOf<typeof flags>;
+
+/** `docmirror export` */
+export const exportMirror = command({
+  flags,
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror export --out lists', meaning: "a file a list, in the service's own shape" },
+    {
+      line: 'docmirror export --format parquet --out lists --as-of-run 1',
+      meaning: 'the lists as they were after run 1',
+    },
+    {
+      line: 'docmirror export --format csv --names --spreadsheet --out sheets',
+      meaning: 'for Excel and the like',
+    },
+    {
+      line: 'docmirror export --format parquet --out feed --changes --cursor c --next n && mv n c',
+      meaning: 'each change once: feed/changes/run_id=2/changes.parquet and so on',
+    },
+  ],
+  notes: [
+    'Files appear under their names when all of them are complete; an older file of that name is replaced. Then --next is written; "docmirror help changes" says what a cursor is. --cursor, --next and --from go with --changes.',
+  ],
+  exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was written.',
+  async run(given, { config, stdout, stderr, signal }) {
+    assertFlagsFit(given);
+    using reader = new MirrorReader(config.database);
+    const bar = new OneBar(stderr, 'exporting {bar} {value}/{total} rows');
+    const written: WrittenFile[] = [];
+    try {
+      reader.holdStill();
+      const task: ExportTask = {
+        reader,
+        format: given.format,
+        forSpreadsheet: given.spreadsheet,
+        folder: given.out,
+        isWanted: resource => given.resource?.some(each => each === resource) ?? true,
+        slice: new TimeSlice(signal),
+        onProgress: bar.update,
+      };
+      const say = (line: string) => stderr.write(`${line}\n`);
+      const range = given.changes ? await rangeOf(given, reader, say) : null;
+      const parts =
+        range === null
+          ? exportLists(task, asOfRunId(given, reader, say), given.names)
+          : exportChanges(task, range);
+      for await (const part of parts) written.push(part);
+      for (const { file } of written) file.putInPlace();
+      if (range !== null) writeNext(given, reader, range);
+      bar.stop();
+      stdout.write(summary(written, widthOf(stdout)));
+    } finally {
+      bar.stop();
+      for (const { file } of written) file.discard();
+    }
+  },
+});
 
 async function rangeOf(
-  flags: ExportFlags,
+  given: Given,
   reader: MirrorReader,
   say: (line: string) => void,
 ): Promise<ChangeRange> {
-  const range = await rangeOfCursor(flags, reader);
+  const range = await rangeOfCursor(given, reader);
   const note = noteOnPruned(range.sinceRunId, reader.pruned());
   if (note !== null) say(note);
   return range;
 }
 
-function assertFlagsFit({ changes, out, ...flags }: ExportFlags): void {
+function assertFlagsFit({ changes, out, ...given }: Given): void {
   for (const [flag, value] of [
-    ['--since-run', flags.sinceRun],
-    ['--cursor', flags.cursor],
+    ['--since-run', given.sinceRun],
+    ['--cursor', given.cursor],
   ])
-    if (value !== undefined && !changes) throw new UsageError(`${flag} goes with --changes.`);
-  assertCursorFlags(flags);
-  if (flags.names && flags.format === 'ndjson')
+    if (value !== null && !changes) throw new UsageError(`${flag} goes with --changes.`);
+  assertCursorFlags(given);
+  assertForCsv(given);
+  if (given.names && given.format === 'ndjson')
     throw new UsageError('--names goes with --format csv or parquet. NDJSON always has the names.');
-  if (out === '') throw new UsageError('--out: it is empty');
   if (existsSync(out) && !statSync(out).isDirectory()) {
     throw new UsageError(`--out: ${out} is a file. Name a folder.`);
   }

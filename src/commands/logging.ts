@@ -1,9 +1,10 @@
-import { type Logger as PinoLogger, pino } from 'pino';
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import type { Labels } from '../config/parse.ts';
 import { DocmirrorError } from '../errors.ts';
 import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
+import type { Output } from './io.ts';
 
 /** A logger whose lines tell of which run they are. */
 export type Logger = PinoLogger & {
@@ -13,7 +14,6 @@ export type Logger = PinoLogger & {
 
 /** Fields that must never be shown, at any place of a log line. */
 const secretFields = ['token', 'authorization', 'endpoint'];
-const standardError = 2;
 /** Bytes that wait until the log can be written again; what is more is lost. */
 const unwrittenMax = 1024 * 1024;
 
@@ -23,14 +23,13 @@ const unwrittenMax = 1024 * 1024;
  */
 export function createLogger(
   { logLevel: level, labels }: { readonly logLevel: string; readonly labels: Labels },
-  isTerminal: boolean,
-  secrets: Secrets,
+  { stderr, secrets }: { readonly stderr: Output; readonly secrets: Secrets },
 ): Logger {
   const current: Logger['current'] = { runId: null };
   const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
   const streamWrite = (line: string) => {
     const redacted = secrets.redact(line);
-    return isTerminal ? logLineForPeople(redacted) : redacted;
+    return stderr.isTTY ? logLineForPeople(redacted) : redacted;
   };
   const options = {
     level,
@@ -41,10 +40,15 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
-  const destination = pino.destination({ dest: standardError, sync: true, maxLength: unwrittenMax });
-  // A run goes on where its log can't be written, as on a disk that is full; the lines follow when there is room.
+  return Object.assign(pino(options, destinationOf(stderr)), { current });
+}
+
+/** The stream itself. If it is a file of the process, a writer that goes on when the disk is full: the lines follow when there is room. */
+function destinationOf(stderr: Output): DestinationStream {
+  if (stderr.fd === undefined) return stderr;
+  const destination = pino.destination({ dest: stderr.fd, sync: true, maxLength: unwrittenMax });
   destination.on('error', () => undefined);
-  return Object.assign(pino(options, destination), { current });
+  return destination;
 }
 
 /** The fields of a log line about an error: its code and message. A fault of docmirror itself has its stack, too. */

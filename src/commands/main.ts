@@ -1,83 +1,74 @@
-import { Command, CommanderError } from 'commander';
-import { type SettingsWithFile, withEnvFile } from '../config/env-file.ts';
-import type { Environment, Flags } from '../config/resolve.ts';
+import { CommanderError } from 'commander';
+import { withEnvFile } from '../config/env-file.ts';
+import type { Environment } from '../config/resolve.ts';
 import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
-import { Secrets } from '../service/secrets.ts';
 import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
-import { version } from '../version.ts';
-import type { CommandContext } from './context.ts';
-import { isAlone, isCommand, registerAlone, registerCommands } from './register.ts';
-import { stopSignal } from './stop-signal.ts';
-import { purpose } from './table/table.ts';
+import { type Command, Context, ownFlags } from './command.ts';
+import { commands, isCommand, nameOfCommand } from './index.ts';
+import type { Io } from './io.ts';
+import { type Chosen, commandParser, ownParser, parserSays, type Typed } from './parser.ts';
+import { pathsIn, perform, reportEarly, settingFlagsOf } from './perform.ts';
 
-/** Runs the command that the words of the command line name until it ends, and sets the process's exit code. */
-export async function main(words: readonly string[]): Promise<void> {
-  let settings: SettingsWithFile = { environment: process.env, inFile: new Set() };
-  let flags: Flags = {};
+/**
+ * Runs the command that the words of a command line name until it ends.
+ *
+ * @returns the exit code. Errors are printed, not thrown.
+ */
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  const outer = { environment: pathsIn(io.folder, io.environment), inEnvFile: new Set<string>() };
+  let context = new Context(io, { ...outer, flags: {} });
+  let chosen: Chosen | null = null;
   let isBegun = false;
-  const context: CommandContext = {
-    get environment() {
-      return settings.environment;
-    },
-    get inEnvFile() {
-      return settings.inFile;
-    },
-    secrets: new Secrets(),
-    stdout: process.stdout,
-    stderr: process.stderr,
-    signal: stopSignal(process),
-    setExitCode: code => {
-      process.exitCode = code;
-    },
+  const begin = async (command: Pick<Command, 'settings'>, typed: Typed) => {
+    const flags = settingFlagsOf(command, typed, io.folder);
+    const { envFile } = flags;
+    const known = typeof envFile === 'string' ? await withEnvFile(envFile, io.environment) : outer;
+    context = new Context(io, { ...known, environment: pathsIn(io.folder, known.environment), flags });
+    isBegun = true;
   };
   try {
-    const explained = await helpOnError(words);
-    if (explained !== null) {
-      context.stdout.write(explained);
-      return;
+    const help = await helpOnError(words);
+    if (help !== null) {
+      io.stdout.write(help);
+      return exitCodes.done;
     }
-    const program = makeProgram(async given => {
-      flags = given;
-      const { envFile } = given;
-      if (typeof envFile === 'string') settings = await withEnvFile(envFile, process.env);
-      isBegun = true;
-    });
-    if (isAlone(words)) registerAlone(program, context);
-    else registerCommands(program, context, words);
-    await program.parseAsync(named(words), { from: 'user' });
+    chosen = await commandIn(words);
+    const parser = isAlone(words)
+      ? ownParser(io, async typed => {
+          await begin({ settings: ['database'] }, typed);
+          const { defaultCommand } = await import('./default-command.ts');
+          await defaultCommand(typed.words, context);
+        })
+      : commandParser(chosen, io, async typed => {
+          if (chosen === null) return;
+          await begin(chosen.command, typed);
+          await perform(chosen.name, chosen.command, typed, context);
+        });
+    await parser.parseAsync(knownOnly(words), { from: 'user' });
+    return context.exitCode;
   } catch (error) {
-    const told = report(await traced(error, flags, settings.environment), context);
-    process.exitCode = told.exitCode;
-    if (!isBegun && told.exitCode === exitCodes.usage) {
-      const { toldEarly } = await import('./told.ts');
-      await toldEarly(words, context, new UsageError(told.message)).catch(() => undefined);
+    const failure = report(await explained(error, context), context);
+    const isUsage = failure.exitCode === exitCodes.usage;
+    if (isUsage && !isBegun && chosen !== null)
+      await reportEarly(chosen, context, new UsageError(failure.message)).catch(() => undefined);
+    if (failure.exitCode !== exitCodes.done && wantsJson(words)) {
+      const { code, message } = failure;
+      io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
     }
-    if (told.exitCode !== exitCodes.done && wantsJson(words)) {
-      const { code, message } = told;
-      context.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
-    }
+    return failure.exitCode;
   }
 }
 
-/** The help breaks the text about a flag into lines of at least this length, in characters. */
-const helpWidthMin = 12;
+async function commandIn(words: readonly string[]): Promise<Chosen | null> {
+  const name = nameOfCommand(words);
+  const command = name === null ? undefined : await commands[name]?.load();
+  return name === null || command === undefined ? null : { name, command };
+}
 
-/** @param begin called with the flags, before a command does anything. */
-function makeProgram(begin: (flags: Flags) => Promise<void>): Command {
-  return new Command('docmirror')
-    .description(purpose)
-    .addHelpText(
-      'after',
-      '\nWithout a command, docmirror shows the state of the mirror; --database and --env-file work there, too.\nAn error ends with its code in brackets: "docmirror help CODE" says what it means and what to do.',
-    )
-    .version(version)
-    .configureOutput({
-      outputError: (text, write) => write(`docmirror: ${withCode(parserSays(text), 'settings')}\n`),
-    })
-    .configureHelp({ subcommandTerm: command => command.name(), minWidthToWrap: helpWidthMin })
-    .exitOverride()
-    .hook('preAction', (_program, command) => begin(command.opts()));
+/** True if no command is named: the command line is empty, or begins with a flag of `docmirror` itself. */
+function isAlone([first]: readonly string[]): boolean {
+  return first === undefined || ownFlags.some(({ name }) => first.split('=')[0] === name);
 }
 
 /** The explanation of an error code: `docmirror help mirror_busy`. */
@@ -92,38 +83,11 @@ function wantsJson(words: readonly string[]): boolean {
   return words.slice(0, end === -1 ? words.length : end).includes('--json');
 }
 
-/** The argument parser's message, made printable. */
-function parserSays(text: string): string {
-  return printableLines(withoutValues(inOneLine(text.replace(/^error: /, '').trimEnd())));
-}
-
-/** A message with the code by which "docmirror help" explains it. */
-function withCode(message: string, code: string): string {
-  return `${message} [${code}]`;
-}
-
 /** The words without a request for help if the command does not exist: the parser then reports the unknown command. */
-function named(words: readonly string[]): readonly string[] {
+function knownOnly(words: readonly string[]): readonly string[] {
   const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
   const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
   return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
-}
-
-/** The argument parser's message with its suggestion on the same line. */
-function inOneLine(text: string): string {
-  return text.replace(/\n\((Did you mean .+\?)\)/, '. $1');
-}
-
-/** The argument parser's message about an unknown flag, without its value: `--tokn=…` can contain a token. */
-function withoutValues(text: string): string {
-  return text.replace(/(--[\w-]+)=[^'\n]*/g, '$1=…');
-}
-
-/** The error itself. If it is unexpected and a fault of the mirror explains it, the error about that fault. */
-async function traced(error: unknown, flags: Flags, environment: Environment): Promise<unknown> {
-  if (error instanceof CommanderError || foreseen(error) !== null) return error;
-  const { explainUnexpectedError } = await import('./explain-unexpected-error.ts');
-  return (await explainUnexpectedError(flags, environment)) ?? error;
 }
 
 /** The end of a command that failed. */
@@ -133,8 +97,8 @@ interface Failure {
   readonly message: string;
 }
 
-/** Says what went wrong, if commander has not said it already. */
-function report(error: unknown, { secrets, environment }: CommandContext): Failure {
+/** Says what went wrong, if the parser has not said it already. */
+function report(error: unknown, { secrets, environment, stderr }: Context): Failure {
   if (error instanceof CommanderError) {
     const exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     return { exitCode, code: 'settings', message: parserSays(error.message) };
@@ -143,14 +107,12 @@ function report(error: unknown, { secrets, environment }: CommandContext): Failu
   if (known !== null) {
     const { exitCode, code } = known;
     const message = printable(secrets.redact(withShare(known.message, environment)));
-    process.stderr.write(`docmirror: ${withCode(message, code)}\n`);
+    stderr.write(`docmirror: ${message} [${code}]\n`);
     return { exitCode, code, message };
   }
   const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
   const shown = printableLines(secrets.redact(stack));
-  process.stderr.write(
-    `docmirror: this is a fault of docmirror itself, please report it: ${withCode(shown, 'internal')}\n`,
-  );
+  stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown} [internal]\n`);
   return { exitCode: exitCodes.failed, code: 'internal', message: printable(secrets.redact(message)) };
 }
 
@@ -172,4 +134,21 @@ function foreseen(error: unknown): DocmirrorError | null {
   return new MirrorFileError(
     `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
   );
+}
+
+/** The error itself. If nobody foresaw it, and the mirror is not as docmirror wrote it, the error about that. */
+async function explained(error: unknown, context: Context): Promise<unknown> {
+  if (error instanceof CommanderError || foreseen(error) !== null) return error;
+  try {
+    const { verifyMirror } = await import('../store/verify/verify.ts');
+    const { signal } = new AbortController();
+    const { path, differences } = await verifyMirror(context.config.database, { limit: 1, signal });
+    const [first] = differences;
+    if (first === undefined) return error;
+    return new MirrorFileError(
+      `${path} is not as docmirror wrote it (${first.table ?? 'the file'}: ${first.what}). "docmirror verify" names all differences. Restore it from a backup, or move it away and sync again.`,
+    );
+  } catch {
+    return error;
+  }
 }

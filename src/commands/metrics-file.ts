@@ -11,7 +11,7 @@ export interface BackupFigures {
 }
 
 /** A command that has ended. */
-interface ToldCommand {
+interface EndedCommand {
   readonly command: string;
   readonly exitCode: number;
   readonly atMs: number;
@@ -19,7 +19,7 @@ interface ToldCommand {
   readonly backup: BackupFigures | null;
 }
 
-interface ToldMirror {
+interface LabelledMirror {
   readonly database: string;
   readonly labels: Labels;
 }
@@ -33,15 +33,19 @@ const publicMode = 0o644;
  *
  * @throws FileWriteError, RefusedFileError if it can't be written there.
  */
-export async function writeMetricsFiles(path: string, mirror: ToldMirror, told: ToldCommand): Promise<void> {
-  const own = commandMetrics(mirror.labels, told);
+export async function writeMetricsFiles(
+  path: string,
+  mirror: LabelledMirror,
+  ended: EndedCommand,
+): Promise<void> {
+  const own = commandMetrics(mirror.labels, ended);
   const others = keptLines(
     path,
-    line => /^docmirror_command_/.test(line) && !line.includes(commandLabel(told)),
+    line => /^docmirror_command_/.test(line) && !line.includes(commandLabel(ended)),
   );
   const ofMirror = await metricsText([mirror]);
   writeWhole(path, mergeMetrics([ofMirror, own, `${headsOf(own)}\n${others}`]), publicMode);
-  if (told.command === 'backup') writeBackupFile(backupFile(path), mirror.labels, told);
+  if (ended.command === 'backup') writeBackupFile(backupFile(path), mirror.labels, ended);
 }
 
 /** The file next to `acme.prom` is `acme-backup.prom`. */
@@ -50,7 +54,7 @@ function backupFile(path: string): string {
 }
 
 /** If a backup failed, the last successful one is still the newest. */
-function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup }: ToldCommand): void {
+function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup }: EndedCommand): void {
   const made = ['last_success_timestamp_seconds', 'last_success_bytes', 'last_success_run_id'];
   const values = backup === null ? null : [String(atMs / 1000), String(backup.bytes), String(backup.runId)];
   const helps = [
@@ -70,7 +74,7 @@ function writeBackupFile(path: string, labels: Labels, { exitCode, atMs, backup 
   writeWhole(path, mergeMetrics([...texts, code]), publicMode);
 }
 
-function commandMetrics(labels: Labels, { command, exitCode, atMs }: ToldCommand): string {
+function commandMetrics(labels: Labels, { command, exitCode, atMs }: EndedCommand): string {
   const all = { ...labels, command };
   const [code, at] = ['docmirror_command_last_exit_code', 'docmirror_command_last_end_timestamp_seconds'];
   return [
@@ -90,7 +94,7 @@ function keptLines(path: string, isKept: (line: string) => boolean): string {
   }
 }
 
-function commandLabel({ command }: ToldCommand): string {
+function commandLabel({ command }: EndedCommand): string {
   return `command="${command}"`;
 }
 

@@ -2,6 +2,7 @@ import { MultiBar, Presets } from 'cli-progress';
 import type { ListDefinition } from '../contract/lists.ts';
 import { progressLine } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
+import type { Output } from './io.ts';
 import type { ProgressObserver } from './progress-observer.ts';
 import { Reading } from './reading.ts';
 
@@ -12,7 +13,7 @@ export class BarObserver implements ProgressObserver {
   readonly #bars: MultiBar;
   readonly #readings = new Map<string, Reading>();
 
-  constructor(stream: NodeJS.WriteStream) {
+  constructor(stream: Output) {
     // The last column stays free: some terminals break the line there.
     const format = (_options: unknown, _params: unknown, { reading }: { reading: Reading }) => {
       const nowMs = Date.now();

@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import { shareOf } from '../render/progress-line.ts';
 import type { ListOutcome } from '../sync/ports.ts';
-import type { CommandContext } from './context.ts';
+import type { Context } from './command.ts';
 import type { Logger } from './logging.ts';
 import type { ProgressObserver } from './progress-observer.ts';
 import { Reading } from './reading.ts';
@@ -13,7 +13,7 @@ const sameWaitMs = 1_000;
 
 /** Shows the progress of a run: bars on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
 export async function showProgress(
-  { stderr, environment }: Pick<CommandContext, 'stderr' | 'environment'>,
+  { stderr, environment }: Pick<Context, 'stderr' | 'environment'>,
   logger: Logger,
 ): Promise<ProgressObserver> {
   const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
@@ -30,7 +30,7 @@ export class LogObserver implements ProgressObserver {
   readonly #everyMs: number | null;
   #reading: Reading | null = null;
   #timer: NodeJS.Timeout | undefined;
-  #toldUntilMs = 0;
+  #loggedUntilMs = 0;
 
   /** @param everyMs how often the progress of a list is logged, in milliseconds; null for never. */
   constructor(logger: Logger, everyMs: number | null = logEveryMs) {
@@ -42,7 +42,7 @@ export class LogObserver implements ProgressObserver {
     this.#logger.debug({ resource }, 'list started');
     this.close();
     this.#reading = new Reading(resource);
-    if (this.#everyMs !== null) this.#timer = setInterval(() => this.#tell(), this.#everyMs).unref();
+    if (this.#everyMs !== null) this.#timer = setInterval(() => this.#log(), this.#everyMs).unref();
   }
 
   walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
@@ -61,8 +61,8 @@ export class LogObserver implements ProgressObserver {
 
   waiting(untilMs: number): void {
     this.#reading?.waits(untilMs);
-    if (untilMs <= Math.max(this.#toldUntilMs, Date.now()) + sameWaitMs) return;
-    this.#toldUntilMs = untilMs;
+    if (untilMs <= Math.max(this.#loggedUntilMs, Date.now()) + sameWaitMs) return;
+    this.#loggedUntilMs = untilMs;
     const until = new Date(untilMs).toISOString();
     this.#logger.info({ until }, 'rate limited by the service; waiting');
   }
@@ -88,7 +88,7 @@ export class LogObserver implements ProgressObserver {
     this.#reading = null;
   }
 
-  #tell(): void {
+  #log(): void {
     if (this.#reading === null) return;
     const state = this.#reading.state(Date.now());
     const { resource, walk, pages, pageCount, pagesPerS, leftMs, waitsUntilMs } = state;

@@ -1,23 +1,75 @@
-import type { Command } from 'commander';
 import { resolveTargetDatabase } from '../config/publish-settings.ts';
 import { UsageError } from '../errors.ts';
-import type { CommandContext } from './context.ts';
-import type { PublishFlags } from './publish/clickhouse.ts';
+import { command } from './command.ts';
+import { text, yes } from './flags.ts';
+import type { Published } from './publish/clickhouse.ts';
+import { mirrorSettings } from './shared-flags.ts';
 
-/** `docmirror publish clickhouse`; its flags are in the table of commands. Its modules are loaded only here, so that no other command waits for them. */
-export async function publishTo(command: Command, context: CommandContext): Promise<void> {
-  const flags = command.opts<PublishFlags>();
-  if (flags.cluster !== undefined && !flags.printDdl)
-    throw new UsageError('--cluster goes with --print-ddl.');
-  if (flags.cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
-  if (flags.replaceTenant && !flags.again) throw new UsageError('--replace-tenant goes with --again.');
-  if (flags.printDdl) {
-    const { ddlStatements } = await import('../publish/ddl.ts');
-    const database = resolveTargetDatabase(command.opts(), context.environment);
-    const statements = ddlStatements({ database, cluster: flags.cluster ?? null });
-    context.stdout.write(statements.map(statement => `${statement};\n`).join('\n'));
-    return;
-  }
-  const { publishToClickHouse } = await import('./publish/clickhouse.ts');
-  await publishToClickHouse(command, context);
+/** What is printed: a publication and its text, or only the text of statements. */
+interface Shown {
+  readonly published: Published | null;
+  readonly text: string;
 }
+
+/** `docmirror publish clickhouse`. Its modules are loaded only when it runs, so that its help does not wait for them. */
+export const publishTo = command({
+  flags: {
+    again: yes('send everything again, also rows that are there already'),
+    replaceTenant: yes("with --again: delete the tenant's rows before, whichever mirror they came from"),
+    printDdl: yes('print the statements that make database, tables and views, and connect to nothing'),
+    cluster: text('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
+  },
+  settings: [
+    'clickhouseUrl',
+    'clickhouseUser',
+    'clickhousePassword',
+    'clickhousePasswordFile',
+    'clickhouseDatabase',
+    'tenant',
+    'allowHttp',
+    'timeoutMs',
+    'giveUpAfterMs',
+    'pingUrl',
+    ...mirrorSettings,
+  ],
+  examples: [
+    {
+      line: 'docmirror publish clickhouse --print-ddl > tables.sql',
+      meaning: 'once a server: its tables, for clickhouse-client --multiquery',
+    },
+    {
+      line: 'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme',
+      meaning: 'the runs that are not there yet; as often as you like',
+    },
+    {
+      line: 'docmirror publish clickhouse --again',
+      meaning: 'everything again, if rows there were lost or changed',
+    },
+  ],
+  notes: [
+    'Only runs that have ended are published. If a publication was cut off, the next one completes it, and nothing is there twice.',
+  ],
+  exitCodes:
+    "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
+  notifies: ({ printDdl }) => !printDdl,
+  async run({ again, replaceTenant, printDdl, cluster }, context): Promise<Shown> {
+    if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
+    if (cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
+    if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
+    if (printDdl) {
+      const { ddlStatements } = await import('../publish/ddl.ts');
+      const database = resolveTargetDatabase(context.settings.flags, context.environment);
+      const statements = ddlStatements({ database, cluster });
+      return { published: null, text: statements.map(statement => `${statement};\n`).join('\n') };
+    }
+    const { publishToClickHouse, publishedText } = await import('./publish/clickhouse.ts');
+    const published = await publishToClickHouse({ again, replaceTenant }, context);
+    return { published, text: publishedText(published) };
+  },
+  output: ({ published }) => ({
+    ...published?.publication,
+    verified: true,
+    durationMs: published?.durationMs,
+  }),
+  text: ({ text }) => text,
+});

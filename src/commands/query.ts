@@ -1,57 +1,82 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { extname } from 'node:path';
-import type { Command } from 'commander';
-import { resolveConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
-import { DocmirrorError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
-import type { QueryFormat } from '../render/query-result.ts';
+import { type QueryFormat, queryFormats, queryPieces } from '../render/query-result.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
-import { type Place, Query, type Statement, StatementError } from '../store/read/query.ts';
-import type { CommandContext } from './context.ts';
-import { assertNamed, naming } from './named-file.ts';
-import type { QueryEnd, QueryTask } from './query-process.ts';
-import { passOn } from './stream-out.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { type Place, Query, StatementError } from '../store/read/query.ts';
+import { command } from './command.ts';
+import { choice, defaulting, file, text, texts } from './flags.ts';
+import { naming } from './named-file.ts';
+import { mirrorSettings } from './shared-flags.ts';
+import { streamOut } from './stream-out.ts';
+import { widthOf } from './widths.ts';
 
-interface QueryFlags {
-  readonly format: QueryFormat;
-  readonly file?: string;
-  readonly param?: readonly string[];
-  readonly out?: string;
-}
-
-/** `docmirror query`; its flags are in the table of commands. */
-export async function query(command: Command, context: CommandContext): Promise<void> {
-  const { environment, stdout, stderr } = context;
-  const flags = command.opts<QueryFlags>();
-  const { database } = resolveConfig(command.opts(), environment);
-  const { format, out } = flags;
-  if (out !== undefined) assertNamed('--out', out);
-  if (format === 'parquet' && out === undefined && stdout.isTTY)
-    throw new UsageError('--format parquet is not for a terminal. Name a file with --out.');
-  const statement = { sql: await sqlOf(command.args, flags.file), params: paramsOf(flags.param ?? []) };
-  try {
-    assertCanRun(database, statement, format);
-  } catch (error) {
-    if (error instanceof StatementError && error.place !== null) stderr.write(excerpt(error.place));
-    throw error;
-  }
-  const width = out === undefined && stdout.columns ? terminalWidth(stdout) : null;
-  const task: QueryTask = { database, statement, format, width };
-  if (out === undefined) await passOn(stdout, resultOf(task, context.signal), context.signal);
-  else stdout.write(await writtenTo(out, task, context.signal));
-}
+/** `docmirror query` */
+export const query = command({
+  arguments: { sql: text('SQL', 'the statement; with --file it is in a file') },
+  flags: {
+    format: defaulting(choice(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
+    file: file('the file with the statement', { isOnce: true }),
+    param: texts('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more'),
+    out: file('write the result to this file; it gets its name when it is complete'),
+  },
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror query "SELECT * FROM sync_status"', meaning: 'how fresh each list is' },
+    {
+      line: 'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv',
+      meaning: 'with a parameter, for a program',
+    },
+    {
+      line: 'docmirror query --file monthly.sql --format parquet --out monthly.parquet',
+      meaning: 'a statement that is kept in a file',
+    },
+  ],
+  notes: [
+    'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Ctrl-C stops it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
+    'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
+  ],
+  exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
+  async run({ format, out, ...given }, { config, stdout, stderr }) {
+    if (format === 'parquet' && out === null && stdout.isTTY)
+      throw new UsageError('--format parquet is not for a terminal. Name a file with --out.');
+    const statement = { sql: await sqlOf(given.sql, given.file), params: paramsOf(given.param) };
+    let prepared: Query;
+    try {
+      prepared = new Query(config.database, statement);
+    } catch (error) {
+      if (error instanceof StatementError && error.place !== null) stderr.write(excerpt(error.place));
+      throw error;
+    }
+    using query = prepared;
+    assertFits(query.columns, format);
+    query.holdStill();
+    let rowCount = 0;
+    const rows = function* () {
+      rowCount = 0;
+      for (const row of query.rows()) {
+        rowCount++;
+        yield row;
+      }
+    };
+    const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
+    const pieces = queryPieces({ columns: query.columns, rows }, format, width);
+    if (out === null) await streamOut(stdout, pieces);
+    else {
+      const bytes = writeTo(out, pieces);
+      stdout.write(`${printable(out)}: ${counted(rowCount, 'row')}, ${bytesText(bytes)}.\n`);
+    }
+  },
+});
 
 const sqlBytesMax = 1024 * 1024;
 
-async function sqlOf([argument]: readonly string[], file: string | undefined): Promise<string> {
-  if (argument !== undefined && file !== undefined)
+async function sqlOf(argument: string | null, file: string | null): Promise<string> {
+  if (argument !== null && file !== null)
     throw new UsageError('Give the statement as an argument or with --file, not both.');
-  if (file !== undefined) return (await readSmallFile('--file: ', file, sqlBytesMax)).replace(/^\ufeff/, '');
-  if (argument !== undefined) return argument;
+  if (file !== null) return (await readSmallFile('--file: ', file, sqlBytesMax)).replace(/^\ufeff/, '');
+  if (argument !== null) return argument;
   throw new UsageError('Give a statement, as in: docmirror query "SELECT * FROM sync_status"');
 }
 
@@ -66,14 +91,14 @@ function paramsOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-function assertCanRun(database: string, statement: Statement, format: QueryFormat): void {
-  using prepared = new Query(database, statement);
+/** Refuses two columns of one name if the format can't keep them apart. */
+function assertFits(columns: readonly string[], format: QueryFormat): void {
   if (format === 'table' || format === 'csv') return;
-  const twice = prepared.columns.find((name, at) => prepared.columns.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new StatementError(
-      `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
-    );
+  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+  if (twice === undefined) return;
+  throw new StatementError(
+    `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
+  );
 }
 
 /** How much of a long line is shown before the error and after it, in characters. */
@@ -85,44 +110,15 @@ function excerpt({ text, column }: Place): string {
   return `  ${shown}${printable(text.slice(column - 1, column - 1 + excerptLength))}\n  ${' '.repeat(shown.length)}^\n`;
 }
 
-async function writtenTo(path: string, task: QueryTask, signal: AbortSignal): Promise<string> {
+/** Writes a file, whole or not at all, and returns its bytes. */
+function writeTo(path: string, pieces: Iterable<string | Uint8Array>): number {
   const file = naming('--out', path, () => new AtomicFile(path));
   try {
-    const result = resultOf(task, signal);
-    let next = await result.next();
-    for (; !next.done; next = await result.next()) file.write(next.value);
+    for (const piece of pieces) file.write(piece);
     file.finish();
     file.putInPlace();
-    return `${printable(path)}: ${counted(next.value, 'row')}, ${bytesText(file.bytes)}.\n`;
+    return file.bytes;
   } finally {
     file.discard();
-  }
-}
-
-/** Yields the result of a statement, as bytes. Another process runs it, and ends if nobody wants the result. Returns the number of rows. */
-async function* resultOf(task: QueryTask, signal: AbortSignal): AsyncGenerator<Buffer, number> {
-  const child = fork(new URL(`query-process${extname(import.meta.filename)}`, import.meta.url), {
-    execArgv: ['--disable-sigusr1'],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const kill = () => child.kill('SIGKILL');
-  signal.addEventListener('abort', kill);
-  const closed = once(child, 'close');
-  try {
-    let end: QueryEnd | undefined;
-    child.once('message', message => {
-      end = message as QueryEnd;
-    });
-    child.send(task);
-    for await (const chunk of child.stdout ?? []) yield chunk;
-    const [code, killedBy] = await closed;
-    signal.throwIfAborted();
-    if (end === undefined)
-      throw new DocmirrorError('internal', `The statement's process ended too soon (${killedBy ?? code}).`);
-    if ('code' in end) throw new DocmirrorError(end.code, end.message);
-    return end.rowCount;
-  } finally {
-    signal.removeEventListener('abort', kill);
-    kill();
   }
 }

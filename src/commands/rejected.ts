@@ -1,21 +1,29 @@
-import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/resolve.ts';
 import { rejectedJson, rejectedText } from '../render/rejected.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { command } from './command.ts';
+import { defaulting, number } from './flags.ts';
+import { mirrorSettings } from './shared-flags.ts';
 
-const limitMax = 1_000_000;
-
-/** `docmirror rejected`; its flags are in the table of commands. */
-export function rejected(command: Command, { environment, stdout }: CommandContext): void {
-  const flags = command.opts<{ json?: boolean; limit: string }>();
-  const config = resolveConfig(command.opts(), environment);
-  const limit = wholeNumber('--limit', flags.limit, 0, limitMax);
-  using reader = new RejectedReader(config.database);
-  const found = { counts: reader.counts(), records: reader.records(limit) };
-  stdout.write(
-    flags.json ? jsonOutput(rejectedJson(found), config.labels) : rejectedText(found, terminalWidth(stdout)),
-  );
-}
+/** `docmirror rejected` */
+export const rejected = command({
+  flags: {
+    limit: defaulting(number('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
+  },
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror rejected', meaning: 'the reasons, and some records' },
+    {
+      line: 'docmirror rejected --json --limit 1000',
+      meaning: 'complete texts, for those who run the service',
+    },
+  ],
+  notes: [
+    'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
+  ],
+  run({ limit }, { config }) {
+    using reader = new RejectedReader(config.database);
+    return { counts: reader.counts(), records: reader.records(limit) };
+  },
+  output: rejectedJson,
+  text: rejectedText,
+});

@@ -1,7 +1,7 @@
 import { TZDate } from '@date-fns/tz';
 import { UsageError } from '../errors.ts';
 import type { ReportPeriod, Stretch } from '../store/read/report-period.ts';
-import { isLength, momentOf } from './flag-values.ts';
+import { isLength, momentOf } from './flags.ts';
 
 /** The period of a report, as the flags give it. */
 interface AskedPeriod {

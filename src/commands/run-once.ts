@@ -135,7 +135,7 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
 }
 
 /** The parts that an open service needs. */
-interface Opening {
+export interface Opening {
   readonly logger: Logger;
   /** The token is added to these. */
   readonly secrets: Secrets;

@@ -1,19 +1,21 @@
-import type { Command } from 'commander';
-import { resolveConfig, wholeNumber } from '../config/resolve.ts';
-import { printableJson } from '../printable.ts';
 import { runsJson, runsText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import type { CommandContext } from './context.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { command } from './command.ts';
+import { defaulting, number } from './flags.ts';
+import { mirrorSettings } from './shared-flags.ts';
 
-const limitMax = 1_000_000;
-
-/** `docmirror runs`; its flags are in the table of commands. */
-export function runs(command: Command, { environment, stdout }: CommandContext): void {
-  const flags = command.opts<{ json?: boolean; limit: string }>();
-  const config = resolveConfig(command.opts(), environment);
-  const limit = wholeNumber('--limit', flags.limit, 1, limitMax);
-  using reader = new RunReader(config.database);
-  const history = reader.runs(limit);
-  stdout.write(flags.json ? printableJson(runsJson(history)) : runsText(history, terminalWidth(stdout)));
-}
+/** `docmirror runs` */
+export const runs = command({
+  flags: { limit: defaulting(number('N', 'how many runs', [1, 1_000_000]), '20') },
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror runs', meaning: 'the newest twenty' },
+    { line: 'docmirror runs --limit 1 --json', meaning: 'the last one, for scripts' },
+  ],
+  run({ limit }, { config }) {
+    using reader = new RunReader(config.database);
+    return reader.runs(limit);
+  },
+  output: runsJson,
+  text: runsText,
+});

@@ -1,31 +1,41 @@
-import type { Command } from 'commander';
-import { resolveConfig } from '../config/resolve.ts';
+import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { command } from './command.ts';
+import { choice, required, text } from './flags.ts';
+import { mirrorSettings } from './shared-flags.ts';
 
 /** Most versions of a record that are shown. */
 const versionsMax = 10_000;
 /** Most records of one reference that are shown. */
 const matchesMax = 100;
 
-/** `docmirror show`; its flags are in the table of commands. */
-export function show(command: Command, context: CommandContext): void {
-  const [resource = '', wanted = ''] = command.args;
-  const { stdout, environment } = context;
-  const flags = command.opts<{ json?: boolean }>();
-  const config = resolveConfig(command.opts(), environment);
-  using reader = new MirrorReader(config.database);
-  reader.holdStill();
-  const found = find(reader, resource, wanted);
-  stdout.write(
-    flags.json ? jsonOutput(storiesJson(found), config.labels) : textOf(found, terminalWidth(stdout)),
-  );
-}
+/** `docmirror show` */
+export const show = command({
+  arguments: {
+    resource: required(choice(keptResources, 'RESOURCE', 'the list, or connections')),
+    id: required(text('ID', 'its id; for document-exports also its sourceDocumentReference')),
+  },
+  flags: {},
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror show document-exports 1', meaning: 'an export, by the id that the mirror gave it' },
+    { line: 'docmirror show connections 1 --json', meaning: 'with complete values, for a program' },
+  ],
+  notes: [
+    'A record that is gone is shown with its last text. If several exports have the reference, they are listed.',
+  ],
+  exitCodes: '1 the record does not exist, and never did.',
+  run({ resource, id }, { config }) {
+    using reader = new MirrorReader(config.database);
+    reader.holdStill();
+    return find(reader, resource, id);
+  },
+  output: storiesJson,
+  text: textOf,
+});
 
 /**
  * The record with that id. If there is none, the exports with that reference. A number that is not written like an id, for example

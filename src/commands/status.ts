@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-import { durationMs, resolveConfig } from '../config/resolve.ts';
 import { DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 import { isFresh } from '../freshness.ts';
 import {
@@ -15,86 +13,92 @@ import {
 import { statusJson, statusText } from '../render/status.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { type Context, command, type Shown } from './command.ts';
+import { choice, defaulting, duration, files, yes } from './flags.ts';
+import { mirrorSettings } from './shared-flags.ts';
 import { readWatchNote } from './watch-note.ts';
 
-interface StatusFlags {
-  readonly json?: boolean;
-  readonly maxAge?: string;
-  readonly strict?: boolean;
-  readonly format: 'table' | 'prometheus';
-}
-
-/** `docmirror status`; its flags are in the table of commands. */
-export async function status(command: Command, context: CommandContext): Promise<void> {
-  const flags = command.opts<StatusFlags>();
-  if (flags.json && flags.format === 'prometheus')
-    throw new UsageError('--json and --format prometheus exclude each other.');
-  if (command.args.length > 0) return overview(command, context);
-  const { environment, stdout, setExitCode } = context;
-  const config = resolveConfig(command.opts(), environment);
-  const maxAge =
-    flags.maxAge === undefined ? null : { text: flags.maxAge, ms: durationMs('--max-age', flags.maxAge) };
-  const facts = readFacts(config.database);
-  const { lists, run } = facts;
-  const nowMs = Date.now();
-  const watch = readWatchNote(config.database);
-  const standing = mirrorSummaryOf(facts, nowMs, maxAge?.ms ?? null);
-  if (flags.format === 'prometheus') {
-    const { metricsText } = await import('./metrics-text.ts');
-    stdout.write(await metricsText([{ database: config.database, labels: config.labels }]));
-  } else {
-    stdout.write(
-      flags.json
-        ? jsonOutput(statusJson(lists, nowMs, { watch, run: runJson(run), standing }), config.labels)
-        : statusText(lists, nowMs, { watch, maxAge, run, width: terminalWidth(stdout) }),
+/** `docmirror status` */
+export const status = command({
+  arguments: {
+    mirrors: files(
+      'mirrors: one line each, the worst first (default: the lists of the mirror that --database names)',
+    ),
+  },
+  flags: {
+    format: defaulting(choice(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
+    strict: yes(
+      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror can not be read',
+    ),
+    maxAge: duration(
+      'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
+    ),
+  },
+  settings: mirrorSettings,
+  examples: [
+    { line: 'docmirror status', meaning: 'the state of the lists' },
+    { line: 'docmirror status --max-age 26h --strict', meaning: 'a health check' },
+    { line: 'docmirror status --strict docmirror*.sqlite', meaning: 'all tenants, the worst first' },
+  ],
+  notes: [
+    'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
+  ],
+  exitCodes: '4 a list is older than --max-age, or what --strict says; 1 a mirror can not be read.',
+  async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown | undefined> {
+    if (json && format === 'prometheus')
+      throw new UsageError('--json and --format prometheus exclude each other.');
+    const { config } = context;
+    const nowMs = context.clock().getTime();
+    const rowOf = mirrors.length === 0 ? readRow : readRowOrWhy;
+    const rows = (mirrors.length === 0 ? [config.database] : mirrors).map(each =>
+      rowOf(each, nowMs, maxAgeMs),
     );
-  }
-  const isTooOld =
-    maxAge !== null && !lists.every(({ lastCompletedAt }) => isFresh(lastCompletedAt, nowMs, maxAge.ms));
-  if (isTooOld || (flags.strict && isFault(standing))) setExitCode(exitCodes.difference);
+    const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
+    const isTooOld = rows.some(({ facts }) => facts?.lists.some(list => isOld(list.lastCompletedAt)));
+    if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
+    else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
+    if (format === 'prometheus') return printMetrics(rows, mirrors.length > 0, context);
+    const [row] = rows;
+    if (mirrors.length > 0 || !row?.facts)
+      return { output: overviewJson(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
+    const { lists, run } = row.facts;
+    const watch = readWatchNote(config.database);
+    const standing = { state: row.state, why: row.why };
+    return {
+      output: statusJson(lists, nowMs, { watch, run: runJson(run), standing }),
+      text: width => statusText(lists, nowMs, { watch, maxAgeMs, run, width }),
+    };
+  },
+  output: ({ output }) => output,
+  text: ({ text }, width) => text(width),
+});
+
+async function printMetrics(
+  rows: readonly OverviewRow[],
+  areNamed: boolean,
+  { stdout, config: { labels } }: Context,
+): Promise<undefined> {
+  const { metricsText } = await import('./metrics-text.ts');
+  const labelled = rows.map(({ database, facts }) => ({
+    database,
+    labels: areNamed ? { ...labels, ...labelsOf(facts), mirror: database } : labels,
+  }));
+  stdout.write(await metricsText(labelled));
 }
 
-/** Many mirrors. A mirror that can't be read has a line, too. */
-async function overview(
-  command: Command,
-  { environment, stdout, setExitCode }: CommandContext,
-): Promise<void> {
-  const flags = command.opts<StatusFlags>();
-  const { labels } = resolveConfig(command.opts(), environment);
-  const maxAgeMs = flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge);
-  const nowMs = Date.now();
-  const rows = command.args.map(database => rowOf(database, nowMs, maxAgeMs));
-  if (flags.format === 'prometheus') {
-    const { metricsText } = await import('./metrics-text.ts');
-    const mirrors = rows.map(({ database, facts }) => ({
-      database,
-      labels: { ...labels, ...labelsOf(facts), mirror: database },
-    }));
-    stdout.write(await metricsText(mirrors));
-  } else if (flags.json) stdout.write(jsonOutput(overviewJson(rows, nowMs), labels));
-  else stdout.write(overviewText(rows, nowMs, terminalWidth(stdout)));
-  const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
-  const isTooOld = rows.some(({ facts }) => facts?.lists.some(list => isOld(list.lastCompletedAt)));
-  if (isTooOld || (flags.strict && rows.some(isFault))) setExitCode(exitCodes.difference);
-  else if (rows.some(({ state }) => state === 'unreadable')) setExitCode(exitCodes.failed);
+function readRow(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
+  using reader = new RunReader(database);
+  const facts: MirrorFacts = { lists: reader.status(), run: reader.newestRun() };
+  return { database, facts, ...mirrorSummaryOf(facts, nowMs, maxAgeMs) };
 }
 
-function rowOf(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
+/** The same. A mirror that can't be read has a row, too. */
+function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
   try {
-    const facts = readFacts(database);
-    return { database, facts, ...mirrorSummaryOf(facts, nowMs, maxAgeMs) };
+    return readRow(database, nowMs, maxAgeMs);
   } catch (error) {
     const explained = explainSqliteError(error, database);
     if (!(explained instanceof DocmirrorError)) throw error;
     return { database, facts: null, state: 'unreadable', why: explained.code };
   }
-}
-
-function readFacts(database: string): MirrorFacts {
-  using reader = new RunReader(database);
-  const lists = reader.status();
-  return { lists, run: reader.newestRun() };
 }

@@ -1,63 +1,44 @@
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Texts are collected up to this length before they are written, because one call for each line is slow. */
+/** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
 
 /**
- * Writes texts as fast as the reader takes them. The part that waits to be written never grows. It ends if nobody reads them any more.
+ * Writes pieces as fast as the reader takes them. The part that waits to be written never grows. It ends if nobody reads them any more.
  *
- * @returns the number of texts until then, and false if nobody read them to the end.
+ * @returns the number of pieces until then, and false if nobody read them to the end.
  */
 export async function streamOut(
-  stream: NodeJS.WriteStream,
-  texts: Iterable<string>,
-  signal: AbortSignal,
-): Promise<{ readonly textCount: number; readonly isTaken: boolean }> {
-  let chunk = '';
-  let textCount = 0;
+  stream: Writable,
+  pieces: Iterable<string | Uint8Array>,
+): Promise<{ readonly pieceCount: number; readonly isTaken: boolean }> {
+  let waiting: Uint8Array[] = [];
+  let length = 0;
+  let pieceCount = 0;
   let isLost = false;
   const lose = () => {
     isLost = true;
   };
   stream.once('error', lose);
   try {
-    for (const text of texts) {
-      chunk += text;
-      textCount++;
-      if (chunk.length < chunkLength) continue;
-      // A pipe that nobody reads can wait for ever; a signal ends the wait.
-      if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
+    for (const piece of pieces) {
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      waiting.push(bytes);
+      length += bytes.length;
+      pieceCount++;
+      if (length < chunkLength) continue;
+      if (!stream.write(Buffer.concat(waiting))) await once(stream, 'drain').catch(lose);
       else await nextTurn();
-      signal.throwIfAborted();
-      if (isLost) return { textCount, isTaken: false };
-      chunk = '';
+      if (isLost) return { pieceCount, isTaken: false };
+      waiting = [];
+      length = 0;
     }
-    if (chunk !== '') stream.write(chunk);
+    if (length > 0) stream.write(Buffer.concat(waiting));
     // A write that failed is reported on the next turn.
     await nextTurn();
-    return { textCount, isTaken: !isLost };
-  } finally {
-    stream.off('error', lose);
-  }
-}
-
-/** Passes bytes on as fast as the reader takes them; the waiting part never grows. It ends if nobody reads them any more. */
-export async function passOn(
-  stream: NodeJS.WriteStream,
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<void> {
-  let isLost = false;
-  const lose = () => {
-    isLost = true;
-  };
-  stream.once('error', lose);
-  try {
-    for await (const chunk of chunks) {
-      if (!stream.write(chunk)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
-      if (isLost) return;
-    }
+    return { pieceCount, isTaken: !isLost };
   } finally {
     stream.off('error', lose);
   }

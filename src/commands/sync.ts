@@ -1,69 +1,77 @@
-import type { Command } from 'commander';
-import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type RejectionReason, summaryJson, summaryText } from '../render/run-summary.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import type { ListOutcome } from '../sync/ports.ts';
-import type { CommandContext } from './context.ts';
-import { jsonOutput } from './json-output.ts';
+import { type Context, command } from './command.ts';
+import { yes } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share-after-run.ts';
-import { changesWidth, summaryWidth } from './terminal-width.ts';
-
-interface SyncFlags {
-  readonly resource?: string[];
-  readonly full?: boolean;
-  readonly rebuild?: boolean;
-  readonly acceptNewBaseUrl?: boolean;
-  readonly dryRun?: boolean;
-  readonly allowMassRemoval?: boolean;
-  readonly json?: boolean;
-}
-
-interface PlaceFlags {
-  readonly envFile?: string;
-  readonly baseUrl?: string;
-  readonly allowHttp?: true;
-  readonly database?: string;
-}
+import { listFlag, mirrorSettings, runSettings } from './shared-flags.ts';
+import { changesWidth, summaryWidth } from './widths.ts';
 
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 
-/** `docmirror sync`; its flags are in the table of commands. */
-export async function sync(command: Command, context: CommandContext): Promise<void> {
-  const flags = command.opts<SyncFlags>();
-  const config = resolveConfig(command.opts(), context.environment);
-  const service = resolveService(command.opts(), context.environment, context.inEnvFile);
-  if (!flags.dryRun) await assertShareFits(config);
-  const logger = createLogger(config, context.stderr.isTTY, context.secrets);
-  const planned = new PlannedChanges();
-  const observer = await showProgress(context, logger);
-  const summary = await runOnce({
-    config,
-    service,
-    lists: lists.filter(({ resource }) => flags.resource?.includes(resource) ?? true),
-    trigger: config.trigger ?? 'manual',
-    flags,
-    ...(flags.dryRun && { onPlannedChange: planned.add }),
-    logger,
-    secrets: context.secrets,
-    observer,
-    signal: context.signal,
-    onLocked: () => context.teller?.begun(),
-  });
-  const rejections = flags.dryRun ? [] : rejectionsIn(config.database, summary.resources);
-  context.teller?.summary(summaryText(summary, undefined, '', rejections));
-  const text = () => {
-    const [width, place] = [summaryWidth(context.stdout), placeFlags(command.opts())];
-    return `${planned.text(context)}${summaryText(summary, width, place, rejections)}`;
-  };
-  context.stdout.write(flags.json ? jsonOutput(summaryJson(summary), config.labels) : text());
-  context.setExitCode(exitCodeAfter(summary, context.signal));
-}
+/** `docmirror sync` */
+export const sync = command({
+  flags: {
+    resource: listFlag,
+    full: yes('read the lists in full, also if an incremental sync would be enough'),
+    dryRun: yes('read and compare, change nothing, and print what would change'),
+    allowMassRemoval: yes('remove records even if they are more than --max-removals allows'),
+    acceptNewBaseUrl: yes('accept that the mirror is of another base address, because the service has moved'),
+    rebuild: yes(
+      'drop what another program altered (mirror_altered), put views and indexes right, and read all lists in full',
+      { conflicts: ['--resource', '--dry-run'] },
+    ),
+  },
+  settings: [...runSettings, ...mirrorSettings],
+  examples: [
+    { line: 'docmirror sync', meaning: 'all three lists' },
+    { line: 'docmirror sync --resource webhooks --full', meaning: 'one list, in full' },
+    { line: 'docmirror sync --dry-run', meaning: 'what would change' },
+    { line: 'docmirror sync --json > run.json', meaning: 'for scripts' },
+  ],
+  exitCodes:
+    '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run is using the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
+  notifies: ({ dryRun }) => !dryRun,
+  async run(given, context) {
+    const { config, service } = context;
+    if (!given.dryRun) await assertShareFits(config);
+    const logger = createLogger(config, context);
+    const planned: ShownChange[] = [];
+    let plannedCount = 0;
+    const summary = await runOnce({
+      config,
+      service,
+      lists: lists.filter(({ resource }) => given.resource?.includes(resource) ?? true),
+      trigger: config.trigger ?? 'manual',
+      flags: given,
+      ...(given.dryRun && {
+        onPlannedChange: (change: ShownChange) => {
+          plannedCount++;
+          if (planned.length < shownChangesMax) planned.push(change);
+        },
+      }),
+      logger,
+      secrets: context.secrets,
+      observer: await showProgress(context, logger),
+      signal: context.signal,
+      onLocked: () => context.notifier?.begun(),
+    });
+    context.exitCode = exitCodeAfter(summary, context.signal);
+    const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary.resources);
+    return { summary, rejections, planned, plannedCount, place: placeOf(context) };
+  },
+  output: ({ summary }) => summaryJson(summary),
+  text({ summary, rejections, planned, plannedCount, place }, width) {
+    const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
+    return `${plan}${summaryText(summary, summaryWidth(width), place, rejections)}`;
+  },
+});
 
 /** Why records of these lists were rejected by the run that has just ended. */
 function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): RejectionReason[] {
@@ -76,37 +84,20 @@ function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): Rejec
  * The flags that name the settings, the service and the mirror of a command, as they are typed; empty if the environment names them.
  * Flags about a token are left out, because they can contain the token.
  */
-function placeFlags({ envFile, baseUrl, allowHttp, database }: PlaceFlags): string {
-  const flags = {
-    '--env-file': envFile,
-    '--base-url': baseUrl,
-    '--allow-http': allowHttp,
-    '--database': database,
+function placeOf({ settings: { flags } }: Context): string {
+  const typed = {
+    '--env-file': flags.envFile,
+    '--base-url': flags.baseUrl,
+    '--allow-http': flags.allowHttp,
+    '--database': flags.database,
   };
-  return Object.entries(flags)
-    .flatMap(([flag, value]) =>
-      value === undefined ? [] : [value === true ? flag : `${flag} ${quoted(value)}`],
-    )
+  return Object.entries(typed)
+    .filter(([, value]) => value !== undefined)
+    .map(([flag, value]) => (value === true ? flag : `${flag} ${quoted(String(value))}`))
     .join(' ');
 }
 
 /** A word, quoted for a shell if necessary. */
 function quoted(word: string): string {
   return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-/** The changes that a dry run would make. All are counted, and the first ones are kept to be shown. */
-class PlannedChanges {
-  readonly #shown: ShownChange[] = [];
-  #total = 0;
-
-  readonly add = (change: ShownChange): void => {
-    this.#total++;
-    if (this.#shown.length < shownChangesMax) this.#shown.push(change);
-  };
-
-  text({ stdout }: CommandContext): string {
-    if (this.#total === 0) return '';
-    return `${changesText(this.#shown, this.#total, changesWidth(stdout))}\n`;
-  }
 }

@@ -12,13 +12,20 @@ const outputBytesMax = 16 * 1024;
 
 const name = 'DOCMIRROR_TOKEN_COMMAND';
 
+/** A command for the shell, its variables, and the folder that it runs in; an empty one is that of the process. */
+interface TokenCommand {
+  readonly command: string;
+  readonly environment: Environment;
+  readonly folder: string;
+}
+
 /**
  * Runs the command that prints the token. The command and all processes that it started end within `timeoutMs`.
  *
  * @throws UsageError if it fails, hangs, or does not print exactly one line; its output is never shown.
  */
 export async function runTokenCommand(
-  { command, environment }: { readonly command: string; readonly environment: Environment },
+  { command, environment, folder }: TokenCommand,
   signal: AbortSignal,
   timeoutMs = commandMsMax,
 ): Promise<string> {
@@ -27,6 +34,7 @@ export async function runTokenCommand(
   // each process that has the command's output open.
   const child = spawn('sh', ['-c', command], {
     env: environment,
+    ...(folder !== '' && { cwd: folder }),
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

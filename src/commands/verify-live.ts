@@ -9,7 +9,7 @@ import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
-import type { CommandContext } from './context.ts';
+import type { Context } from './command.ts';
 import type { Logger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
@@ -18,7 +18,7 @@ import { whenFree } from './when-free.ts';
 /** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences. */
 export async function verifyLive(
   options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
-  context: CommandContext,
+  context: Context,
 ): Promise<LiveResult & { readonly exitCode: number }> {
   const { config, service, limit, logger } = options;
   assertIsMirrorOf(config.database, service.baseUrl);
@@ -26,14 +26,14 @@ export async function verifyLive(
   let differenceCount = 0;
   const { signal } = context;
   const observer = await showProgress(context, logger);
-  const source = await openService(service, config, { ...context, logger, observer });
-  const tell = (change: RecordChange) => {
+  const source = await openService(service, config, { secrets: context.secrets, signal, logger, observer });
+  const add = (change: RecordChange) => {
     differenceCount++;
     if (differences.length < limit) differences.push(differenceOf(change));
   };
   // A dry run writes and rolls back, which would make a concurrent sync fail. So it waits for the lock.
   const mirror = await whenFree(config.waitMs, signal, () =>
-    SqliteMirror.openDry(config.database, tell, { signal }),
+    SqliteMirror.openDry(config.database, add, { signal }),
   );
   try {
     const summary = await runSync(

@@ -1,35 +1,24 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Command } from 'commander';
-import {
-  type Config,
-  durationMs,
-  resolveConfig,
-  resolveService,
-  type ServiceConfig,
-} from '../config/resolve.ts';
+import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import type { CommandContext, Telling } from './context.ts';
+import { command } from './command.ts';
+import { defaulting, duration, text, yes } from './flags.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
+import type { Notifier } from './notifier.ts';
 import { LogObserver } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
 import { assertShareFits } from './share-after-run.ts';
+import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
 import { type Monitor, parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
-
-interface WatchFlags {
-  readonly runNow?: boolean;
-  readonly jitter: string;
-  readonly http?: string;
-  readonly maxAge?: string;
-}
 
 /** Everything a watch needs, complete and checked before it begins. */
 interface WatchPlan {
@@ -38,46 +27,65 @@ interface WatchPlan {
   readonly schedule: Schedule;
   readonly runNow: boolean;
   readonly jitterMs: number;
-  readonly http: { readonly host: string; readonly port: number } | null;
-  readonly maxAgeMs: number | null;
 }
 
 const dayMs = 86_400_000;
 
-/** `docmirror watch`; its flags are in the table of commands. */
-export async function watch(command: Command, context: CommandContext): Promise<void> {
-  const plan = planOf(command, context);
-  await assertCanBegin(plan, context.signal);
-  const logger = createLogger(plan.config, context.stderr.isTTY, context.secrets);
-  const monitor = plan.http === null ? null : await startMonitor({ ...plan, ...plan.http, logger });
-  if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
-  try {
-    await keepWatch(plan, { ...context, logger, monitor });
-  } finally {
-    removeWatchNote(plan.config.database);
-    await monitor?.close();
-  }
-  const reason: unknown = context.signal.reason;
-  if (reason instanceof CancelledError) context.setExitCode(reason.exitCode);
-}
-
-function planOf(command: Command, { environment, inEnvFile }: CommandContext): WatchPlan {
-  const flags = command.opts<WatchFlags>();
-  const config = resolveConfig(command.opts(), environment);
-  if (flags.maxAge !== undefined && flags.http === undefined)
-    throw new UsageError('--max-age goes with --http.');
-  const schedule = { expression: config.schedule, timezone: config.timezone };
-  checkSchedule(schedule);
-  return {
-    config,
-    service: resolveService(command.opts(), environment, inEnvFile),
-    schedule,
-    runNow: flags.runNow ?? false,
-    jitterMs: Math.min(durationMs('--jitter', flags.jitter), dayMs),
-    http: flags.http === undefined ? null : parseEndpoint('--http', flags.http),
-    maxAgeMs: flags.maxAge === undefined ? null : durationMs('--max-age', flags.maxAge),
-  };
-}
+/** `docmirror watch` */
+export const watch = command({
+  flags: {
+    runNow: yes('also sync once at the start'),
+    jitter: defaulting(
+      duration('start each run up to this much later, at random; also the run of --run-now'),
+      '0',
+    ),
+    http: text('HOST:PORT', 'answer /healthz and /metrics there'),
+    maxAge: duration('/healthz answers 503 if a list has had no completed run for longer'),
+  },
+  settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
+  examples: [
+    { line: 'docmirror watch', meaning: 'every full hour' },
+    {
+      line: "docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now",
+      meaning: 'in working hours, and now',
+    },
+    {
+      line: 'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h',
+      meaning: 'one of many, looked after',
+    },
+  ],
+  notes: [
+    'Runs never overlap: a tick during a run is skipped and logged. A failed run does not end the watch. It is tried again after 5 minutes, or at the next tick if that is earlier. SIGTERM, SIGINT and SIGHUP end the watch cleanly, and a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
+  ],
+  exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
+  notifies: () => true,
+  async run({ runNow, jitter, http, maxAge }, context) {
+    const { config, signal } = context;
+    if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
+    const schedule = { expression: config.schedule, timezone: config.timezone };
+    checkSchedule(schedule);
+    const plan = { config, service: context.service, schedule, runNow, jitterMs: Math.min(jitter, dayMs) };
+    const endpoint = http === null ? null : parseEndpoint('--http', http);
+    await assertCanBegin(plan, signal);
+    const logger = createLogger(config, context);
+    const monitor =
+      endpoint === null ? null : await startMonitor({ ...endpoint, config, maxAgeMs: maxAge, logger });
+    if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
+    try {
+      await keepWatch(plan, {
+        logger,
+        monitor,
+        signal,
+        secrets: context.secrets,
+        notifier: context.notifier,
+      });
+    } finally {
+      removeWatchNote(config.database);
+      await monitor?.close();
+    }
+    if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
+  },
+});
 
 /**
  * Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail.
@@ -102,7 +110,7 @@ interface WatchWorld {
   readonly monitor: Monitor | null;
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
-  readonly teller?: Telling;
+  readonly notifier: Notifier | null;
 }
 
 async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
@@ -136,7 +144,10 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
  *
  * @returns whether it failed for a reason that can be gone after some minutes.
  */
-async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: WatchWorld): Promise<boolean> {
+async function runAndLog(
+  plan: WatchPlan,
+  { logger, secrets, signal, notifier }: WatchWorld,
+): Promise<boolean> {
   try {
     await delayByChance(plan.jitterMs, logger, signal);
     const { config, service } = plan;
@@ -146,7 +157,7 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: W
       lists,
       trigger: config.trigger ?? 'schedule',
       onBegun: () => logger.info('run started'),
-      onLocked: () => teller?.begun(),
+      onLocked: () => notifier?.begun(),
       logger,
       secrets,
       observer: new LogObserver(logger),
@@ -157,12 +168,12 @@ async function runAndLog(plan: WatchPlan, { logger, secrets, signal, teller }: W
       { runId, status, durationMs, error, receipt, share },
       `run ${status}`,
     );
-    teller?.summary(summaryText(summary));
-    await teller?.ended(exitCodeAfter(summary, signal));
+    notifier?.summary(summaryText(summary));
+    await notifier?.ended(exitCodeAfter(summary, signal));
     return status === 'failed';
   } catch (error) {
     if (signal.aborted) return false;
-    await teller?.failed(error);
+    await notifier?.failed(error);
     const isForeseen = error instanceof DocmirrorError;
     const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
     logger.error(loggedError(error), `run failed${words}`);

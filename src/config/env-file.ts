@@ -11,7 +11,7 @@ const bytesMax = 256 * 1024;
 export interface SettingsWithFile {
   readonly environment: Environment;
   /** The variables that the file sets. */
-  readonly inFile: ReadonlySet<string>;
+  readonly inEnvFile: ReadonlySet<string>;
 }
 
 /**
@@ -32,11 +32,11 @@ export async function withEnvFile(path: string, environment: Environment): Promi
   assertLines(path, text);
   const lines = Object.entries(parseEnv(text));
   const said = lines.filter(([, value]) => value?.trim() !== '');
-  const inFile = new Set(said.map(([name]) => name));
+  const inEnvFile = new Set(said.map(([name]) => name));
   const isSettled = (name: string) =>
-    alternatives.some(names => names.includes(name) && names.some(each => inFile.has(each)));
+    alternatives.some(names => names.includes(name) && names.some(each => inEnvFile.has(each)));
   const others = Object.entries(environment).filter(([name]) => !isSettled(name));
-  return { inFile, environment: Object.fromEntries([...lines, ...others, ...said]) };
+  return { inEnvFile, environment: Object.fromEntries([...lines, ...others, ...said]) };
 }
 
 function isPipe(path: string): boolean {

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { isLoopback } from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
-import { type Environment, type Flags, rejectUnknownVariables, resolveAll } from './resolve.ts';
+import { type Environment, type Given, rejectUnknownVariables, resolveAll } from './resolve.ts';
 
 /** The checked settings of `publish`: the target, its login, and the tenant. */
 export interface PublishConfig {
@@ -19,7 +19,7 @@ export interface PublishConfig {
  *
  * @throws UsageError that names the setting.
  */
-export function resolvePublish(flags: Flags, environment: Environment): PublishConfig {
+export function resolvePublish(flags: Given, environment: Environment): PublishConfig {
   const values = resolveAll(flags, environment);
   const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile: file, tenant } = values;
   if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
@@ -48,7 +48,7 @@ export function resolvePublish(flags: Flags, environment: Environment): PublishC
  *
  * @throws UsageError that names the setting.
  */
-export function resolveTargetDatabase(flags: Flags, environment: Environment): string {
+export function resolveTargetDatabase(flags: Given, environment: Environment): string {
   rejectUnknownVariables(environment);
   return resolveAll(flags, environment).clickhouseDatabase;
 }

@@ -5,7 +5,7 @@ import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 
 /** The flags that the command line gave, as text; a flag without a value is `true`. */
-export type Flags = Readonly<Record<string, unknown>>;
+export type Given = Readonly<Record<string, unknown>>;
 /** The variables of the process and of the file that `--env-file` names. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,7 +19,7 @@ export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { 
 type TokenSetting = { readonly from: string } & (
   | { readonly text: string }
   | { readonly file: string }
-  | { readonly command: string; readonly environment: Environment }
+  | { readonly command: string; readonly environment: Environment; readonly folder: string }
 );
 
 /** The address of the service and the login, for the commands that need them. */
@@ -37,7 +37,7 @@ export interface ServiceConfig {
  *
  * @throws UsageError that names the setting.
  */
-export function resolveConfig(flags: Flags, environment: Environment): Config {
+export function resolveConfig(flags: Given, environment: Environment): Config {
   rejectUnknownVariables(environment);
   const { baseUrl, allowHttp, token, tokenFile, tokenCommand, ...values } = resolveAll(flags, environment);
   return Object.freeze({ ...values, actor: values.actor ?? userName() });
@@ -47,12 +47,14 @@ export function resolveConfig(flags: Flags, environment: Environment): Config {
  * Resolves the address of the service and the login.
  *
  * @param inEnvFile the variables that came from the file that `--env-file` names.
+ * @param folder the folder that a token command runs in; empty for that of the process.
  * @throws UsageError that names the setting.
  */
 export function resolveService(
-  flags: Flags,
+  flags: Given,
   environment: Environment,
   inEnvFile: ReadonlySet<string> = new Set(),
+  folder = '',
 ): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
@@ -65,7 +67,7 @@ export function resolveService(
   const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
     baseUrl: addressOf(baseUrl),
-    token: tokenSetting(flags, environment, inEnvFile),
+    token: tokenSetting(flags, environment, inEnvFile, folder),
     proxy,
     extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
   });
@@ -77,7 +79,12 @@ export function addressOf(baseUrl: URL): string {
 }
 
 /** A flag overrides every variable. If several are set, the one that gives the freshest token counts. */
-function tokenSetting(flags: Flags, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
+function tokenSetting(
+  flags: Given,
+  environment: Environment,
+  inEnvFile: ReadonlySet<string>,
+  folder: string,
+): TokenSetting {
   for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const]) {
     const fromOf = (name: SettingName): string => {
       const { flag, variable } = settings[name];
@@ -85,7 +92,7 @@ function tokenSetting(flags: Flags, environment: Environment, inEnvFile: Readonl
       return `${variable} in ${inEnvFile.has(variable) ? flags.envFile : 'the environment'}`;
     };
     const command = resolve('tokenCommand', given, variables);
-    if (command !== null) return { command, environment, from: fromOf('tokenCommand') };
+    if (command !== null) return { command, environment, folder, from: fromOf('tokenCommand') };
     const file = resolve('tokenFile', given, variables);
     if (file !== null) return { file, from: fromOf('tokenFile') };
     const text = resolve('token', given, variables);
@@ -124,7 +131,7 @@ export function wholeNumber(flag: string, text: string, min: number, max: number
 }
 
 /** Reads and checks every setting. Flags override the environment, which overrides the defaults. */
-export function resolveAll(flags: Flags, environment: Environment): SettingValues {
+export function resolveAll(flags: Given, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
 }
@@ -132,7 +139,7 @@ export function resolveAll(flags: Flags, environment: Environment): SettingValue
 /** One setting, if it is set and can be used; null otherwise. */
 export function resolveOne<Name extends SettingName>(
   name: Name,
-  flags: Flags,
+  flags: Given,
   environment: Environment,
 ): SettingValues[Name] | null {
   try {
@@ -144,7 +151,7 @@ export function resolveOne<Name extends SettingName>(
 
 function resolve<Name extends SettingName>(
   name: Name,
-  flags: Flags,
+  flags: Given,
   environment: Environment,
 ): SettingValues[Name] {
   const { variable, flag, default: fallback, parse } = settings[name];

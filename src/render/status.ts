@@ -14,15 +14,10 @@ export interface NextRun {
   readonly timezone: string;
 }
 
-/** The greatest age of lists that is allowed, in the user's words and in milliseconds. */
-interface MaxAge {
-  readonly text: string;
-  readonly ms: number;
-}
-
 interface StatusOptions {
   readonly watch?: NextRun | null;
-  readonly maxAge?: MaxAge | null;
+  /** The greatest age of lists that is allowed, in milliseconds; null for any. */
+  readonly maxAgeMs?: number | null;
   /** The newest run; null if none is recorded. */
   readonly run?: RunRow | null;
   /** The terminal's width. */
@@ -33,25 +28,25 @@ interface StatusOptions {
 export function statusText(
   lists: readonly ListStatus[],
   nowMs: number,
-  { watch = null, maxAge = null, run = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
+  { watch = null, maxAgeMs = null, run = null, width = Number.POSITIVE_INFINITY }: StatusOptions = {},
 ): string {
   const notes = [
     ...lists.flatMap(list => skewNote(list, nowMs)),
     ...lists.flatMap(fieldsNote),
-    ...(maxAge === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAge))),
+    ...(maxAgeMs === null ? [] : lists.flatMap(list => ageNote(list, nowMs, maxAgeMs))),
     ...(run?.status === 'died' ? [diedText(run)] : []),
     ...(watch === null ? [] : [nextRunText(watch, nowMs)]),
   ];
   return statusTable(lists, nowMs, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
 }
 
-function ageNote({ resource, lastCompletedAt }: ListStatus, nowMs: number, maxAge: MaxAge): string[] {
+function ageNote({ resource, lastCompletedAt }: ListStatus, nowMs: number, maxAgeMs: number): string[] {
   if (lastCompletedAt === null)
-    return [`${resource}: no run of it has completed, so it is older than --max-age ${maxAge.text}.`];
+    return [`${resource}: no run of it has completed, so it is older than --max-age allows.`];
   // Another line already explains the list if it ended in the future.
-  if (isFresh(lastCompletedAt, nowMs, maxAge.ms) || isInFuture(lastCompletedAt, nowMs)) return [];
+  if (isFresh(lastCompletedAt, nowMs, maxAgeMs) || isInFuture(lastCompletedAt, nowMs)) return [];
   const ended = ago(lastCompletedAt, nowMs);
-  return [`${resource}: its last completed run ended ${ended}, more than --max-age ${maxAge.text}.`];
+  return [`${resource}: its last completed run ended ${ended}, longer than --max-age allows.`];
 }
 
 function skewNote({ resource, lastCompletedAt }: ListStatus, nowMs: number): string[] {
@@ -83,7 +78,7 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
 
 function statusTable(lists: readonly ListStatus[], nowMs: number, width: number): string {
   return renderTable(
-    ['List', { right: 'Records' }, 'Verdict', { right: 'Last run' }, 'Completed', 'Full sweep'],
+    ['List', { right: 'Records' }, 'Verdict', { right: 'Last run' }, 'Completed', 'Full sync'],
     lists.map(list => [
       list.resource,
       count(list.recordCount),

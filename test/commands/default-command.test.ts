@@ -35,9 +35,7 @@ describe('docmirror alone', () => {
     const env = { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN_FILE: 'gone.txt' };
     const { code, stdout } = await runCli([], { cwd: folder.path, env });
     expect(code).toBe(0);
-    expect(stdout).toContain(
-      'DOCMIRROR_TOKEN_FILE: gone.txt can\'t be read (ENOENT).\nThen "docmirror doctor"',
-    );
+    expect(stdout).toContain('/gone.txt can\'t be read (ENOENT).\nThen "docmirror doctor"');
     expect(stdout).not.toContain('complete');
   });
 
@@ -99,7 +97,7 @@ test('the advice of a run names its mirror and its service, quoted for a shell, 
     cwd: folder.path,
   });
   expect(stdout).toContain(
-    "    docmirror doctor --base-url http://127.0.0.1:9 --database 'it'\\''s mine.sqlite'\n",
+    `    docmirror doctor --base-url http://127.0.0.1:9 --database '${folder.path}/it'\\''s mine.sqlite'\n`,
   );
   expect(stdout).not.toContain('a-token');
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { commandTable } from '../../src/commands/table/table.ts';
+import { loadCommands } from '../../src/commands/index.ts';
 import { explainCode } from '../../src/commands/troubleshooting.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -13,7 +13,7 @@ const errors = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'errors
 const [, union = ''] = /export type ErrorCode =(.*?);/s.exec(errors) ?? [];
 const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
 
-const withJson = commandTable.filter(({ flags }) => flags.some(({ flag }) => flag === '--json'));
+const withJson = (await loadCommands()).filter(({ command }) => command.output ?? command.outputLines);
 const words: Readonly<Record<string, string[]>> = {
   show: ['webhooks', '1'],
   erase: ['webhooks', '1'],

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandTable } from '../../src/commands/table/table.ts';
+import { loadCommands } from '../../src/commands/index.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { webhook } from '../support/stand-in.ts';
@@ -32,8 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => scene[Symbol.asyncDispose]());
 
+const all = await loadCommands();
+
 describe.concurrent('the examples of the help do what they say', () => {
-  test.each(commandTable)('of docmirror $name', async ({ name, examples }) => {
+  test.each(all)('of docmirror $name', async ({ name, command: { examples } }) => {
     await using folder = temporaryFolder();
     copyFileSync(scene.database, join(folder.path, 'docmirror.sqlite'));
     writeFileSync(join(folder.path, 'serve-token'), 'a-token-for-clients\n');

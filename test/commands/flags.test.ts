@@ -3,15 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { registerCommands } from '../../src/commands/register.ts';
-import { Secrets } from '../../src/service/secrets.ts';
 import { spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 // Each flag at the command line: what it does, and that the same command without it does something else. Other
-// flags are tested with their command. The last test here finds flags that no test uses.
+// flags are tested with their command.
 
 /** With this many records a page, the 130 exports of a scene take more pages than are always read in full. */
 const manyPages = ['--page-size', '10'];
@@ -287,37 +284,4 @@ async function recordingServer() {
       await new Promise(resolve => server.close(resolve));
     },
   };
-}
-
-const tests = join(import.meta.dirname, '..');
-
-test('no flag of any command goes untried', async () => {
-  const tried = readdirSync(tests, { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.test.ts'))
-    .map(name => readFileSync(join(tests, name), 'utf8'))
-    .join('\n');
-  const isTried = (flag: string) => new RegExp(`${flag}(?![\\w-])`).test(tried);
-  const flags = await allFlags();
-  expect(flags.length).toBeGreaterThan(50);
-  expect(flags.filter(flag => !isTried(flag))).toEqual([]);
-});
-
-/** The flags of all commands, each once, in the order of their first use. */
-async function allFlags(): Promise<string[]> {
-  const program = new Command();
-  const context = {
-    stdout: process.stdout,
-    stderr: process.stderr,
-    environment: {},
-    inEnvFile: new Set<string>(),
-    secrets: new Secrets(),
-    signal: new AbortController().signal,
-    setExitCode: () => undefined,
-  };
-  registerCommands(program, context);
-  const optionsOf = (command: Command): string[] => [
-    ...command.options.map(({ long }) => long ?? ''),
-    ...command.commands.flatMap(optionsOf),
-  ];
-  return [...new Set(program.commands.flatMap(optionsOf))];
 }

@@ -13,7 +13,8 @@ const busySource = { id: 302, name: 'SAP' };
 /** Begin of today in UTC, in milliseconds: the report is made now, so the scene is, too. */
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
 
-function daysAgo(days: number, time = '10:00:00Z'): string {
+// At the begin of the day, which is over at whatever time the test runs.
+function daysAgo(days: number, time = '00:00:00Z'): string {
   return `${new Date(todayMs - days * dayMs).toISOString().slice(0, 10)}T${time}`;
 }
 

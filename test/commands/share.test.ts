@@ -64,7 +64,7 @@ describe.concurrent('docmirror share', () => {
     const unknown = await scene.run('share', '--without', 'sourceDocumentTitel');
     expect(unknown).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Did you mean sourceDocumentTitle?'),
+      stderr: expect.stringContaining('Expected one of sourceConnection'),
     });
   });
 

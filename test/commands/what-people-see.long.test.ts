@@ -190,7 +190,7 @@ test('the log shows no secret, and steers no terminal', () => {
     const { createLogger } = await import(${source('commands/logging.ts')});
     const { Secrets } = await import(${source('service/secrets.ts')});
     const secrets = new Secrets();
-    const logger = await createLogger({ logLevel: 'info', labels: {} }, ${isTerminal}, secrets);
+    const logger = createLogger({ logLevel: 'info', labels: {} }, { stderr: { isTTY: ${isTerminal}, fd: 2 }, secrets });
     secrets.add('secret-token');
     logger.warn({ error: ${JSON.stringify(hostile)}, err: new Error('secret-token') }, 'said secret-token\\n${'\\u001b'}[2J');`;
   const log = (isTerminal: boolean) =>

@@ -5,10 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
-import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { registerCommands } from '../../src/commands/register.ts';
-import { Secrets } from '../../src/service/secrets.ts';
 import { programPath } from '../support/program.ts';
 import { runCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -237,27 +234,5 @@ describe.concurrent('--env-file', () => {
     );
     expect(await scene.run('sync', '--env-file', file)).toMatchObject({ code: 0 });
     expect(sqlite(scene.database, 'SELECT _actor FROM sync_runs')).toEqual([{ _actor: 'a # b' }]);
-  });
-
-  test('is a flag of every command', async () => {
-    const program = new Command();
-    const streams = { stdout: process.stdout, stderr: process.stderr };
-    const { signal } = new AbortController();
-    const context = {
-      ...streams,
-      environment: {},
-      inEnvFile: new Set<string>(),
-      secrets: new Secrets(),
-      signal,
-      setExitCode: () => undefined,
-    };
-    registerCommands(program, context);
-    const leaves = (command: Command): Command[] =>
-      command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
-    const without = leaves(program).filter(
-      ({ options }) => !options.some(({ long }) => long === '--env-file'),
-    );
-    expect(leaves(program).length).toBeGreaterThan(10);
-    expect(without.map(command => command.name())).toEqual([]);
   });
 });

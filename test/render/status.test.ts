@@ -16,15 +16,14 @@ const never: ListStatus = { ...list, resource: 'webhooks', lastCompletedAt: null
 
 describe('the status, with the age that lists can have', () => {
   test('says of each list that is older by how much it is, and what never completed', () => {
-    const text = statusText([list, never], nowMs, { maxAge: { text: '1s', ms: 1_000 } });
+    const text = statusText([list, never], nowMs, { maxAgeMs: 1_000 });
     expect(text).toContain(
-      '\n\ndocument-exports: its last completed run ended 34.0 s ago, more than --max-age 1s.\n' +
-        'webhooks: no run of it has completed, so it is older than --max-age 1s.\n',
+      '\n\ndocument-exports: its last completed run ended 34.0 s ago, longer than --max-age allows.\n' +
+        'webhooks: no run of it has completed, so it is older than --max-age allows.\n',
     );
   });
 
   test('says nothing more if every list is fresh', () => {
-    const maxAge = { text: '1m', ms: 60_000 };
-    expect(statusText([list], nowMs, { maxAge })).toBe(statusText([list], nowMs));
+    expect(statusText([list], nowMs, { maxAgeMs: 60_000 })).toBe(statusText([list], nowMs));
   });
 });

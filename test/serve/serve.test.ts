@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { registerCommands } from '../../src/commands/register.ts';
+import { main } from '../../src/commands/main.ts';
 import { lists } from '../../src/contract/lists.ts';
-import { CancelledError, DocmirrorError, UsageError } from '../../src/errors.ts';
+import { CancelledError, DocmirrorError } from '../../src/errors.ts';
 import { generateSample } from '../../src/sample/generate.ts';
 import { arraySource, type RecordSource } from '../../src/serve/record-source.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
-import { Secrets } from '../../src/service/secrets.ts';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 
@@ -420,8 +418,7 @@ describe('docmirror serve', () => {
     const answer = await get(`${url}/v2/webhooks`, { authorization: `Bearer ${made}` });
     expect(await bodyOf(answer)).toMatchObject({ items: [], pagination: { totalRecordCount: 0 } });
     command.stop();
-    await command.done;
-    expect(command.exitCodes).toEqual([143]);
+    expect(await command.done).toBe(143);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
@@ -443,49 +440,34 @@ describe('docmirror serve', () => {
     ['--token', ''],
     ['--token', 'two words'],
   ])('refuses %s %j in words that name the flag', async (flag, value) => {
-    const failure = await run([flag, value, '--database', database]).done.catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(UsageError);
-    expect(String(failure)).toContain(`${flag}: `);
+    const command = run([flag, value, '--database', database]);
+    expect(await command.done).toBe(2);
+    expect(command.errors()).toContain(`docmirror: ${flag}: `);
   });
 
   it('says that a port is in use, and that there is no mirror, and fails', async () => {
     const port = new URL(await start()).port;
-    await expect(run(['--port', port, '--database', database]).done).rejects.toThrow(
-      'another program uses that port',
-    );
-    const missing = join(folder.path, 'missing.sqlite');
-    await expect(run(['--port', '0', '--database', missing]).done).rejects.toThrow('There is no mirror at');
+    const second = run(['--port', port, '--database', database]);
+    expect(await second.done).toBe(1);
+    expect(second.errors()).toContain('another program uses that port');
+    const without = run(['--port', '0', '--database', join(folder.path, 'missing.sqlite')]);
+    expect(await without.done).toBe(1);
+    expect(without.errors()).toContain('There is no mirror at');
   });
 
   function run(args: string[], environment: Record<string, string> = {}) {
     const stopping = new AbortController();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const exitCodes: number[] = [];
     let written = '';
-    const program = new Command().exitOverride();
-    registerCommands(program, {
-      environment,
-      inEnvFile: new Set(),
-      secrets: new Secrets(),
-      stdout: asTerminalStream(stdout),
-      stderr: asTerminalStream(stderr),
-      signal: stopping.signal,
-      setExitCode: code => exitCodes.push(code),
-    });
+    const io = { environment, folder: '', stdout, stderr, signal: stopping.signal, clock: () => new Date() };
     return {
-      done: program.parseAsync(['serve', ...args], { from: 'user' }),
+      done: main(['serve', ...args], io),
       firstOutput: async () => String((await once(stdout, 'data'))[0]),
       errors: () => {
         written += String(stderr.read() ?? '');
         return written;
       },
       stop: () => stopping.abort(new CancelledError('SIGTERM')),
-      exitCodes,
     };
   }
 });
-
-/** A command only writes to its streams, so any writable stream can replace the process's own. */
-function asTerminalStream(stream: PassThrough): NodeJS.WriteStream {
-  return stream as unknown as NodeJS.WriteStream;
-}

@@ -7,3 +7,6 @@ export const programFolder = '.program';
 
 /** The program that tests start in processes of their own. */
 export const programPath: string = fileURLToPath(new URL(`../../${programFolder}/cli.js`, import.meta.url));
+
+/** The module of its function `main`. */
+export const mainPath: string = new URL(`../../${programFolder}/main.js`, import.meta.url).href;

@@ -4,14 +4,17 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { programPath } from './program.ts';
+import { mainPath, programPath } from './program.ts';
 
 export interface CliOptions {
   /** All that the process gets besides `PATH`, `HOME` and `TZ`. */
   env?: Record<string, string>;
   cwd?: string;
+  /** Tells a command in the test's own process to stop. */
+  signal?: AbortSignal;
   /** A process that takes longer is killed and its result is an error. */
   timeoutMs?: number;
 }
@@ -28,8 +31,44 @@ export interface RunningCli extends AsyncDisposable {
   readonly done: Promise<CliResult>;
 }
 
-/** Runs docmirror in a process of its own, without a terminal, to its end. */
-export function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
+/** Variables that Node itself reads when a process starts. */
+const nodesOwn = /^(NODE_|TZ$)/;
+
+/**
+ * Runs docmirror in the process of the test, without a terminal, to its end. Variables that only a new process heeds get it one of
+ * its own.
+ */
+export async function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
+  if (Object.keys(options.env ?? {}).some(name => nodesOwn.test(name))) return runProcess(args, options);
+  const { main } = (await import(/* @vite-ignore */ mainPath)) as typeof import('../../src/commands/main.ts');
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const code = await main(args, {
+    environment: { ...inheritedEnv(), ...options.env },
+    folder: options.cwd ?? '',
+    stdout,
+    stderr,
+    signal: options.signal ?? new AbortController().signal,
+    clock: () => new Date(),
+  });
+  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** Keeps what is written. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}
+
+/** Runs docmirror in a process of its own to its end: for tests whose subject is the process. */
+export function runProcess(args: string[], options: CliOptions = {}): Promise<CliResult> {
   return spawnCli(args, options).done;
 }
 

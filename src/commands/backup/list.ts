@@ -1,49 +1,37 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Labels } from '../../config/parse.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { ageMs, isFresh } from '../../freshness.ts';
 import { printable } from '../../printable.ts';
 import { bytesText, duration } from '../../render/numbers.ts';
 import { renderTable } from '../../render/table.ts';
 import { type ListedBackup, listBackups } from '../../store/backup/backup-list.ts';
-import type { CommandContext } from '../context.ts';
-import { jsonOutput } from '../json-output.ts';
-import { terminalWidth } from '../terminal-width.ts';
+import type { Context, Shown } from '../command.ts';
 
-interface ListOptions {
-  /** The greatest age that the newest backup of a mirror can have, in milliseconds; null for any age. */
-  readonly maxAgeMs: number | null;
-  readonly json: boolean;
-  readonly labels: Labels;
-}
-
-/** Lists the backups in a folder. The exit code is 4 if the newest of a mirror is too old or not what its manifest says. */
-export async function listFolder(
-  folder: string,
-  { maxAgeMs, json, labels }: ListOptions,
-  { stdout, signal, setExitCode }: CommandContext,
-): Promise<void> {
+/**
+ * Lists the backups in a folder. The exit code is 4 if the newest of a mirror is too old or not what its manifest says.
+ *
+ * @param maxAgeMs the greatest age that the newest backup of a mirror can have, in milliseconds; null for any age.
+ */
+export async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`--list: there is no folder ${folder}.`);
-  const backups = await listBackups(folder, signal);
-  const nowMs = Date.now();
+  const backups = await listBackups(folder, context.signal);
+  const nowMs = context.clock().getTime();
   const stateOf = ({ isNewest, isSound, at, manifest }: ListedBackup): string => {
     if (!isNewest) return '';
     if (isSound === false) return 'altered';
     if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) return 'too old';
     return manifest === null ? 'no manifest' : 'ok';
   };
-  if (json) {
-    const shown = backups.map(({ manifest, ...backup }) => ({
-      ...manifest,
-      ...backup,
-      ageMs: ageMs(backup.at, nowMs),
-      state: stateOf({ manifest, ...backup }) || null,
-    }));
-    stdout.write(jsonOutput(`${JSON.stringify({ backups: shown })}\n`, labels));
-  } else stdout.write(listText(backups, stateOf, nowMs, terminalWidth(stdout)));
   const isBad = backups.some(backup => ['altered', 'too old'].includes(stateOf(backup)));
-  if (isBad || (maxAgeMs !== null && backups.length === 0)) setExitCode(exitCodes.difference);
+  if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
+  const shown = backups.map(({ manifest, ...backup }) => ({
+    ...manifest,
+    ...backup,
+    ageMs: ageMs(backup.at, nowMs),
+    state: stateOf({ manifest, ...backup }) || null,
+  }));
+  return { output: { backups: shown }, text: width => listText(backups, stateOf, nowMs, width) };
 }
 
 function listText(

@@ -10,9 +10,7 @@ import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
 import type { Service } from '../../service/service.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from '../../sync/page-size.ts';
-import type { CommandContext } from '../context.ts';
-import type { Logger } from '../logging.ts';
-import { openService, readExtraCa } from '../run-once.ts';
+import { type Opening, openService, readExtraCa } from '../run-once.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** The result of one request for a list. */
@@ -30,7 +28,7 @@ interface ListProbe {
 export async function* checkNetwork(
   service: ServiceConfig,
   config: Config,
-  context: CommandContext & { readonly logger: Logger },
+  context: Opening,
 ): AsyncGenerator<Verdict> {
   yield await checkName(service);
   const answers = await askOnce(service, config, context);
@@ -58,11 +56,7 @@ async function checkName({ baseUrl, proxy }: ServiceConfig): Promise<Verdict> {
 const momentMs = 2_000;
 
 /** One request a list, and another one if it might have too many pages. */
-async function askOnce(
-  service: ServiceConfig,
-  config: Config,
-  context: CommandContext & { readonly logger: Logger },
-): Promise<ListProbe[]> {
+async function askOnce(service: ServiceConfig, config: Config, context: Opening): Promise<ListProbe[]> {
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const source = await openService(service, { ...config, giveUpAfterMs }, context);
   const answers: ListProbe[] = [];

@@ -3,12 +3,13 @@ import { counted } from '../../render/numbers.ts';
 import { exportTables } from '../../store/read/export-tables.ts';
 import type { MirrorReader } from '../../store/read/mirror-reader.ts';
 import type { EndedRuns, ListInRun } from '../../store/tables/ended-runs.ts';
-import { instantOf, runOf } from '../flag-values.ts';
+import { runOf } from '../change-cursor.ts';
+import { instantOf } from '../flags.ts';
 
 interface AsOfFlags {
-  readonly resource?: readonly string[];
-  readonly asOfRun?: string;
-  readonly asOf?: string;
+  readonly resource: readonly string[] | null;
+  readonly asOfRun: string | null;
+  readonly asOf: string | null;
 }
 
 /**
@@ -64,8 +65,8 @@ function findRun(
   endedRuns: EndedRuns,
   say: (line: string) => void,
 ): number | null {
-  if (asOfRun !== undefined) return runOf('--as-of-run', asOfRun, endedRuns);
-  if (asOf === undefined) return null;
+  if (asOfRun !== null) return runOf('--as-of-run', asOfRun, endedRuns);
+  if (asOf === null) return null;
   const runId = endedRuns.newestBy(endOfSecond(asOf));
   if (runId === null)
     throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);

@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
 import type { ProxySetting } from '../../config/proxy.ts';
 import { type PublishConfig, resolvePublish } from '../../config/publish-settings.ts';
-import { resolveConfig } from '../../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
 import { UsageError } from '../../errors.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
@@ -9,57 +7,40 @@ import { type Publication, publish } from '../../publish/publish.ts';
 import { counted } from '../../render/numbers.ts';
 import type { Secrets } from '../../service/secrets.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
-import type { CommandContext } from '../context.ts';
-import { jsonOutput } from '../json-output.ts';
+import type { Context } from '../command.ts';
 import { OneBar } from '../one-bar.ts';
 
-/** The flags of `publish clickhouse` that are no settings. */
-export interface PublishFlags {
-  readonly again?: boolean;
-  readonly replaceTenant?: boolean;
-  readonly printDdl?: boolean;
-  readonly cluster?: string;
-  readonly json?: boolean;
+/** The result of a publication, and where it went. */
+export interface Published {
+  readonly publication: Publication;
+  readonly url: string;
+  readonly durationMs: number;
 }
 
-/** Publishes the mirror, and says what came of it. */
-export async function publishToClickHouse(command: Command, context: CommandContext): Promise<void> {
-  const { environment, stdout, stderr, signal } = context;
-  const flags = command.opts<PublishFlags>();
-  const config = resolveConfig(command.opts(), environment);
-  const { password, ...where } = resolvePublish(command.opts(), environment);
-  const { tenant, ...addressee } = where;
-  const { timeoutMs, giveUpAfterMs } = config;
-  if (where.proxy !== null) assertProxyCanBeUsed(where.proxy, context.secrets);
+/** Publishes the mirror. */
+export async function publishToClickHouse(
+  given: { readonly again: boolean; readonly replaceTenant: boolean },
+  context: Context,
+): Promise<Published> {
+  const { environment, settings, stderr, signal, secrets, clock } = context;
+  const { database, timeoutMs, giveUpAfterMs } = context.config;
+  const { password, tenant, ...addressee } = resolvePublish(settings.flags, environment);
+  if (addressee.proxy !== null) assertProxyCanBeUsed(addressee.proxy, secrets);
   const secret = await textOf(password);
-  hide(where.user, secret, context.secrets);
-  const target = new ClickHouse({
-    ...addressee,
-    password: secret,
-    timeoutMs,
-    giveUpAfterMs,
-    signal,
-  });
+  hide(addressee.user, secret, secrets);
+  const target = new ClickHouse({ ...addressee, password: secret, timeoutMs, giveUpAfterMs, signal });
   const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
   const startedAtMs = performance.now();
-  context.teller?.begun();
+  context.notifier?.begun();
   try {
-    const publication = await publish(() => PublishRows.open(config.database), target, {
+    const publication = await publish(() => PublishRows.open(database), target, {
       tenant,
-      again: flags.again ?? false,
-      replaceTenant: flags.replaceTenant ?? false,
-      clock: () => new Date(),
+      ...given,
+      clock,
       signal,
       onProgress: bar.update,
     });
-    bar.stop();
-    const durationMs = Math.round(performance.now() - startedAtMs);
-    context.teller?.summary(described(publication, where.url, durationMs));
-    stdout.write(
-      flags.json
-        ? jsonOutput(`${JSON.stringify({ ...publication, verified: true, durationMs })}\n`, config.labels)
-        : described(publication, where.url, durationMs),
-    );
+    return { publication, url: addressee.url, durationMs: Math.round(performance.now() - startedAtMs) };
   } finally {
     bar.stop();
     await target.close();
@@ -93,7 +74,8 @@ async function textOf(password: PublishConfig['password']): Promise<string> {
   return text.replace(/\r?\n$/, '');
 }
 
-function described(publication: Publication, url: string, durationMs: number): string {
+/** A publication in a sentence. */
+export function publishedText({ publication, url, durationMs }: Published): string {
   const { tenant, fromRunId, throughRunId, runs, rows, changes } = publication;
   const seconds = (durationMs / 1000).toFixed(1);
   if (fromRunId === null)

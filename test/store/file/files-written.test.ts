@@ -16,6 +16,7 @@ import {
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AtomicFile } from '../../../src/store/file/atomic-file.ts';
+import { runProcess } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
 /** A scene with a mirror, a signing key and somebody's notes. */
@@ -215,9 +216,9 @@ describe.concurrent('a mirror', () => {
 
   test('that can’t last is refused by doctor, too', async () => {
     await using scene = await setScene();
-    scene.env.DOCMIRROR_DATABASE = ':memory:';
-    const sync = await scene.run('sync');
-    expect(await scene.run('doctor')).toMatchObject({
+    const env = { ...scene.env, DOCMIRROR_DATABASE: ':memory:' };
+    const sync = await runProcess(['sync'], { env });
+    expect(await runProcess(['doctor'], { env })).toMatchObject({
       code: sync.code,
       stdout: expect.stringContaining('is not a file on a disk'),
     });

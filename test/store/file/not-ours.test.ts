@@ -11,7 +11,14 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { type CliResult, runCli, spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
+import {
+  type CliResult,
+  runCli,
+  runProcess,
+  spawnCli,
+  sqlite,
+  temporaryFolder,
+} from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
 /** The bytes of all files of a folder, by their names. */
@@ -119,7 +126,8 @@ describe.concurrent('a file where the mirror is to be', () => {
     async name => {
       await using scene = await setScene();
       for (const command of [['sync'], ['status'], ['backup', 'x.sqlite']]) {
-        const result = await scene.run(...command, '--database', name);
+        const args = [...command, '--database', name];
+        const result = await runProcess(args, { env: scene.env, cwd: scene.folder });
         expect(result.stderr).toMatch(/^docmirror: .*(DOCMIRROR_DATABASE|--database).*\n$/);
         expect(result.code).toBe(2);
       }

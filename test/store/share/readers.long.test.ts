@@ -222,7 +222,7 @@ async function syncAndShare(scene: Scene, path: string) {
     lists,
     trigger: 'manual',
     flags: { full: true },
-    logger: await createLogger({ logLevel: 'silent', labels: {} }, false, secrets),
+    logger: createLogger({ logLevel: 'silent', labels: {} }, { stderr: process.stderr, secrets }),
     secrets,
     observer: {
       listStarted() {},

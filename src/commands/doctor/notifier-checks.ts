@@ -11,7 +11,7 @@ import { denial } from './file-checks.ts';
 import { ok, skipped, type Verdict, warning } from './verdict.ts';
 
 /** How the runs tell others of themselves, in this order. No run fails because of it, so what is wrong is a warning. */
-export const toldChecks = ['ping', 'metrics file'];
+export const notifierChecks = ['ping', 'metrics file'];
 
 /** Nobody waits longer for the server of the pings, in milliseconds. */
 const reachMsMax = 5_000;
@@ -21,7 +21,7 @@ const metricsMsMax = 26 * 60 * 60 * 1000;
 const metricsMode = 0o644;
 
 /** Looks at where pings and metrics go. */
-export async function* checkTelling(
+export async function* checkNotifier(
   { pingUrl, metricsFile }: Config,
   environment: Environment,
   signal: AbortSignal,

@@ -1,14 +1,21 @@
-import type { Command } from 'commander';
 import type { Labels } from '../config/parse.ts';
 import { proxyFor } from '../config/proxy.ts';
-import { resolveOne } from '../config/resolve.ts';
+import { type Environment, type Given, resolveOne } from '../config/resolve.ts';
 import { DocmirrorError, exitCodes } from '../errors.ts';
 import { sendPing } from '../service/ping.ts';
+import type { Secrets } from '../service/secrets.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { version } from '../version.ts';
-import type { CommandContext } from './context.ts';
+import type { Output } from './io.ts';
 import { createLogger } from './logging.ts';
 import { type BackupFigures, writeMetricsFiles } from './metrics-file.ts';
+
+/** The parts of a command's context that a notifier needs. */
+interface Notified {
+  readonly settings: { readonly flags: Given; readonly environment: Environment };
+  readonly stderr: Output;
+  readonly secrets: Secrets;
+}
 
 /** How long the ping of the start can continue after the command has ended, in milliseconds. */
 const startMsAfterEnd = 1_000;
@@ -17,20 +24,20 @@ const startMsAfterEnd = 1_000;
 const bodyBytesMax = 10_000;
 
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
-export class Teller {
+export class Notifier {
   readonly #name: string;
-  readonly #settings: TellingSettings;
-  readonly #context: CommandContext;
+  readonly #settings: NotifierSettings;
+  readonly #context: Notified;
   #start: Promise<void> | undefined;
   #starting = new AbortController();
   #summary = '';
   #backup: BackupFigures | null = null;
 
   /** @param name the name of the command. */
-  constructor(name: string, command: Command, context: CommandContext) {
+  constructor(name: string, context: Notified) {
     this.#name = name;
     this.#context = context;
-    this.#settings = settingsOf(command, context);
+    this.#settings = settingsOf(context);
   }
 
   /** The work has begun, and its lock is held if it has one. */
@@ -88,7 +95,7 @@ export class Teller {
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
     const { secrets } = this.#context;
     const body = secrets.redact(bodyOf(summary, labels, await this.#checkpoint()));
-    const proxy = proxyFor(url, this.#context.environment);
+    const proxy = proxyFor(url, this.#context.settings.environment);
     const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` }, signal);
     if (why !== null) await this.#warn({ to: url.origin, why }, 'the ping could not be sent');
   }
@@ -112,9 +119,9 @@ export class Teller {
   async #writeMetrics(exitCode: number): Promise<void> {
     const { metricsFile, database, labels } = this.#settings;
     if (metricsFile === null || this.#name.startsWith('publish')) return;
-    const told = { command: this.#name, exitCode, atMs: Date.now(), backup: this.#backup };
+    const ended = { command: this.#name, exitCode, atMs: Date.now(), backup: this.#backup };
     try {
-      await writeMetricsFiles(metricsFile, { database: database ?? '', labels }, told);
+      await writeMetricsFiles(metricsFile, { database: database ?? '', labels }, ended);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
       const { code, message } = error;
@@ -125,11 +132,11 @@ export class Teller {
   async #warn(what: object, message: string): Promise<void> {
     const { labels, logLevel } = this.#settings;
     const { stderr, secrets } = this.#context;
-    createLogger({ labels, logLevel }, stderr.isTTY, secrets).warn(what, message);
+    createLogger({ labels, logLevel }, { stderr, secrets }).warn(what, message);
   }
 }
 
-interface TellingSettings {
+interface NotifierSettings {
   readonly pingUrl: string | null;
   readonly metricsFile: string | null;
   readonly labels: Labels;
@@ -139,8 +146,8 @@ interface TellingSettings {
 }
 
 /** A setting that can't be used counts as not set: the command itself fails because of it, and that failure has to be reported. */
-function settingsOf(command: Command, { environment, secrets }: CommandContext): TellingSettings {
-  const flags = command.opts();
+function settingsOf({ settings, secrets }: Notified): NotifierSettings {
+  const { flags, environment } = settings;
   const pingUrl = resolveOne('pingUrl', flags, environment);
   if (pingUrl !== null) secrets.add(pingUrl);
   return {
@@ -155,8 +162,8 @@ function settingsOf(command: Command, { environment, secrets }: CommandContext):
 
 /** The summary, cut so that all fits, the labels, and the checkpoint at the end. */
 function bodyOf(summary: string, labels: Labels, checkpoint: string): string {
-  const said = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  const tail = [...(said.length === 0 ? [] : [`${said.join(',')}\n`]), checkpoint].filter(
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  const tail = [...(pairs.length === 0 ? [] : [`${pairs.join(',')}\n`]), checkpoint].filter(
     text => text !== '',
   );
   const rest = tail.join('\n');

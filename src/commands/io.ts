@@ -1,0 +1,19 @@
+import type { Writable } from 'node:stream';
+import type { Environment } from '../config/resolve.ts';
+
+/** A stream that docmirror writes to. On a terminal it has a width, in characters. */
+export type Output = Writable & { readonly columns?: number; readonly isTTY?: boolean; readonly fd?: number };
+
+/** All that docmirror uses of the process that it runs in. */
+export interface Io {
+  readonly environment: Environment;
+  /** The folder that relative paths go by; empty for the working folder of the process. */
+  readonly folder: string;
+  /** The output for data. */
+  readonly stdout: Output;
+  /** The output for logs and progress. */
+  readonly stderr: Output;
+  /** Aborted with a `CancelledError` when docmirror is told to stop. */
+  readonly signal: AbortSignal;
+  readonly clock: () => Date;
+}
