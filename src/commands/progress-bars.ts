@@ -31,8 +31,8 @@ export class BarObserver implements ProgressObserver {
     this.#bars.create(1, 0, { reading });
   }
 
-  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
-    this.#readings.get(resource)?.walkStarted(walk, pageCount, pagesKnown, Date.now());
+  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number): void {
+    this.#readings.get(resource)?.walkStarted(walk, pageCount, Date.now());
   }
 
   pageDone({ resource }: ListDefinition, _pageNo: number, pageCount: number): void {

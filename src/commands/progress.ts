@@ -45,9 +45,9 @@ export class LogObserver implements ProgressObserver {
     if (this.#everyMs !== null) this.#timer = setInterval(() => this.#log(), this.#everyMs).unref();
   }
 
-  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void {
-    this.#logger.debug({ resource, reading: walk, pageCount, pagesKnown }, 'reading started');
-    this.#reading?.walkStarted(walk, pageCount, pagesKnown, Date.now());
+  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number): void {
+    this.#logger.debug({ resource, reading: walk, pageCount }, 'reading started');
+    this.#reading?.walkStarted(walk, pageCount, Date.now());
   }
 
   pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {

@@ -26,12 +26,11 @@ export class Reading {
     this.#resource = resource;
   }
 
-  /** @param pagesKnown pages of an interrupted run that need not be requested again. */
-  walkStarted(walk: number, pageCount: number, pagesKnown: number, nowMs: number): void {
+  walkStarted(walk: number, pageCount: number, nowMs: number): void {
     this.#walk = walk;
     this.#pageCount = pageCount;
-    this.#pages = pagesKnown;
-    this.#samples = [{ atMs: nowMs, pages: pagesKnown }];
+    this.#pages = 0;
+    this.#samples = [{ atMs: nowMs, pages: 0 }];
   }
 
   pageDone(pageCount: number, nowMs: number): void {

@@ -5,7 +5,7 @@ import type { Clock, ListMirror, ListOutcome, Mirror, PageSource } from './ports
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
-  walkStarted(list: ListDefinition, walk: number, pageCount: number, pagesKnown: number): void;
+  walkStarted(list: ListDefinition, walk: number, pageCount: number): void;
   pageDone(list: ListDefinition, pageNo: number, pageCount: number): void;
   walkAgain(list: ListDefinition, reason: string): void;
   listEnded(list: ListDefinition, outcome: ListOutcome): void;

@@ -56,7 +56,7 @@ export async function readList(
   progress.total = totalRecordCount;
   progress.walks++;
   boundPages(task, first.envelope);
-  task.observer.walkStarted(task.list, progress.walks, pagesStated(first.envelope), 0);
+  task.observer.walkStarted(task.list, progress.walks, pagesStated(first.envelope));
   for (const page of first.tried) await task.listMirror.read(page, { index: 0, size: pageSize }, task.signal);
 
   const windows = windowsReader(task, first);

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Logger } from '../../src/commands/logging.ts';
 import { LogObserver, showProgress } from '../../src/commands/progress.ts';
 import { BarObserver } from '../../src/commands/progress-bars.ts';
-import { Reading } from '../../src/commands/reading.ts';
 import { runOnce } from '../../src/commands/run-once.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import { listOf } from '../../src/contract/lists.ts';
@@ -65,7 +64,7 @@ describe('the log', () => {
     const lines: Line[] = [];
     const observer = new LogObserver(loggerInto(lines));
     observer.listStarted(list);
-    observer.walkStarted(list, 2, 500, 0);
+    observer.walkStarted(list, 2, 500);
     for (let page = 1; page <= 250; page++) {
       vi.advanceTimersByTime(100);
       observer.pageDone(list, page, 500);
@@ -116,13 +115,6 @@ describe('the log', () => {
     observer.close();
     expect(lines).toHaveLength(count);
   });
-});
-
-test('pages of an interrupted run do not count as fast ones', () => {
-  const reading = new Reading('webhooks');
-  reading.walkStarted(1, 100, 80, 0);
-  reading.pageDone(100, 2_000);
-  expect(reading.state(2_000)).toMatchObject({ pages: 81, pagesPerS: 0.5, leftMs: 38_000 });
 });
 
 test('a run says until when it waits if the service asks for a pause', async () => {
