@@ -86,39 +86,7 @@ test('the alerts, the dashboard and the pages name only metrics and labels that 
   ]);
 });
 
-test('docs/running.md names every metric', () => {
-  const short = (name: string) => name.replace(/^docmirror_(list|backup_last_success)_/, '…_');
-  expect([...there.keys()].filter(name => !page.includes(name) && !page.includes(short(name)))).toEqual([]);
-});
-
-test('no alert adds up what belongs to different mirrors', () => {
-  for (const { expr } of rules) expect(expr).not.toMatch(/\b(sum|count|max|min|avg|group)\b(?! without)/);
-});
-
-test('the dashboard has no panel that covers another, and each shows the tenants that were chosen', () => {
-  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-    Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
-  );
-  expect(new Set(cells).size).toBe(cells.length);
-  expect(Math.max(...dashboard.panels.map(({ gridPos: { x, w } }) => x + w))).toBe(24);
-  expect(queries.length).toBeGreaterThan(20);
-  const withoutTenant = /\bdocmirror_\w+(?!\w)(?!\{tenant=~"\$tenant"\})/;
-  expect(queries.filter(expr => withoutTenant.test(expr))).toEqual([]);
-});
-
 const unitTests = join(root, 'test', 'docs', 'prometheus-rules.yaml');
-
-test('each alert has a case in which it fires for one tenant alone, and one in which it does not', () => {
-  const cases = (
-    parse(readFileSync(unitTests, 'utf8')) as {
-      tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
-    }
-  ).tests.flatMap(each => each.alert_rule_test);
-  for (const { alert } of rules) {
-    const counts = cases.filter(({ alertname }) => alertname === alert).map(each => each.exp_alerts.length);
-    expect(new Set(counts), alert).toEqual(new Set([0, 1]));
-  }
-});
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
