@@ -112,19 +112,6 @@ test('a record that was gone before the run is not kept if the list is proven, a
   expect(kinds(contents, contents, unproven, 3)).toEqual([]);
 });
 
-test('a run that proves nothing can remove a record that was not listed throughout', () => {
-  const { world, contents, kinds } = setUp();
-  world.change({ list: name, kind: 'remove', at: 0, to: 0 });
-  expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toEqual([]);
-});
-
-test('what is not proven is stored no more often than it was listed or kept', () => {
-  const { contents, kinds } = setUp();
-  const twice = [...contents, contents[0] ?? ''];
-  expect(kinds(contents, twice, { ...unproven, inserted: 1 }, 3)).toEqual(['invented']);
-  expect(kinds(twice, twice, unproven, 3)).toEqual([]);
-});
-
 test('a record that was shown and listed throughout is stored, also if nothing is proven', () => {
   const { contents, kinds } = setUp();
   expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
