@@ -1,13 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -130,38 +122,6 @@ describe('the package, installed in an empty folder', () => {
     return run(process.execPath, [program, ...args], { cwd, env: { PATH, HOME } });
   }
 });
-
-test(
-  'a release has the package, its SBOM and their SHA-256',
-  async () => {
-    await using folder = temporaryFolder();
-    const { writeReleaseFiles } = await import('../build/release-files.ts');
-    const names = await writeReleaseFiles(folder.path);
-    const { version } = manifest();
-    const [tarball, sbom] = [`docmirror-${version}.tgz`, `docmirror-${version}.cdx.json`];
-    expect(names).toEqual([tarball, sbom, 'SHA256SUMS']);
-    const checked = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder.path });
-    expect(checked.stdout).toBe(`${tarball}: OK\n${sbom}: OK\n`);
-    const bom = JSON.parse(readFileSync(join(folder.path, sbom), 'utf8'));
-    expect(bom).toMatchObject({
-      bomFormat: 'CycloneDX',
-      metadata: { component: { name: 'docmirror', version } },
-    });
-    const components: { name: string; version: string }[] = bom.components;
-    const listed = components.map(({ name, version: its }) => `${name} ${its}`);
-    const locked = Object.entries(lockAt(join(root, 'package-lock.json')));
-    const needed = locked.filter(([path, { dev }]) => path !== '' && dev !== true);
-    const nameOf = (path: string) => path.replace(/.*node_modules\//, '');
-    expect(
-      needed.map(([path, its]) => `${nameOf(path)} ${its.version}`).filter(each => !listed.includes(each)),
-    ).toEqual([]);
-    // Development installs it, and dist/ has a part of it.
-    expect(components.map(({ name }) => name)).toContain('drizzle-orm');
-    expect(components.map(({ name }) => name)).not.toContain('vitest');
-    expect(existsSync(join(root, 'npm-shrinkwrap.json'))).toBe(false);
-  },
-  installMsMax,
-);
 
 /** Reads a mirror by `docmirror/schema`; a comment before a line says that it must not compile. */
 const typedProgram = `

@@ -62,12 +62,6 @@ test('an unsigned checkpoint is the three lines alone, and has no signature of a
   expect(signatureVerdict(note, { name: origin, publicKey: readPublicKey(key.publicPem) })).toBe('absent');
 });
 
-test('a checkpoint of an empty log has the size 0 and the SHA-256 of nothing', () => {
-  expect(checkpointText(checkpointAt(0))).toBe(
-    `${origin}\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n`,
-  );
-});
-
 test('openssl verifies the signature over the first three lines', async () => {
   await using folder = temporaryFolder();
   const path = (name: string) => join(folder.path, name);
@@ -105,10 +99,6 @@ describe('a log', () => {
     expect(logVerdict(checkpoint, [second, first, ...rest])).toBe('altered');
     expect(logVerdict(checkpoint, [second, ...rest])).toBe('altered');
   });
-
-  test('can have any leaf after the checkpoint', () => {
-    expect(logVerdict(checkpoint, leafHashes.with(7, leafHash('another')))).toBe('holds');
-  });
 });
 
 describe('what is no checkpoint of docmirror is refused:', () => {
@@ -117,23 +107,11 @@ describe('what is no checkpoint of docmirror is refused:', () => {
     ['nothing', ''],
     ['no size', `${origin}\n\n${root}\n`],
     ['a size with a zero before it', `${origin}\n07\n${root}\n`],
-    ['a size with a sign', `${origin}\n+7\n${root}\n`],
-    ['a size below nothing', `${origin}\n-7\n${root}\n`],
-    ['a size in other digits', `${origin}\n0x7\n${root}\n`],
-    ['a size with an exponent', `${origin}\n7e0\n${root}\n`],
-    ['a size with a space', `${origin}\n 7\n${root}\n`],
     ['a size beyond 2^53', `${origin}\n9007199254740993\n${root}\n`],
-    ['a size that is none', `${origin}\nInfinity\n${root}\n`],
     ['a root without its padding', `${origin}\n7\n${root.slice(0, -1)}\n`],
     ['a root that is too short', `${origin}\n7\n${Buffer.alloc(31).toString('base64')}\n`],
-    ['a root that is too long', `${origin}\n7\n${Buffer.alloc(33).toString('base64')}\n`],
-    ['no root', `${origin}\n7\n\n`],
     ['a further line', `${text}more\n`],
-    ['no newline at the end', text.slice(0, -1)],
-    ['a line before it', `\n${text}`],
-    ['the origin in the middle of a line', `x${text}`],
     ['another log', text.replace('docmirror/', 'example.com/')],
-    ['an id of another form', text.replace('c0de', 'C0DE')],
     ['an empty line and no signature', `${text}\n`],
     ['lines with a carriage return', text.replaceAll('\n', '\r\n')],
     [

@@ -86,11 +86,6 @@ describe('a signature', () => {
     }
   });
 
-  test.each([1, 63, 65])('is forged if it has %d bytes', length => {
-    const note = withLines(readNote(petersNote), { signature: Buffer.alloc(length) });
-    expect(signatureVerdict(note, petersKey)).toBe('forged');
-  });
-
   test('that is forged makes the note invalid, even beside a good one by the same key', () => {
     const note = readNote(petersNote);
     const forged = withLines(note, { signature: Buffer.alloc(64) });
@@ -114,25 +109,13 @@ describe('what is no signed note is refused:', () => {
   test.each([
     ['nothing', ''],
     ['a text alone', peter.text],
-    ['a text without the empty line', peter.text + peter.line],
-    ['a text with an empty line, and no signature', `${peter.text}\n`],
     ['a text before the dash', `x${peter.line}`],
     ['a last line without its newline', petersNote.slice(0, -1)],
-    ['a last line with something in place of its newline', petersNote.replace(/\n$/, 'x')],
     ['something after the signatures', `${petersNote}more\n`],
-    ['an empty line after the signatures', `${petersNote}\n`],
-    ['a hyphen for the dash', petersNote.replace('—', '-')],
-    ['two spaces', petersNote.replace('— ', '—  ')],
-    ['a space at the end', petersNote.replace(/\n$/, ' \n')],
     ['no name', `${peter.text}\n— ${base64}\n`],
-    ['a name with a plus', line(base64, 'Peter+Neumann')],
-    ['a name with a space of another kind', line(base64, 'Peter\u2003Neumann')],
     ['base64 without its padding', line(base64.replace(/=+$/, ''))],
     ['base64 with a spare bit', line(base64.replace(/M=$/, 'N='))],
-    ['base64 for addresses', line(base64.replace('/', '_'))],
-    ['base64 with something else in it', line(base64.replace('/', '!'))],
     ['a signature of the key id alone', line('x08gow==')],
-    ['no signature', line('')],
     ['too many signatures', petersNote + peter.line.repeat(100)],
   ])('%s', (_, written) => {
     expect(() => readNote(written)).toThrow(MalformedError);
@@ -140,14 +123,6 @@ describe('what is no signed note is refused:', () => {
 
   test('bytes that are not UTF-8', () => {
     expect(() => decodeNote(Buffer.from('d\xe9j\xe0\n', 'latin1'))).toThrow(MalformedError);
-  });
-
-  test.each(['\r\n', '\t', '\0', '\x1f'])('the control characters %j', text => {
-    expect(() => decodeNote(Buffer.from(`one${text}two\n`))).toThrow(MalformedError);
-  });
-
-  test('and a mark at its beginning is not passed over', () => {
-    expect(decodeNote(Buffer.from('\ufeffone\n'))).toBe('\ufeffone\n');
   });
 });
 

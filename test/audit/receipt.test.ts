@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../src/audit/malformed-error.ts';
 import { readReceipt } from '../../src/audit/read-receipt.ts';
@@ -7,7 +6,6 @@ import {
   type ListReceipt,
   type PruneReceipt,
   type RebuildReceipt,
-  type Receipt,
   type RunReceipt,
   receiptText,
   type UpgradeReceipt,
@@ -110,12 +108,8 @@ describe('a receipt', () => {
     expect(readReceipt(receiptText(died))).toEqual(died);
   });
 
-  test('of any kind and content is read back as it was written', () => {
-    fc.assert(
-      fc.property(anyReceipt(), receipt => {
-        expect(readReceipt(receiptText(receipt))).toEqual(receipt);
-      }),
-    );
+  test.each([run, upgrade, prune, rebuild, erase])('is read back as it was written: $kind', receipt => {
+    expect(readReceipt(receiptText(receipt))).toEqual(receipt);
   });
 
   test('is one line, whoever ran it', () => {
@@ -137,11 +131,7 @@ describe('a text that docmirror did not write so is no receipt:', () => {
     ['a name twice', text.replace('"actor":"ops"', '"actor":"eve","actor":"ops"')],
     ['another order', JSON.stringify(run)],
     ['a number written otherwise', text.replace('"runId":7', '"runId":7.0')],
-    ['a letter escaped', text.replace('ops', '\\u006fps')],
     ['half a surrogate pair, escaped', text.replace('ops', '\\ud800')],
-    ['half a surrogate pair', text.replace('ops', '\ud800')],
-    ['null', 'null'],
-    ['a list', `[${text}]`],
   ])('%s', (_, written) => {
     expect(() => readReceipt(written)).toThrow(MalformedError);
   });
@@ -154,40 +144,16 @@ describe('a receipt has the fields of its kind, each with an allowed value:', ()
     ['none is missing', withoutActor],
     ['there is no other', { ...run, note: actor }],
     ['the kind is known', { ...prune, kind: 'other' }],
-    ['the kind fits', { ...prune, kind: 'run' }],
     ['a mirror has a UUID', { ...prune, mirrorId: 'mine' }],
-    ['a run has a number from 1', { ...run, runId: 0 }],
     ['a run that goes on has none', { ...run, status: 'running' }],
-    ['a time is in ISO 8601', { ...run, startedAt: '2026-11-21 10:00:00' }],
-    ['a time is a time', { ...run, startedAt: 'yesterday' }],
     ['a time is on the calendar', { ...run, startedAt: '2026-02-30T10:00:00.000Z' }],
-    ['a start is known', { ...run, startedAt: null }],
-    ['an actor is a text', { ...run, actor: null }],
-    ['a version is not empty', { ...upgrade, fromVersion: '' }],
-    ['lists are a list', { ...run, lists: {} }],
     ['a list is known', withList({ resource: 'others' })],
-    [
-      'a list has its fields',
-      { ...run, lists: [{ resource: 'collections', recordCount: 12, checksum, changes, ended }] },
-    ],
-    ['connections have no others', withList({ resource: 'connections' })],
-    ['a count is whole', withList({ inserted: 0.5 })],
     ['a count is not below 0', withList({ removed: -1 })],
-    ['a count is a number', withList({ updated: '0' })],
     ['a checksum has 32 digits', withList({ checksum: changes })],
-    ['digits are in lower case', withList({ checksum: checksum.toUpperCase() })],
-    ['a changes hash has 64 digits', withList({ changes: checksum })],
-    ['an ended hash has 64 digits', withList({ ended: checksum })],
     ['books have 64 digits', { ...run, books: checksum }],
-    ['erased versions are counted', { ...erase, versions: -1 }],
-    ['a record has a number', { ...erase, recordId: '12' }],
-    ['what was erased is in the mirror', { ...erase, resource: 'sync-runs' }],
-    ['a rebuild states no changes', { ...rebuild, lists: run.lists }],
     ['completeness is known', withList({ completeness: 'count_matched' })],
     ['a list stands once', { ...run, lists: [list, list] }],
     ['lists are in order', { ...run, lists: [{ ...list, resource: 'webhooks' }, list] }],
-    ['connections stand last', { ...run, lists: run.lists.toReversed() }],
-    ['an upgrade states no changes', { ...upgrade, lists: run.lists }],
   ])('%s', (_, value) => {
     expect(() => readReceipt(canonical(value))).toThrow(/with exactly the fields of its kind/);
   });
@@ -199,111 +165,5 @@ function canonical(value: unknown): string {
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
       : inner,
-  );
-}
-
-function anyReceipt(): fc.Arbitrary<Receipt> {
-  const count = fc.maxSafeInteger().map(Math.abs);
-  const digits = (length: number) =>
-    fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
-  const text = fc.string({ unit: 'binary' });
-  const time = fc
-    .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
-    .map(date => date.toISOString());
-  const status = fc.constantFrom<ListReceipt['status']>(
-    'completed',
-    'partial',
-    'failed',
-    'cancelled',
-    'interrupted',
-  );
-  const state = { recordCount: count, checksum: digits(32) };
-  const some = <T>(lists: readonly fc.Arbitrary<T>[]) =>
-    fc.tuple(...lists.map(one => fc.option(one))).map(all => all.filter(one => one !== null));
-  const names = ['document-exports', 'collections', 'webhooks'] as const;
-  const lists = names.map(resource =>
-    fc.record<ListReceipt>({
-      ...state,
-      resource: fc.constant(resource),
-      changes: digits(64),
-      ended: digits(64),
-      status,
-      completeness: fc.constantFrom('proven', 'incremental', 'unproven', null),
-      inserted: count,
-      updated: count,
-      removed: count,
-      rejected: count,
-      removalsWithheld: count,
-    }),
-  );
-  const connections = fc.record({
-    ...state,
-    resource: fc.constant('connections' as const),
-    changes: digits(64),
-    ended: digits(64),
-  });
-  const sums = some(
-    [...names, 'connections' as const].map(resource =>
-      fc.record({ ...state, resource: fc.constant(resource) }),
-    ),
-  );
-  const kept = some(
-    [...names, 'connections' as const].map(resource =>
-      fc.record({ resource: fc.constant(resource), count, sum: digits(32) }),
-    ),
-  );
-  return fc.oneof(
-    fc.record<RunReceipt>({
-      kind: fc.constant('run'),
-      mirrorId: fc.uuid(),
-      runId: fc.integer({ min: 1 }),
-      status,
-      trigger: fc.constantFrom('manual', 'schedule'),
-      startedAt: time,
-      completedAt: fc.option(time),
-      actor: text,
-      baseUrl: text,
-      docmirrorVersion: fc.constant('0.2.0'),
-      books: digits(64),
-      lists: some<RunReceipt['lists'][number]>([...lists, connections]),
-    }),
-    fc.record<UpgradeReceipt>({
-      kind: fc.constant('upgrade'),
-      mirrorId: fc.uuid(),
-      at: time,
-      fromVersion: fc.constant('0.1.0'),
-      docmirrorVersion: fc.constant('0.2.0'),
-      lists: sums,
-      kept,
-    }),
-    fc.record<PruneReceipt>({
-      kind: fc.constant('prune'),
-      mirrorId: fc.uuid(),
-      at: time,
-      before: time,
-      kept,
-    }),
-    fc.record<RebuildReceipt>({
-      kind: fc.constant('rebuild'),
-      mirrorId: fc.uuid(),
-      at: time,
-      actor: text,
-      lists: sums,
-      kept,
-    }),
-    fc.record<EraseReceipt>({
-      kind: fc.constant('erase'),
-      mirrorId: fc.uuid(),
-      at: time,
-      actor: text,
-      resource: fc.constantFrom(...names, 'connections' as const, 'rejected-records' as const),
-      recordId: fc.maxSafeInteger(),
-      versions: count,
-      ended: fc
-        .uniqueArray(fc.record({ runId: fc.integer({ min: 1 }), ended: digits(64) }), {
-          selector: each => each.runId,
-        })
-        .map(all => all.toSorted((one, other) => one.runId - other.runId)),
-    }),
   );
 }

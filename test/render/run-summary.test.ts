@@ -117,14 +117,6 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 `);
   });
 
-  test('says by what a run was stopped', () => {
-    const error = { code: 'cancelled', message: 'Stopped by SIGTERM.' } as const;
-    const text = summaryText(
-      summaryOf([{ ...failed, status: 'cancelled', error }], { status: 'cancelled', error }),
-    );
-    expect(text).toContain('1 of 1 list is not complete. Stopped by SIGTERM.');
-  });
-
   test('does not want another token for a list that this one is not allowed', () => {
     const error = { code: 'forbidden', message: 'refused' };
     const text = summaryText(summaryOf([{ ...failed, error }]));
@@ -135,24 +127,6 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
   test('advises commands for the mirror that was named', () => {
     const text = summaryText(summaryOf([withheld]), undefined, '--database other.sqlite');
     expect(text).toContain('--allow-mass-removal --database other.sqlite\n');
-  });
-
-  test('does not promise that the next run mends a damaged file', () => {
-    const error = { code: 'mirror_file', message: 'mirror.sqlite is damaged' };
-    const text = summaryText(summaryOf([{ ...failed, error }]));
-    expect(text).toContain('    docmirror doctor\n');
-    expect(text).not.toContain('tries again');
-  });
-
-  test('says the same advice once', () => {
-    const error = { code: 'unauthorized', message: 'refused' };
-    const text = summaryText(
-      summaryOf([
-        { ...failed, error },
-        { ...failed, resource: 'collections', error },
-      ]),
-    );
-    expect(text.match(/Give a valid token/g)).toHaveLength(1);
   });
 
   test('advises one command for all lists that it is about', () => {

@@ -35,23 +35,6 @@ function begin(response: ServerResponse, status: number, headers: Record<string,
   return true;
 }
 
-test('Retry-After in the oldest form of a date is read in GMT, whatever the zone of the machine', async () => {
-  await using scene = await setScene();
-  const untilMs = Math.ceil((Date.now() + 3_000) / 1_000) * 1_000;
-  const [, day = '', month, year, time] = new Date(untilMs).toUTCString().split(' ');
-  const weekday = new Date(untilMs).toUTCString().slice(0, 3);
-  const asctime = `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
-  scene.service.options.faults = ({ n }) =>
-    n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': asctime } } : undefined;
-  let askedAgainMs = 0;
-  scene.service.onRequest = ({ n }) => {
-    if (n === 2) askedAgainMs = Date.now();
-  };
-  Object.assign(scene.env, { TZ: 'Asia/Tokyo' });
-  expect(await scene.sync('--resource', 'webhooks')).toMatchObject({ code: 0 });
-  expect(askedAgainMs).toBeGreaterThanOrEqual(untilMs);
-});
-
 test('304 is no redirect: it is asked again, and no other address is called for', async () => {
   await using scene = await setScene();
   scene.service.options.faults = () => ({ kind: 'status', status: 304 });

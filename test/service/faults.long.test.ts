@@ -248,27 +248,6 @@ describe.concurrent('Retry-After', () => {
     expect(held.firstStartMs).toBeGreaterThanOrEqual(untilMs);
     expect(held.toldAtMs).toBeLessThan(untilMs);
   });
-
-  test.each(['soon', '-1', '', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
-    'that says nothing usable (%j) delays nothing',
-    async text => {
-      const held = await hold(() => ({ 'retry-after': text }), 429);
-      expect(held.requests).toBe(13);
-      expect(held.firstStartMs - held.toldAtMs).toBeLessThan(500);
-    },
-  );
-
-  test('is obeyed by the command line, and the wait is counted', async () => {
-    await using scene = await setScene();
-    scene.service.options.faults = ({ n }) =>
-      n === 1 ? { kind: 'status', status: 429, headers: { 'retry-after': '2' } } : undefined;
-    const synced = await scene.sync();
-    expect(synced).toMatchObject({ code: 0 });
-    expect(synced.of('collections').waitedMs).toBeGreaterThan(1_900);
-    const [first, second] = scene.service.requests.map(({ atMs }) => atMs);
-    expect((second as number) - (first as number)).toBeGreaterThan(1_950);
-    expectExactMirror(scene.database, scene.service);
-  });
 });
 
 describe.concurrent('the pace', () => {
@@ -278,47 +257,6 @@ describe.concurrent('the pace', () => {
     expect(synced).toMatchObject({ code: 0 });
     expect(scene.service.maxInFlight).toBeLessThanOrEqual(concurrency);
     expect(scene.service.maxInFlight).toBeGreaterThan(concurrency / 2);
-  });
-
-  test('halves with each sign of trouble, and many good answers raise it by one again', async () => {
-    await using scene = await setScene();
-    const { service } = scene;
-    service.options.faults = ({ n }) => (n <= 3 ? { kind: 'status', status: 429 } : undefined);
-    const source = new Service({
-      baseUrl: service.url,
-      token: service.options.token,
-      timeoutMs: 5_000,
-      giveUpAfterMs: 10_000,
-      concurrency: 12,
-      userAgent: 'test',
-      retryDelayMs: 1,
-      onRetry: () => seen.push(source.concurrency),
-    });
-    const seen = [source.concurrency];
-    for (let n = 0; n < 40; n++) {
-      await source.getPage(listOf('webhooks'), { pageNo: 1, pageSize: 10 }, new AbortController().signal);
-      seen.push(source.concurrency);
-    }
-    await source.close();
-    expect(seen.slice(0, 5)).toEqual([12, 6, 3, 1, 1]);
-    expect(seen.at(-1)).toBe(3);
-  });
-
-  test('falls so far that a walk gets through if only two requests are borne', async () => {
-    await using scene = await setScene({ maxPageSize: 2, latencyMs: 15 });
-    const { service } = scene;
-    let inFlight = 0;
-    service.onRequest = () => {
-      inFlight++;
-    };
-    service.options.faults = () => (inFlight > 2 ? { kind: 'status', status: 429 } : undefined);
-    service.afterResponse = () => {
-      setTimeout(() => inFlight--, service.options.latencyMs);
-    };
-    const synced = await syncScene(scene, { resources: [resource], concurrency: 12 });
-    expect(synced).toMatchObject({ code: 0 });
-    expect(synced.of(resource).retries).toBeGreaterThan(5);
-    expectExactMirror(scene.database, service, [resource]);
   });
 });
 

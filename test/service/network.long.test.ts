@@ -103,19 +103,6 @@ describe.concurrent('a certificate', () => {
     server.close();
   });
 
-  test('makes no difference below TLS 1.2', async () => {
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-    const { scene, front } = await tlsScene({ ...good, ...old });
-    await using _scene = scene;
-    await using _front = front;
-    scene.env.NODE_OPTIONS = '--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0';
-    const synced = await scene.sync();
-    expect(synced.of('collections')).toMatchObject({
-      error: { code: 'tls', message: expect.stringContaining('no TLS 1.2 or newer') },
-    });
-    expect(front.bytesHeard()).toBe(0);
-  });
-
   test('can not be had from a server that speaks no TLS', async () => {
     await using scene = await setScene();
     scene.env.DOCMIRROR_BASE_URL = scene.service.url.replace('http:', 'https:');

@@ -7,7 +7,7 @@ import { guardNames, Mutant } from '../support/mutant.ts';
 import { Disk } from './disk.ts';
 import { type Guard, guards, guardsWithoutScenario, neededBySimulation } from './guards.ts';
 import { outcomesOf } from './outcomes.ts';
-import { guardsFolder, readRegressions } from './regressions.ts';
+import { readRegressions } from './regressions.ts';
 
 const disk = new Disk();
 afterAll(() => disk[Symbol.dispose]());
@@ -15,7 +15,7 @@ afterAll(() => disk[Symbol.dispose]());
 /** A kept scenario takes some seconds at the most, on a busy machine too. */
 const timeoutMs = 120_000;
 
-const cases = new Map(readRegressions(guardsFolder).map(each => [each.name, each]));
+const cases = new Map(readRegressions('guards').map(each => [each.name, each]));
 
 test('each guard of the program is in one of the two tables', () => {
   const withScenario = [...guards, ...guardsOfCore].map(({ name }) => name);
@@ -24,7 +24,7 @@ test('each guard of the program is in one of the two tables', () => {
 });
 
 test('a scenario is kept for each guard, which says what breaks without it', () => {
-  const kinds = guards.map(guard => `${fileOf(guard)}: ${guard.breaks}`);
+  const kinds = guards.map(guard => `${caseOf(guard)}: ${guard.breaks}`);
   expect([...cases.values()].map(({ name, kind }) => `${name}: ${kind}`)).toEqual(kinds.sort());
 });
 
@@ -52,12 +52,11 @@ describe.concurrent('without a guard, the simulation finds a failure', { timeout
 async function outcomesWithout(guard: Guard): Promise<string[]> {
   using mutant = new Mutant(neededBySimulation, guard.name, guard.instead);
   const script = join(mutant.folder, 'test', 'simulation', 'play-case.ts');
-  const file = join(guardsFolder, `${fileOf(guard)}.json`);
   const options = { cwd: mutant.folder, timeout: timeoutMs };
-  const { stdout } = await promisify(execFile)(process.execPath, [script, file], options);
+  const { stdout } = await promisify(execFile)(process.execPath, [script, caseOf(guard)], options);
   return stdout.split('\n').filter(line => line !== '');
 }
 
-function fileOf({ name }: Guard): string {
+function caseOf({ name }: Guard): string {
   return name.replaceAll(' ', '-');
 }

@@ -1,6 +1,6 @@
 import type { CaseKind } from './regressions.ts';
 
-/** A line of the program that keeps a promise. The folder `guards` has a scenario that breaks it without the line. */
+/** A line of the program that keeps a promise. The file `guards.ndjson` has a scenario that breaks it without the line. */
 export interface Guard {
   /** As the comment on its line says; the kept scenario has it, too, with hyphens. */
   readonly name: string;

@@ -12,7 +12,7 @@ import { Coverage } from './coverage.ts';
 import { Disk } from './disk.ts';
 import { guards, neededBySimulation } from './guards.ts';
 import { play } from './play.ts';
-import { readRegressions } from './regressions.ts';
+import { lineOfRegression, readRegressions } from './regressions.ts';
 import type { FoundCase } from './seeds.ts';
 import type { WorkerOrder } from './worker.ts';
 
@@ -57,9 +57,10 @@ function take({ found: one, runs: more, counts }: Message): void {
   console.log(
     `\nseed ${seed}: ${finding.kind} (${finding.list ?? 'all lists'}, run ${finding.run}): ${finding.what}`,
   );
-  // In the form of a file in the folder `regressions`; `about` is for a person to write.
+  // A line of regressions.ndjson; its name and `about` are for a person to write.
+  const name = `seed-${seed}`;
   if (!values.quick)
-    console.log(JSON.stringify({ about: `found by seed ${seed}`, kind: finding.kind, scenario }));
+    console.log(lineOfRegression({ name, about: `found by seed ${seed}`, kind: finding.kind, scenario }));
 }
 
 function progress(): string {

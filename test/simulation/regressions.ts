@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { findingKinds } from './oracle.ts';
 import {
@@ -10,6 +10,9 @@ import {
   meddleKinds,
   orders,
   pageNoManners,
+  plainList,
+  plainRun,
+  plainService,
   type Scenario,
   sizeManners,
   tamperKinds,
@@ -23,7 +26,7 @@ export type CaseKind = (typeof caseKinds)[number];
 
 /** A case that was found once, and must not come back. */
 export interface Regression {
-  /** The file's name, which says what it is about. */
+  /** What it is about, in words with hyphens. */
   readonly name: string;
   /** Its story, in a sentence. */
   readonly about: string;
@@ -32,26 +35,79 @@ export interface Regression {
   readonly scenario: Scenario;
 }
 
-/** The folder of found cases. */
-export const regressionsFolder = join(import.meta.dirname, 'regressions');
-/** The folder with a case for each guard, which fails without it. */
-export const guardsFolder = join(import.meta.dirname, 'guards');
+/** The cases that were found, one a line, and those that fail without a guard. Each has only what is not plain. */
+const files = { regressions: 'regressions.ndjson', guards: 'guards.ndjson' };
 
 /**
- * All cases of a folder, in the order of their names.
+ * All cases of a file.
  *
- * @throws if a file is not a case: a case that can't be read must not pass.
+ * @throws if a line is not a case: a case that can't be read must not pass.
  */
-export function readRegressions(folder: string = regressionsFolder): Regression[] {
-  const names = readdirSync(folder).sort();
-  return names.map(name => parseRegression(name, readFileSync(join(folder, name), 'utf8')));
+export function readRegressions(file: keyof typeof files = 'regressions'): Regression[] {
+  const text = readFileSync(join(import.meta.dirname, files[file]), 'utf8');
+  return text.trimEnd().split('\n').map(parseRegression);
 }
 
-/** @throws if the text is no case. */
-export function parseRegression(fileName: string, text: string): Regression {
-  const found: unknown = JSON.parse(text);
-  if (!isFound(found)) throw new Error(`${fileName} is no case: ${JSON.stringify(isFound.errors)}`);
-  return { ...found, name: basename(fileName, '.json') };
+/** @throws if there is no case of that name. */
+export function regressionCalled(name: string): Regression {
+  const found = [...readRegressions(), ...readRegressions('guards')].find(each => each.name === name);
+  if (found === undefined) throw new Error(`There is no case ${name}.`);
+  return found;
+}
+
+/** @throws if the line is no case. */
+export function parseRegression(line: string): Regression {
+  const written = JSON.parse(line);
+  const found: unknown = { ...written, scenario: completed(written.scenario) };
+  if (!isFound(found)) throw new Error(`${written.name} is no case: ${JSON.stringify(isFound.errors)}`);
+  return found;
+}
+
+/** The line of a case, without a line break. */
+export function lineOfRegression({ scenario, ...words }: Regression): string {
+  return JSON.stringify({ ...words, scenario: shortened(scenario) });
+}
+
+type Written = { readonly [field: string]: unknown };
+type WrittenScenario = Written & {
+  readonly service: Written;
+  readonly lists: { readonly [name: string]: Written };
+  readonly runs: readonly (Written & { readonly shift?: (Written & { readonly service: Written }) | null })[];
+};
+
+/** A scenario with all that its line leaves out. */
+function completed({ service, lists, runs, ...others }: WrittenScenario): unknown {
+  const names = new Set([...listNames, ...Object.keys(lists)]);
+  return {
+    ...others,
+    service: { ...plainService, ...service },
+    lists: Object.fromEntries([...names].map(name => [name, { ...plainList, ...lists[name] }])),
+    runs: runs.map(({ shift, ...run }) => ({
+      ...plainRun,
+      ...run,
+      shift: shift ? { ...shift, service: { ...plainService, ...shift.service } } : null,
+    })),
+  };
+}
+
+/** A scenario without what is plain in it. */
+function shortened({ service, lists, runs, ...others }: Scenario): Written {
+  const all = listNames.map(name => [name, differing(lists[name], plainList)] as const);
+  return {
+    ...others,
+    service: differing(service, plainService),
+    lists: Object.fromEntries(all.filter(([, list]) => Object.keys(list).length > 0)),
+    runs: runs.map(({ shift, ...run }) => ({
+      ...differing(run, plainRun),
+      ...(shift !== null && { shift: { ...shift, service: differing(shift.service, plainService) } }),
+    })),
+  };
+}
+
+function differing(from: object, plain: object): Written {
+  const differs = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(Reflect.get(plain, name));
+  return Object.fromEntries(Object.entries(from).filter(differs));
 }
 
 const number = { type: 'integer' };
@@ -127,8 +183,9 @@ const run = record({
 
 const lists = record(Object.fromEntries(listNames.map(name => [name, list])));
 
-const isFound = new Ajv().compile<Omit<Regression, 'name'>>(
+const isFound = new Ajv().compile<Regression>(
   record({
+    name: text,
     about: text,
     kind: oneOf(...caseKinds),
     scenario: record({

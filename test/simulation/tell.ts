@@ -1,15 +1,14 @@
 // Tells the story of a seed or of a kept case: each answer, how each run ended, and which promises were broken:
-// node test/simulation/tell.ts 1234 | FILE.json
-import { readFileSync } from 'node:fs';
+// node test/simulation/tell.ts SEED | NAME
 import type { Answer, Ask } from './answers.ts';
 import { Disk } from './disk.ts';
 import { generate } from './generate.ts';
 import { type PlayedRun, play } from './play.ts';
-import { parseRegression } from './regressions.ts';
+import { regressionCalled } from './regressions.ts';
 
 const [what = ''] = process.argv.slice(2);
 const isSeed = /^\d+$/.test(what);
-const scenario = isSeed ? generate(Number(what)) : parseRegression(what, readFileSync(what, 'utf8')).scenario;
+const scenario = isSeed ? generate(Number(what)) : regressionCalled(what).scenario;
 using disk = new Disk();
 const { findings, excused } = await play(scenario, disk, false, { answered, ended });
 for (const [word, those] of Object.entries({ broken: findings, excused }))

@@ -12,9 +12,6 @@ export function truthful(service: ServiceScenario): ServiceScenario {
   };
 }
 
-/** Pages of this size can be cut in two other ways, by 0.618 and 0.79 of it. */
-export const sizeForThreeCuts = 5;
-
 /** With pages of this size, a plan of pages that overlap reaches the end of a list of any length. */
 export const sizeForOverlap = 26;
 

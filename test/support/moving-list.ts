@@ -28,19 +28,13 @@ export class MovingList implements PageSource {
   readonly concurrency: number;
   readonly pageSize: number;
   entries: Entry[];
-  /** The list as it was at each instant of the run. */
-  instants: Entry[][] = [];
   /** The script of the next run, for tests that play it later. */
   script: Script = [];
   #script: Script = [];
   #requests = 0;
   #nextUid = 1_000;
 
-  /** Whether the list is in another order than that of its times, as if it were sorted by what nobody sees. */
-  readonly isOrderHidden: boolean;
-
-  constructor(count: number, pageSize: number, concurrency: number, isOrderHidden = false) {
-    this.isOrderHidden = isOrderHidden;
+  constructor(count: number, pageSize: number, concurrency: number) {
     this.entries = Array.from({ length: count }, (_, at) => ({ uid: at, reference: at, title: 0 }));
     this.pageSize = pageSize;
     this.concurrency = concurrency;
@@ -58,7 +52,6 @@ export class MovingList implements PageSource {
   play(script: Script): void {
     this.#script = script;
     this.#requests = 0;
-    this.instants = [[...this.entries]];
   }
 
   async getPage(list: ListDefinition, { pageNo, pageSize }: PageRequest): Promise<Page> {
@@ -78,7 +71,6 @@ export class MovingList implements PageSource {
     if (move.kind === 'insert')
       entries.splice(move.at % (entries.length + 1), 0, { uid, reference: uid, title: 0 });
     else if (entries.length > 0) this.#changeEntry(move, at, uid);
-    this.instants.push([...entries]);
   }
 
   #changeEntry(move: Move, at: number, uid: number): void {
@@ -90,22 +82,13 @@ export class MovingList implements PageSource {
     if (move.kind === 'move') entries.splice(move.to % entries.length, 0, ...entries.splice(at, 1));
   }
 
-  #itemOf(entry: Entry): object {
-    return toItem(this.isOrderHidden ? { ...entry, exported: (entry.reference * 7919) % 10007 } : entry);
-  }
-
   #answer(pageNo: number, pageSize: number): Page {
     const total = this.entries.length;
     if (pageNo > 1 && (pageNo - 1) * pageSize >= total) {
       throw new ServiceError('not_found', 'there is no page at this address', { retryable: false });
     }
     const items = this.entries.slice((pageNo - 1) * pageSize, pageNo * pageSize);
-    return answer(
-      items.map(entry => this.#itemOf(entry)),
-      total,
-      pageNo,
-      pageSize,
-    );
+    return answer(items.map(toItem), total, pageNo, pageSize);
   }
 }
 
@@ -116,12 +99,12 @@ function answer(items: object[], totalRecordCount: number, pageNo: number, pageS
   );
 }
 
-export function toItem({ reference, title, exported = reference }: Entry & { exported?: number }) {
+export function toItem({ reference, title }: Entry) {
   return {
     sourceConnection: { id: 1 + (Math.floor(reference) % 3), name: `C${Math.floor(reference) % 3}` },
     sourceDocumentTitle: `title ${title}`,
     sourceDocumentReference: `R${reference}`,
-    exportedAt: new Date(1_700_000_000_000 + exported * 1000).toISOString(),
+    exportedAt: new Date(1_700_000_000_000 + reference * 1000).toISOString(),
   };
 }
 

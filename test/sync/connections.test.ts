@@ -75,15 +75,6 @@ describe.concurrent('a connection', () => {
     ]);
   });
 
-  test('keeps its name when the record that gave it is gone, and another list gives none', async () => {
-    const webhooks = [hooked(1, { name: null })];
-    const said = await saidOver({ collections: [collected(1, { name: 'A' })], webhooks }, { webhooks });
-    expect(said).toEqual([
-      ['A', null],
-      ['A', null],
-    ]);
-  });
-
   test('keeps further fields that only a list which counts less gives, until it gives others', async () => {
     const collections = [collected(1, { name: 'A' })];
     const said = await saidOver(
@@ -130,17 +121,6 @@ describe.concurrent('a name that no column can store', () => {
         [null, inExtra],
         ['B', null],
       ]);
-  });
-
-  test('is once in what changed, if a record refers to it', async () => {
-    await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-    scene.service.lists.collections.push(collected(77, { name: odd, zone: 1 }));
-    expect(await syncScene(scene)).toMatchObject({ code: 0 });
-    const [row] = sqlite(
-      scene.database,
-      "SELECT record FROM changes WHERE resource = 'collections' AND record_id = 77",
-    );
-    expect(row?.record).toContain('"sourceConnection":{"id":9,"name":"\\ud800x","zone":1}');
   });
 
   test('counts as much as any name of its list, and takes no further fields away', async () => {
@@ -297,38 +277,6 @@ describe.concurrent('in a list of several pages, if one alone says otherwise,', 
     ];
     expect(said).toEqual(now);
   });
-
-  test('the name that is left counts, if another record still gives one', async () => {
-    await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
-    const exports = scene.service.lists['document-exports'];
-    const say = (at: number, name: string | null) =>
-      exports.splice(at, 1, documentExport(at + 1, refers({ id: 9, name })) as never);
-    say(10, 'old');
-    say(120, 'new');
-    await syncScene(scene);
-    expect(await connectionIn(scene)).toEqual(['new', null]);
-    say(120, null);
-    await syncScene(scene);
-    expect(await connectionIn(scene)).toEqual(['old', null]);
-    say(120, 'new');
-    await syncScene(scene);
-    exports.splice(120, 1, documentExport(121, refers({ id: 1, name: 'C' })) as never);
-    await syncScene(scene);
-    expect(await connectionIn(scene)).toEqual(['old', null]);
-  });
-});
-
-test('a name that could not be read for a while is taken when it can be', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  const codes: number[] = [];
-  for (const name of ['A', 5, 'B']) {
-    scene.service.lists.collections.splice(0, 1, collected(1, { name }) as never);
-    codes.push((await syncScene(scene)).code);
-  }
-  expect(codes).toEqual([0, 3, 0]);
-  expect(await connectionIn(scene)).toEqual(['B', null]);
-  const { requests } = (await syncScene(scene)).of('collections');
-  expect(requests).toBeLessThanOrEqual(2);
 });
 
 test('a connection keeps its name while what the list says of it can not be read', async () => {
@@ -358,17 +306,4 @@ test('a dry run names a connection that has another name now, once, and nothing 
   expect(sqlite(scene.database, 'SELECT * FROM connections')).toEqual(before);
   await scene.sync();
   expect((await scene.run('sync', '--dry-run')).stdout).not.toContain('connections');
-});
-
-test('a dry run names a connection once, if two lists give it a new name', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  const { lists } = scene.service;
-  lists['document-exports'] = [exported(1, { name: 'old' })];
-  lists.collections = [];
-  lists.webhooks = [];
-  await scene.sync();
-  lists['document-exports'] = [exported(1, { name: 'new' })];
-  lists.collections = [collected(1, { name: 'new' })];
-  const { stdout } = await scene.run('sync', '--dry-run');
-  expect(stdout.match(/^.* connections 9 .*$/gm)).toHaveLength(1);
 });

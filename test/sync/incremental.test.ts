@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CancelledError } from '../../src/errors.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
-import type { PageSource } from '../../src/sync/ports.ts';
 import { memoryFolder, run, stored, syncScene } from '../support/in-process.ts';
 import { labelOf, MovingList } from '../support/moving-list.ts';
 import { expectExactMirror } from '../support/oracle.ts';
@@ -90,13 +88,6 @@ describe('an incremental sync', () => {
       inserted: 0,
       walks: 1,
     });
-  });
-
-  test('finds more new records than it knows', async () => {
-    await using s = await scene('front');
-    s.add(1_500);
-    expect(await s.sync()).toMatchObject({ mode: 'incremental', inserted: 1_500 });
-    s.expectExact();
   });
 
   test.each(bothEnds)('includes what arrives while it is read: %s', async end => {
@@ -227,13 +218,6 @@ describe('an incremental sync', () => {
     },
   );
 
-  test('is never made over another service', async () => {
-    await using s = await scene();
-    Object.assign(s.list, { baseUrl: 'https://another.example' });
-    expect(await s.sync()).toMatchObject({ mode: 'full' });
-    expect(await s.sync()).toMatchObject({ mode: 'incremental' });
-  });
-
   test('is not made after a run that was not sure', async () => {
     await using s = await scene();
     s.list.script = Array.from({ length: 200 }, (_, n) =>
@@ -247,44 +231,4 @@ describe('an incremental sync', () => {
     expect(await s.sync()).toMatchObject({ mode: 'full', status: 'completed' });
     s.expectExact();
   });
-});
-
-test('a first sync that was stopped is begun again, and an incremental sync can follow it', async () => {
-  await using folder = memoryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  const list = new MovingList(600, 50, 2);
-  const stop = new AbortController();
-  const source: PageSource = {
-    baseUrl: list.baseUrl,
-    concurrency: 2,
-    get traffic() {
-      return list.traffic;
-    },
-    async getPage(definition, request) {
-      if (list.requests === 7) stop.abort(new CancelledError('SIGINT'));
-      stop.signal.throwIfAborted();
-      return list.getPage(definition, request);
-    },
-  };
-  const options = { resources: ['document-exports' as const], pageSize: 50, fullEveryMs: hour };
-  list.play([]);
-  const first = await run(path, source, { ...options, signal: stop.signal });
-  expect(first.status).toBe('cancelled');
-  expect(stored(path)).toEqual([]);
-  list.play([]);
-  const second = await run(path, list, options);
-  expect(second.resources[0]).toMatchObject({ mode: 'full', completeness: 'proven', inserted: 600 });
-  list.play([]);
-  expect((await run(path, list, options)).resources[0]).toMatchObject({ mode: 'incremental' });
-});
-
-test('a page is forgotten that the last full sync no longer found', async () => {
-  await using s = await scene();
-  const known = () =>
-    sqlite(s.path, 'SELECT count(*) AS pages FROM _pages WHERE digest IS NOT NULL')[0]?.pages;
-  const before = known() as number;
-  for (let gone = 0; gone < 300; gone++) s.list.change({ kind: 'delete', at: s.list.entries.length - 1 });
-  expect(await s.sync()).toMatchObject({ mode: 'full', removed: 300 });
-  expect(known()).toBeLessThan(before * 0.7);
-  expect(known()).toBeGreaterThan(0);
 });

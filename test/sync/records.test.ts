@@ -368,48 +368,6 @@ describe.concurrent('connection names', () => {
       sqlite(scene.database, "SELECT record_id, ended_by FROM record_history WHERE resource = 'connections'"),
     ).toEqual([{ record_id: 1, ended_by: 'update' }]);
   });
-
-  test("if the collection goes, the name is the log's again", async () => {
-    await using scene = await setScene();
-    const { lists } = scene.service;
-    lists['document-exports'].push(documentExport(902, { sourceConnection: named(51, 'In the log') }));
-    lists.collections.push(collection(60, { sourceConnection: named(51, 'In a collection') }));
-    await scene.sync();
-    lists.collections.pop();
-    await scene.sync();
-    expect(nameOf(scene.database, 51)).toBe('In the log');
-  });
-
-  test('a rename that is taken back is seen on pages that look as they did before it', async () => {
-    await using scene = await setScene({ maxPageSize: 10 }, { exports: 200, collections: 0, webhooks: 0 });
-    scene.env.DOCMIRROR_FULL_EVERY = '0';
-    const rename = (name: string) => {
-      for (const item of scene.service.lists['document-exports'] as Record<
-        string,
-        { id: number; name: string }
-      >[]) {
-        if (item.sourceConnection?.id === 1) item.sourceConnection.name = name;
-      }
-    };
-    for (const name of ['One', 'Two', 'One', 'Two']) {
-      rename(name);
-      expect(await scene.sync()).toMatchObject({ code: 0 });
-      expect(nameOf(scene.database, 1), name).toBe(name);
-    }
-  });
-
-  test('a connection without a name is stored, and named when a name is known', async () => {
-    await using scene = await setScene();
-    const { lists } = scene.service;
-    lists.collections.push(collection(60, { sourceConnection: { id: 52 } }));
-    await scene.sync();
-    expect(nameOf(scene.database, 52)).toBe(null);
-    lists['document-exports'].push(documentExport(903, { sourceConnection: named(52, 'Known now') }));
-    await scene.sync();
-    expect(nameOf(scene.database, 52)).toBe('Known now');
-    await scene.sync();
-    expect(nameOf(scene.database, 52)).toBe('Known now');
-  });
 });
 
 test("a rejected record has its place by the list's own page size, whatever size the last reading had", async () => {

@@ -88,28 +88,6 @@ describe.concurrent('a signal', () => {
     expect(lastRun(scene)).toMatchObject({ status: 'cancelled' });
   });
 
-  test('ends a run that waits as long as Retry-After says', async () => {
-    await using scene = await setScene();
-    scene.service.options.faults = () => ({ kind: 'status', status: 429, headers: { 'retry-after': '120' } });
-    await using cli = startSync(scene);
-    await asked(scene.service, cli, () => true);
-    await wait(300);
-    const ended = await end(cli, 'SIGINT');
-    expect(ended.code).toBe(130);
-    expect(ended.tookMs).toBeLessThan(2_000);
-  });
-
-  test('ends a run that waits before another try', async () => {
-    await using scene = await setScene();
-    scene.service.options.faults = () => ({ kind: 'status', status: 500 });
-    await using cli = startSync(scene, '--give-up-after', '10m');
-    await asked(scene.service, cli, ({ n }) => n === 4);
-    await wait(50);
-    const ended = await end(cli, 'SIGINT');
-    expect(ended.code).toBe(130);
-    expect(ended.tookMs).toBeLessThan(2_000);
-  });
-
   test('during the writing of 60,000 records ends the run within 2 s, and none of them is there', async () => {
     await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 10 });
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
@@ -130,18 +108,6 @@ describe.concurrent('a signal', () => {
     expect(next.of(resource)).toMatchObject({ inserted: 60_000 });
     // It begins again: 61 pages that overlap, and the end.
     expect(pagesAsked(scene.service)).toBeLessThan(70);
-  });
-
-  test('during a first sync, whose records are written as they come, leaves none of them', async () => {
-    await using scene = await setScene({ maxPageSize: 1_000, latencyMs: 20 }, { exports: 40_000 });
-    await using cli = startSync(scene);
-    await asked(scene.service, cli, ({ pageNo }) => pageNo === 30);
-    const ended = await end(cli, 'SIGTERM');
-    expect(ended.code).toBe(143);
-    expect(ended.tookMs).toBeLessThan(2_000);
-    expect(mirrored(scene.database, resource)).toEqual([]);
-    expect(lastRun(scene)).toEqual({ status: 'cancelled', error: 'cancelled', ended: 1 });
-    expectSound(scene.database);
   });
 
   test('that comes again at once, as from timeout or a terminal with npm, is one: the file is left whole', async () => {

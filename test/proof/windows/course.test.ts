@@ -48,13 +48,6 @@ describe('a full sync', () => {
     expect(new Set(reader.asked.map(addressText)).size).toBe(2);
   });
 
-  test('of a list without records takes one request', () => {
-    const reader = new Reader('id', {});
-    reader.read(() => []);
-    expect(reader.course.verdict).toMatchObject({ rule: 'page', isProven: true });
-    expect(reader.asked).toHaveLength(1);
-  });
-
   test('looks again, at unused addresses, at the rows that would go, and never far from them', () => {
     fc.assert(
       fc.property(
@@ -84,36 +77,6 @@ describe('a full sync', () => {
       ),
       { numRuns: 40 },
     );
-  });
-
-  test('asks once more for an answer that contradicts its own total, and only once', () => {
-    const reader = new Reader('id', {});
-    const list = Array.from({ length: 60 }, (_, id) => id);
-    const totals = new Map<string, number>();
-    for (let ask = reader.course.next(); ask !== null; ask = reader.course.next()) {
-      totals.set(addressText(ask), (totals.get(addressText(ask)) ?? 0) + 1);
-      const items = itemsOf(list.slice(ask.index * ask.size, (ask.index + 1) * ask.size));
-      const isWrong = ask.index === 1 && totals.get('1/48') === 1;
-      reader.course.answered(ask, isWrong ? 61 : 60, summaryOf(items, `${ask.index}`, 'id'));
-    }
-    expect([...totals]).toEqual([
-      ['0/50', 1],
-      ['1/48', 2],
-    ]);
-    expect(reader.course.verdict).toMatchObject({ rule: 'key', isProven: true });
-  });
-
-  test('leaves it to two readings that agree if pages come in another size', () => {
-    const reader = new Reader('id', {});
-    const ask = reader.course.next();
-    if (ask === null) throw new Error('There is a first page.');
-    reader.course.answered(
-      ask,
-      100,
-      summaryOf(itemsOf(Array.from({ length: 60 }, (_, id) => id)), 'all', 'id'),
-    );
-    expect(reader.course.next()).toBeNull();
-    expect(reader.course.verdict).toMatchObject({ rule: 'agreement', isProven: false });
   });
 });
 

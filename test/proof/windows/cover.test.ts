@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chainsOf, openRanges } from '../../../src/proof/windows/cover.ts';
-import type { PageAnswer } from '../../../src/proof/windows/page.ts';
+import { openRanges } from '../../../src/proof/windows/cover.ts';
 import { overlapOf, Plan } from '../../../src/proof/windows/plan.ts';
-import { verdictByKey, wholePages, windowsByKey } from '../../../src/proof/windows/verdict.ts';
+import { verdictByKey, windowsByKey } from '../../../src/proof/windows/verdict.ts';
 import { allKeys, isIn, type KeyRange, keysOf, windowOf } from '../../../src/proof/windows/window.ts';
 import { answerOf, answerWith, ids, itemsOf, largest, madeItems, times } from './lists.ts';
 
@@ -42,10 +41,6 @@ describe('the keys that are open', () => {
     );
   });
 
-  test('are all keys if there is no window', () => {
-    expect(openRanges([])).toEqual([allKeys]);
-  });
-
   test('are the same keys in a list that falls', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 0, max: 12 }), (part, key) => {
@@ -71,13 +66,6 @@ describe('a window', () => {
       to: 6,
       isFromIn: false,
       isToIn: false,
-    });
-  });
-
-  test('on a list that falls has the newest key first', () => {
-    expect(windowOf(answerOf([9, 8, 7, 6, 5], page), true, 'down', 'id')).toMatchObject({
-      from: -6,
-      to: Infinity,
     });
   });
 
@@ -113,82 +101,5 @@ describe('a list that nobody changes', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  test('is proven by one page that is not full, in whatever order', () => {
-    const answer = answerOf([3, Number.NaN, 1], { index: 0, size: 5 });
-    expect(wholePages([answer])).toEqual({ isWhole: true, isConfirmed: false });
-    expect(windowsByKey([answer], null, 'id', madeItems)).toBeNull();
-  });
-});
-
-describe('windows that lie side by side', () => {
-  const at = (index: number, keysThere: number[], total: number) =>
-    answerWith({ index, size: 3 }, itemsOf(keysThere), total);
-
-  test('do not hang together if they share no record', () => {
-    const answers = [at(0, [1, 2, 5], 5), at(1, [3, 6], 5)];
-    const windows = windowsByKey(answers, null, 'id', madeItems);
-    expect(windows).toMatchObject({ isProven: false });
-    expect(openRanges(windows?.windows ?? [])).toEqual([]);
-    expect(windows?.chains).toHaveLength(2);
-  });
-
-  test('hang together by a record deep inside them, too', () => {
-    const many = Array.from({ length: 40 }, (_, key) => key);
-    const long = answerWith({ index: 0, size: 40 }, itemsOf(many), 60);
-    const other = answerWith({ index: 1, size: 30 }, itemsOf([15.5, 20, 60]), 33);
-    const windows = [long, other].flatMap(answer => windowOf(answer, false, 'up', 'id') ?? []);
-    expect(chainsOf(windows, 'id', madeItems)).toHaveLength(1);
-    // A page that was not read shows only its edges.
-    expect(chainsOf(windows, 'id', answer => (answer === long ? null : madeItems(answer)))).toHaveLength(2);
-    // Two that were not read are known: the mirror's rows are their records.
-    expect(chainsOf(windows, 'id', () => null)).toHaveLength(1);
-  });
-
-  describe('if they are known and were not read', () => {
-    const windowsOf = (identity: 'id' | 'content', ...answers: PageAnswer[]) =>
-      answers.flatMap(answer => windowOf(answer, false, 'up', identity) ?? []);
-    const chainCount = (identity: 'id' | 'content', ...answers: PageAnswer[]) =>
-      chainsOf(windowsOf(identity, ...answers), identity, () => null).length;
-    const rising = Array.from({ length: 100 }, (_, key) => key);
-
-    test('hang together, however far they overlap', () => {
-      fc.assert(
-        fc.property(fc.integer({ min: 2, max: 40 }), fc.boolean(), (overlap, isDown) => {
-          const list = isDown ? rising.toReversed() : rising;
-          const first = answerOf(list, { index: 0, size: 50 });
-          const next = answerWith({ index: 1, size: 50 }, itemsOf(list.slice(50 - overlap, 95)), 100);
-          const direction = isDown ? 'down' : 'up';
-          const windows = [first, next].flatMap(each => windowOf(each, false, direction, 'id') ?? []);
-          expect(chainsOf(windows, 'id', () => null)).toHaveLength(1);
-        }),
-      );
-    });
-
-    test('hang together by a record whose time is at the edge of neither', () => {
-      const at = (index: number, keysThere: number[]) =>
-        answerWith({ index, size: keysThere.length }, itemsOf(keysThere), 1_000);
-      const first = at(0, rising.slice(0, 50));
-      expect(chainCount('content', first, at(1, rising.slice(20, 70)))).toBe(1);
-      const { keys, contents } = itemsOf([49, ...rising.slice(49)]);
-      const twin = { keys: keys.slice(1), contents: contents.slice(16) };
-      expect(chainCount('content', first, answerWith({ index: 1, size: 51 }, twin, 1_000))).toBe(2);
-    });
-
-    test('do not hang together if one was read and shows none of the records at the edge of the other', () => {
-      const first = answerOf(rising, { index: 0, size: 50 });
-      const next = answerWith({ index: 1, size: 30 }, itemsOf([20.5, 25, 60]), 33);
-      const windows = windowsOf('id', first, next);
-      expect(chainsOf(windows, 'id', each => (each === next ? madeItems(each) : null))).toHaveLength(2);
-      expect(chainsOf(windows, 'id', madeItems)).toHaveLength(1);
-    });
-
-    test('hang together if the second one was read and shows the edge of the first deep inside', () => {
-      const first = answerOf(rising, { index: 0, size: 50 });
-      const next = answerWith({ index: 1, size: 50 }, itemsOf(rising.slice(20, 70)), 100);
-      const read = (each: PageAnswer) => (each === next ? madeItems(each) : null);
-      expect(chainsOf(windowsOf('id', first, next), 'id', read)).toHaveLength(1);
-    });
   });
 });

@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hash16 } from '../../../src/contract/sum.ts';
-import { hasCycle } from '../../../src/proof/windows/cycle.ts';
 import { endingAnswers } from '../../../src/proof/windows/end.ts';
 import { proveByOverlap } from '../../../src/proof/windows/overlap.ts';
 import type { PageAddress } from '../../../src/proof/windows/page.ts';
-import { RecordTable } from '../../../src/proof/windows/record-table.ts';
 import { answerWith, madeItems } from './lists.ts';
 
 /** Pages of a list without keys: a letter is a record. */
@@ -58,38 +55,5 @@ describe('a list without a visible key', () => {
       kind: 'broken',
       at: [{ from: 4, to: 5 }],
     });
-  });
-});
-
-describe('orders', () => {
-  test('that agree with one order have no cycle, and one pair the other way makes one', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.nat(30), { minLength: 2, maxLength: 31 }),
-        fc.array(fc.array(fc.nat(30)), { maxLength: 8 }),
-        (order, picks) => {
-          const orders = picks.map(pick => Int32Array.from(order.filter((_, at) => pick.includes(at))));
-          expect(hasCycle(orders, 31)).toBe(false);
-          const whole = Int32Array.from(order);
-          expect(hasCycle([...orders, whole, Int32Array.of(order.at(-1) ?? 0, order[0] ?? 0)], 31)).toBe(
-            true,
-          );
-        },
-      ),
-    );
-  });
-});
-
-describe('a table of records', () => {
-  test('gives each record one number, however many there are', () => {
-    const count = 20_000;
-    const keys = Float64Array.from({ length: count }, (_, at) => at * 7_919);
-    const contents = Buffer.concat(Array.from({ length: count }, (_, at) => hash16(`${at}`)));
-    for (const identity of ['id', 'content'] as const) {
-      const table = new RecordTable(identity);
-      for (let round = 0; round < 2; round++)
-        for (let at = 0; at < count; at++) expect(table.numberOf({ keys, contents }, at) === at).toBe(true);
-      expect(table.count).toBe(count);
-    }
   });
 });

@@ -25,16 +25,6 @@ describe('the views', () => {
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  test('are each on one line, and none is book-keeping', () => {
-    const rows = sqlite(
-      scene.database,
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-    );
-    expect(rows.map(({ name }) => name)).toEqual(views);
-    for (const { name, sql } of rows)
-      expect(sql).toMatch(new RegExp(`^CREATE VIEW ${name} AS SELECT [^\\n]+$`));
-  });
-
   test('have the type of each column', () => {
     const types = sqlite(
       scene.database,

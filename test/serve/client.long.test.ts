@@ -29,12 +29,8 @@ const message: string | undefined = wrong.error?.error.message;
 console.log(JSON.stringify({ id, title, names, operations, message }));
 `;
 
-/** Each breaks what the document says, so a strict compiler refuses it. */
-const mistakes = [
-  "client.GET('/v2/nowhere')",
-  "client.GET('/v2/webhooks', { params: { query: { kind: 'x' } } })",
-  "client.GET('/v2/document-exports', { params: { query: { sort: 'colour' } } })",
-];
+/** It breaks what the document says, so a strict compiler refuses it. */
+const mistake = "client.GET('/v2/document-exports', { params: { query: { sort: 'colour' } } })";
 
 test('a client made of openapi.json is compiled strictly, and asks for what it knows', async () => {
   await using scene = await setScene();
@@ -54,7 +50,7 @@ test('a client made of openapi.json is compiled strictly, and asks for what it k
         encoding: 'utf8',
       });
     };
-    for (const mistake of mistakes) expect(() => compile(`${program}\nawait ${mistake};\n`)).toThrow();
+    expect(() => compile(`${program}\nawait ${mistake};\n`)).toThrow();
     expect(compile(program)).toBe('');
     const said = execFileSync(process.execPath, ['client.js', served.url, servedToken], {
       cwd: folder,

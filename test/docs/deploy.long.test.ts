@@ -1,0 +1,317 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { CronJob } from 'kubernetes-models/batch/v1/CronJob';
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import { Secret } from 'kubernetes-models/v1/Secret';
+import { Service } from 'kubernetes-models/v1/Service';
+import { validate as isCron } from 'node-cron';
+import { expect, test, vi } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { settings } from '../../src/config/settings.ts';
+import { docmirrorShell } from '../support/docmirror-shell.ts';
+import { programPath } from '../support/program.ts';
+import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const deploy = join(root, 'deploy');
+const run = promisify(execFile);
+const read = (...path: string[]): string => readFileSync(join(deploy, ...path), 'utf8');
+const words = (said = ''): string[] => said.trim().split(/\s+/);
+
+const allFiles = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
+  .filter(name => statSync(join(deploy, name)).isFile())
+  .map(name => [name, read(name)] as const);
+
+interface Pod {
+  readonly containers: readonly {
+    readonly command?: readonly string[];
+    readonly args: readonly string[];
+    readonly securityContext: unknown;
+    readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
+  }[];
+  readonly securityContext: unknown;
+  readonly volumes: readonly {
+    readonly persistentVolumeClaim?: { readonly claimName: string };
+    readonly secret?: { readonly secretName: string };
+  }[];
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Record<string, string> };
+  readonly spec: Record<string, unknown>;
+}
+
+const manifestsIn = (yaml: string) => parseAllDocuments(yaml).map(document => document.toJS() as Manifest);
+const manifests = readdirSync(join(deploy, 'kubernetes'), { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.yaml') && !name.endsWith('kustomization.yaml'))
+  .flatMap(name =>
+    manifestsIn(read('kubernetes', name)).map(each => [`${name}: ${each.kind}`, each] as const),
+  );
+
+function podsOf({ kind, spec }: Manifest): Pod[] {
+  type Template = { spec: Pod };
+  if (kind === 'Deployment') return [(spec.template as Template).spec];
+  if (kind !== 'CronJob') return [];
+  return [(spec.jobTemplate as { spec: { template: Template } }).spec.template.spec];
+}
+
+const compose = parse(read('compose.yaml'), { merge: true }) as {
+  readonly services: Record<
+    string,
+    { readonly entrypoint?: readonly string[]; readonly command: readonly string[] }
+  >;
+};
+
+test.each([
+  ...allFiles,
+  ...['running', 'alerting', 'backup'].map(
+    name => [`docs/${name}.md`, readFileSync(join(root, 'docs', `${name}.md`), 'utf8')] as const,
+  ),
+])('%s names only settings that there are', (_name, said) => {
+  const known = Object.values(settings).map(({ variable }): string => variable);
+  const named = said.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+  expect(named.filter(name => !known.includes(name))).toEqual([]);
+});
+
+test('every command line of docmirror in there has a command and flags that there are', async () => {
+  const lines = [
+    ...Object.values(compose.services)
+      .filter(({ entrypoint, command }) => entrypoint === undefined && command[0] !== 'replicate')
+      .map(({ command }) => command),
+    ...manifests
+      .flatMap(([, each]) => podsOf(each))
+      .flatMap(({ containers }) => containers)
+      .filter(({ command }) => command === undefined)
+      .map(({ args }) => args),
+    ...allFiles.flatMap(([, said]) =>
+      [...said.matchAll(/(?:bin\/docmirror|app\/dist\/cli\.js) ([^>|;\n]+)/g)].map(match => words(match[1])),
+    ),
+  ];
+  expect(lines.length).toBeGreaterThan(7);
+  for (const line of lines) {
+    const command = line[0] === 'publish' ? line.slice(0, 2) : line.slice(0, 1);
+    const { stdout } = await runCli([...command, '--help']);
+    expect(stdout).toContain(`Usage: docmirror ${command.join(' ')}`);
+    for (const flag of line.filter(word => word.startsWith('--'))) expect(stdout).toContain(flag);
+  }
+});
+
+const models = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Secret, Service } as Record<
+  string,
+  new (
+    manifest: never,
+  ) => { validate(): void }
+>;
+
+function expectFits(manifest: Manifest): void {
+  const Model = models[manifest.kind];
+  if (Model === undefined) throw new Error(`There is no schema of ${manifest.kind}.`);
+  expect(() => new Model(manifest as never).validate()).not.toThrow();
+}
+
+test.each(manifests)("fits Kubernetes' own schema, and its pods have no rights: %s", (_name, manifest) => {
+  expectFits(manifest);
+  for (const { securityContext: ofPod, containers } of podsOf(manifest)) {
+    expect(ofPod).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    for (const { securityContext, volumeMounts } of containers) {
+      expect(securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      const written = volumeMounts.filter(({ readOnly }) => readOnly !== true).map(each => each.mountPath);
+      expect(written.filter(path => path !== '/backups').sort()).toEqual(['/data', '/tmp']);
+    }
+  }
+  if (manifest.kind === 'CronJob') expect(manifest.spec).toMatchObject({ concurrencyPolicy: 'Forbid' });
+});
+
+const hasKubectl = spawnSync('kubectl', ['kustomize', '--help']).status === 0;
+
+test.skipIf(!hasKubectl)(
+  'a tenant of the Kubernetes fleet has its own secret and volumes alone',
+  async () => {
+    await using folder = temporaryFolder();
+    const fleet = join(folder.path, 'fleet');
+    cpSync(join(deploy, 'kubernetes', 'fleet'), fleet, { recursive: true });
+    const names = ['42', 'acme'];
+    for (const name of names) {
+      writeFileSync(join(folder.path, `${name}.env`), `DOCMIRROR_TOKEN=of-${name}\n`);
+      await run('sh', [join(fleet, 'add-tenant'), join(folder.path, `${name}.env`)]);
+    }
+    writeFileSync(join(fleet, 'tenants', 'acme', 'kustomization.yaml'), '\ncomponents: [../../publish]\n', {
+      flag: 'a',
+    });
+    const { stdout } = await run('kubectl', ['kustomize', join(fleet, 'tenants')]);
+    const all = manifestsIn(stdout);
+    for (const each of all) expectFits(each);
+    expect(all).toHaveLength(2 * 5 + 1);
+    for (const name of names) {
+      for (const { volumes } of all.filter(each => each.metadata.labels.tenant === name).flatMap(podsOf)) {
+        const claims = volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
+        const own = [`docmirror-${name}`, `docmirror-backups-${name}`];
+        expect(claims.filter(claim => !own.includes(claim))).toEqual([]);
+        expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual([`docmirror-${name}`]);
+      }
+    }
+  },
+);
+
+test('the compose file runs without rights, and Litestream copies its mirror', () => {
+  for (const name of ['watch', 'serve']) {
+    expect(compose.services[name]).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      volumes: ['mirror:/data'],
+    });
+  }
+  const { dbs } = parse(read('litestream.yml')) as { dbs: unknown[] };
+  // Litestream 0.5 has one replica a database; before, it had a list of them.
+  expect(dbs).toEqual([
+    { path: '/data/docmirror.sqlite', replica: { url: expect.stringContaining('LITESTREAM_REPLICA_URL') } },
+  ]);
+});
+
+test('the compose file makes backups again and again, and ends at once when it is stopped', async () => {
+  await using scene = await setScene();
+  const [script = ''] = compose.services.backup?.command ?? [];
+  const folder = join(scene.folder, 'backups');
+  mkdirSync(folder);
+  const here = script
+    .replaceAll('$$', '$')
+    .replace('node --disable-sigusr1 -- /app/dist/cli.js', `"${process.execPath}" -- "${programPath}"`)
+    .replace('/backups', folder)
+    .replace('sleep 86400', 'sleep 1')
+    .replace('sleep 600', 'sleep 1');
+  const env = { ...scene.env, PATH: process.env.PATH ?? '' };
+  // There is no mirror yet, so it fails first.
+  const child = spawn('sh', ['-c', here], { env, stdio: 'ignore' });
+  await scene.sync();
+  const copies = () => readdirSync(folder).filter(name => name.endsWith('.sqlite')).length;
+  await vi.waitFor(() => expect(copies()).toBeGreaterThan(1), 20_000);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([143, null]);
+});
+
+test('the Dockerfile copies only what there is and what is let into the build', () => {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const ignored = readFileSync(join(root, '.dockerignore'), 'utf8');
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(match => words(match[1]));
+  expect(copied.length).toBeGreaterThan(5);
+  expect(copied.filter(name => !existsSync(join(root, name)) || !ignored.includes(`!${name}\n`))).toEqual([]);
+  expect(dockerfile).toMatch(/^USER node$/m);
+});
+
+/** Runs a program beside the servers of this process, with this environment and no other. */
+async function runWith(program: string, args: string[], env: Record<string, string>) {
+  const child = spawn(program, args, { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = [text(child.stdout), text(child.stderr), once(child, 'close')] as const;
+  const [stdout, stderr, [code]] = await Promise.all(ended);
+  return { code: code as number | null, said: `${stdout}${stderr}` };
+}
+
+test('the crontab mails nothing of what went well, and of a failure all that was said, with the exit code', async () => {
+  await using scene = await setScene();
+  docmirrorShell(scene.folder);
+  for (const folder of ['lib', 'lib/backups']) mkdirSync(join(scene.folder, folder));
+  writeFileSync(join(scene.folder, 'token'), scene.service.options.token);
+  const here = read('crontab')
+    .replaceAll('/usr/local/bin/docmirror', join(scene.folder, 'bin', 'docmirror'))
+    .replaceAll('/var/lib/docmirror', join(scene.folder, 'lib'))
+    .replaceAll('/etc/docmirror/token', join(scene.folder, 'token'))
+    .replaceAll('https://service.example', scene.service.url)
+    .split('\n');
+  const env = Object.fromEntries(
+    here.flatMap(line => {
+      const [, name = '', value = ''] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return name === '' ? [] : [[name, value]];
+    }),
+  );
+  const jobs = here.filter(line => /^[\d*]/.test(line));
+  expect(jobs).toHaveLength(3);
+  for (const job of jobs) {
+    expect(isCron(words(job).slice(0, 5).join(' '))).toBe(true);
+    // For cron it would end the command.
+    expect(job).not.toContain('%');
+  }
+  const cron = (job = '') =>
+    runWith(env.SHELL ?? '', ['-c', job.replace(/^(?:\S+ +){6}/, '')], env as Record<string, string>);
+  const [sync, backup, list] = jobs;
+  expect(await cron(list)).toMatchObject({ code: 4, said: expect.stringContaining('no backup') });
+  for (const job of [sync, backup, list]) expect(await cron(job)).toEqual({ code: 0, said: '' });
+  const mirror = join(scene.folder, 'lib', 'docmirror.sqlite');
+  expect(sqlite(mirror, 'SELECT "trigger" FROM sync_runs')).toEqual([{ trigger: 'cron' }]);
+  writeFileSync(join(scene.folder, 'token'), 'revoked');
+  expect(await cron(sync)).toMatchObject({ code: 12, said: expect.stringContaining('[unauthorized]') });
+});
+
+const units = readdirSync(join(deploy, 'systemd')).filter(name => !name.endsWith('.env'));
+const services = units.filter(name => name.endsWith('.service'));
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+test.skipIf(!hasSystemd)('systemd takes the units, and rates their exposure at 1.5 or better', async () => {
+  await using folder = temporaryFolder();
+  // Templates get a tenant, and the programs are ones that are installed where the test runs.
+  const pathOf = (name: string) => join(folder.path, name.replace('@', '@acme'));
+  for (const name of units) {
+    const here = read('systemd', name)
+      .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant|-failed)?/g, '/bin/true')
+      .replace(/^Documentation=.*\n/m, '');
+    writeFileSync(pathOf(name), here);
+  }
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', ...units.map(pathOf)]);
+  expect(`${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path))).toEqual([]);
+  for (const name of services)
+    await run('systemd-analyze', [
+      'security',
+      '--offline=true',
+      '--threshold=15',
+      '--no-pager',
+      pathOf(name),
+    ]);
+});
+
+test.each(services)(
+  '%s makes private files, leaves no core dump, and notifies somebody if it fails',
+  name => {
+    const unit = read('systemd', name);
+    expect(unit).toMatch(/^LimitCORE=0$/m);
+    expect(unit).toMatch(/^UMask=0077$/m);
+    if (name.includes('serve')) expect(unit).toMatch(/^Restart=on-failure$/m);
+    else if (!name.startsWith('docmirror-failed'))
+      expect(unit).toMatch(/^OnFailure=docmirror-failed@%n\.service$/m);
+  },
+);
+
+test('docmirror-failed reports which unit failed, and fails if it can not', async () => {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request));
+    response.end('ok');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await using folder = temporaryFolder();
+  const told = join(folder.path, 'told.env');
+  const tell = (port: number) => {
+    writeFileSync(told, `SLACK_URL=http://127.0.0.1:${port}/slack\n`);
+    const args = [join(deploy, 'docmirror-failed'), told, 'docmirror@acme.service'];
+    return runWith('sh', args, { PATH: process.env.PATH ?? '' });
+  };
+  expect(await tell((server.address() as AddressInfo).port)).toEqual({ code: 0, said: '' });
+  expect(JSON.parse(bodies.join()).text).toMatch(/^docmirror@acme\.service failed on /);
+  expect(await tell(9)).toMatchObject({ code: 1 });
+  server.closeAllConnections();
+  server.close();
+});
