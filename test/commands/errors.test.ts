@@ -90,10 +90,4 @@ describe.concurrent('help', () => {
     expect(stdout).toContain('fuser <mirror>.lock');
     expect(stdout).not.toContain('mirror_file');
   });
-
-  test('of a word that is no code says that no command has this name', async () => {
-    const { code, stderr } = await runCli(['help', 'mirror_bsy']);
-    expect(code).toBe(2);
-    expect(stderr).toContain("unknown command 'mirror_bsy'");
-  });
 });

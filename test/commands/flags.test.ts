@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -143,14 +143,6 @@ describe.concurrent('sync', () => {
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 
-  test.each([['--resource', 'webhooks'], ['--dry-run']])('--rebuild is refused with %s', async (...flags) => {
-    await using scene = await setScene();
-    const { code, stderr } = await scene.run('sync', '--rebuild', ...flags);
-    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
-    expect(stderr).toContain(flags[0]);
-    expect(scene.service.requests).toEqual([]);
-  });
-
   test('--json prints one object, and nothing else', async () => {
     await using scene = await setScene();
     expect(() => JSON.parse('Run 1')).toThrow();
@@ -229,27 +221,6 @@ describe.concurrent('publish clickhouse', () => {
     const many = ['--tenant', 'acme', '--user', 'writer', '--target-database', 'mirrors'];
     expect(await asked(...many, '--password', 'open')).toMatchObject({ as: 'writer:open', of: 'mirrors' });
     expect(await asked(...many, '--password-file', file)).toMatchObject({ as: 'writer:from a file' });
-  });
-});
-
-describe.concurrent('a flag that names what a command works on is taken once', () => {
-  test.each([
-    ['--database', ['sync']],
-    ['--database', ['verify']],
-    ['--database', []],
-    ['--base-url', ['sync']],
-    ['--public-key', ['verify', '--checkpoint', 'checkpoint']],
-    ['--check', ['backup']],
-    ['--restore', ['backup']],
-    ['--tenant', ['publish', 'clickhouse', '--url', 'http://127.0.0.1:9']],
-    ['--url', ['publish', 'clickhouse', '--tenant', 'acme']],
-  ])('%s of %j', async (flag, words) => {
-    await using scene = await setScene({}, { exports: 1 });
-    const { code, stdout, stderr } = await scene.run(...words, flag, 'one', flag, 'two');
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^docmirror: .*${flag} .*It can be given once.*\\n$`));
-    expect(readdirSync(scene.folder)).toEqual([]);
-    expect(scene.service.requests).toEqual([]);
   });
 });
 

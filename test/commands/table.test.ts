@@ -43,33 +43,6 @@ describe('what a command line says is shown as an escape where it could steer a 
   });
 });
 
-test.each([
-  ['bogus', '--help'],
-  ['help', 'bogus'],
-  ['bogus', '-h'],
-])('%s %s names a command that there is not', async (...words) => {
-  expect(await runCli(words)).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringContaining("unknown command 'bogus'"),
-  });
-});
-
-test.each([
-  ['publish', 'clickhouse', '--print-ddl'],
-  ['audit', 'keygen', '/nowhere/key.pem'],
-])('%s %s %s takes no variable that is no setting, though it needs none', async (...words) => {
-  const env = { DOCMIRROR_CLICKHOUSE_DATABAS: 'prod' };
-  expect(await runCli(words, { env })).toEqual({
-    code: 2,
-    signal: null,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /^docmirror: DOCMIRROR_CLICKHOUSE_DATABAS is not a setting of docmirror[^\n]*\n$/,
-    ),
-  });
-});
-
 test.each([['--help'], ['--version'], ['status']])(
   '%s says in a line that standard output is full',
   async command => {
@@ -99,26 +72,5 @@ describe('what the help says after the flags', () => {
     expect(lines(60).filter(line => line.length > 60)).toEqual([]);
     const words = (width: number) => helpAfterFlags(command, width).split(/\s+/);
     expect(words(60)).toEqual(words(Number.POSITIVE_INFINITY));
-  });
-});
-
-describe('a slip is met with the word that was meant', () => {
-  test.each([
-    [['snyc'], 'Did you mean sync?'],
-    [['sync', '--dryrun'], "unknown option '--dryrun'. Did you mean --dry-run?"],
-    [['publish', 'clickhose'], 'Did you mean clickhouse?'],
-  ])('%j', async (args, said) => {
-    const { code, stdout, stderr } = await runCli(args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(said);
-  });
-
-  test.each([
-    [['sync', '--resource', 'invoices'], 'Expected one of document-exports, collections, webhooks.'],
-    [['changes', '--format', 'xml'], 'Expected one of table, ndjson, csv.'],
-  ])('and a word that is no choice with all of them: %j', async (args, said) => {
-    const { code, stderr } = await runCli(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(said);
   });
 });

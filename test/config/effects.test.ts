@@ -147,16 +147,6 @@ describe.concurrent('--env-file', () => {
     expect(stdout).not.toContain('127.0.0.1:10');
   });
 
-  test('is taken once: of two, the first one would be passed over', async () => {
-    await using scene = await setScene();
-    const file = join(scene.folder, 'one.env');
-    writeFileSync(file, '');
-    const { code, stderr } = await scene.run('sync', '--env-file', file, '--env-file', file);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/--env-file.*once/);
-    expect(scene.service.requests).toEqual([]);
-  });
-
   test('can be a pipe, but not one that was empty', async () => {
     await using scene = await setScene();
     const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
@@ -177,52 +167,6 @@ describe.concurrent('--env-file', () => {
     expect(empty.code).toBe(2);
     expect(empty.said).toMatch(/^docmirror: --env-file: \S+ is a pipe that was empty\. .*\n$/);
     expect(scene.service.requests).toHaveLength(requests);
-  });
-
-  test.each([
-    ['is not there', null, /--env-file: .*one\.env can't be read \(ENOENT\)\. \[settings\]\n$/],
-    ['names no setting', 'DOCMIRROR_PAGESIZE=1\n', /DOCMIRROR_PAGESIZE is not a setting/],
-    [
-      'has a line that says nothing',
-      '# mine\nDOCMIRROR_PAGE_SIZE 7\n',
-      /one\.env is not of the form NAME=value\. \[settings\]\n$/,
-    ],
-    [
-      'has a # in a value',
-      'DOCMIRROR_TOKEN=to#ken\n',
-      /line 1 of .*one\.env has a # in its value.*quotes.*\n$/,
-    ],
-    [
-      'has a # behind a space in a value',
-      'DOCMIRROR_PAGE_SIZE=7\nDOCMIRROR_DATABASE=/x/my #1.sqlite\n',
-      /line 2 of .*one\.env has a # in its value.*quotes.*\n$/,
-    ],
-    [
-      'has a comment behind a bare value',
-      'DOCMIRROR_CONCURRENCY=2 # two\n',
-      /a comment on a line of its own/,
-    ],
-    ['has a # for a value', 'DOCMIRROR_TOKEN=#1\n', /line 1 of .*one\.env has a #/],
-    ['has a comment for a value', 'DOCMIRROR_TOKEN= # later\n', /line 1 of .*one\.env has a #/],
-    [
-      'has a quote that never ends',
-      'DOCMIRROR_PAGE_SIZE=7\nDOCMIRROR_TOKEN="token\n',
-      /line 2 of .*one\.env has a quote that never ends/,
-    ],
-    [
-      'has something behind the quotes of a value',
-      'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n',
-      /line 1 of .*one\.env has something after its quotes/,
-    ],
-  ])('that %s is one line and exit code 2', async (_name, content, said) => {
-    await using scene = await setScene();
-    const file = join(scene.folder, 'one.env');
-    if (content !== null) writeFileSync(file, content);
-    for (const command of ['sync', 'status']) {
-      const { code, stdout, stderr } = await scene.run(command, '--env-file', file);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(said);
-    }
   });
 
   test('can have comments and quotes', async () => {

@@ -434,8 +434,6 @@ describe('docmirror serve', () => {
   });
 
   it.each([
-    ['--port', '65536'],
-    ['--port', 'http'],
     ['--host', ''],
     ['--token', ''],
     ['--token', 'two words'],

@@ -1,0 +1,132 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCli } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+/** What is typed, the variables beside it, and what is said of it. In words, `FILE` is a file of settings with these lines. */
+type Row = [words: string, said: string | RegExp, env?: Record<string, string>, lines?: string];
+
+const variable = (name: string, value: string, said: string | RegExp = `${name}: `): Row => [
+  'sync',
+  said,
+  { [name]: value },
+];
+
+const settings: Row[] = [
+  variable('DOCMIRROR_BASE_URL', '', 'DOCMIRROR_BASE_URL is not set'),
+  variable('DOCMIRROR_BASE_URL', 'not an address'),
+  variable('DOCMIRROR_BASE_URL', 'ftp://127.0.0.1/'),
+  variable('DOCMIRROR_BASE_URL', 'http://127.0.0.1:9/a b'),
+  variable('DOCMIRROR_BASE_URL', 'http://service.example/'),
+  variable('DOCMIRROR_BASE_URL', 'http://a.localhost/'),
+  variable('DOCMIRROR_BASE_URL', 'https://user:secret-token@service.example/'),
+  variable('DOCMIRROR_TOKEN', '', 'DOCMIRROR_TOKEN is not set'),
+  variable('DOCMIRROR_TOKEN', 'secret-token\n2'),
+  variable('DOCMIRROR_ALLOW_HTTP', 'perhaps'),
+  variable('DOCMIRROR_PAGE_SIZE', '0'),
+  variable('DOCMIRROR_PAGE_SIZE', 'many'),
+  variable('DOCMIRROR_CONCURRENCY', '-1'),
+  variable('DOCMIRROR_TIMEOUT_MS', '1e3'),
+  variable('DOCMIRROR_GIVE_UP_AFTER', '5'),
+  variable('DOCMIRROR_GIVE_UP_AFTER', '25d'),
+  variable('DOCMIRROR_MAX_REQUESTS_PER_SECOND', '0'),
+  variable('DOCMIRROR_DEADLINE', '0'),
+  variable('DOCMIRROR_WAIT', 'long'),
+  variable('DOCMIRROR_MAX_PAGES', '0'),
+  variable('DOCMIRROR_FULL_EVERY', 'daily'),
+  variable('DOCMIRROR_FULL_EVERY', '365001d'),
+  variable('DOCMIRROR_MAX_REMOVALS', '150%'),
+  ...['0', '0d', '30', '1y', 'never', '365001d'].map(text => variable('DOCMIRROR_KEEP_HISTORY', text)),
+  variable('DOCMIRROR_KEEP_HISTORY', 'never', /expected forever, or a time such as 400d, got "never"/),
+  variable('DOCMIRROR_ACTOR', 'night\u001b[31m'),
+  variable('DOCMIRROR_ACTOR', 'x'.repeat(201)),
+  variable('DOCMIRROR_SIGNING_KEY_FILE', 'a\u0000b'),
+  variable('DOCMIRROR_LABELS', 'acme'),
+  variable('DOCMIRROR_LABELS', 'tenant=acme,tenant=other'),
+  variable('DOCMIRROR_LABELS', 'resource=acme'),
+  variable('DOCMIRROR_TRIGGER', 'by hand'),
+  variable('DOCMIRROR_LOG_LEVEL', 'loud'),
+  variable('DOCMIRROR_TIMEZONE', 'Mars/Olympus'),
+  variable('DOCMIRROR_SCHEDULE', 'hourly'),
+  variable('DOCMIRROR_SCHEDULE', '0 * * *'),
+  variable('DOCMIRROR_DATABASE', '/nowhere/mirror.sqlite'),
+  variable('DOCMIRROR_RETRIES', '5', 'DOCMIRROR_RETRIES is not a setting'),
+  variable('HTTP_PROXY', 'http://u:secret-token@127.0.0.1:1/path'),
+  variable('http_proxy', 'http://127.0.0.1:1/?secret-token'),
+  variable('HTTP_PROXY', '127.0.0.1:1/#secret-token'),
+  ['publish clickhouse --print-ddl', 'is not a setting', { DOCMIRROR_CLICKHOUSE_DATABAS: 'prod' }],
+  ['audit keygen /nowhere/key.pem', 'is not a setting', { DOCMIRROR_CLICKHOUSE_DATABAS: 'prod' }],
+];
+
+const flags: Row[] = [
+  ['bogus --help', "unknown command 'bogus'"],
+  ['help bogus', "unknown command 'bogus'"],
+  ['snyc', 'Did you mean sync?'],
+  ['publish clickhose', 'Did you mean clickhouse?'],
+  ['sync --dryrun', "unknown option '--dryrun'. Did you mean --dry-run?"],
+  ['sync --tokn=secret-token', '--tokn=…'],
+  ['sync --base-url http://127.0.0.1:9/a\tb', '--base-url: not an address'],
+  ['sync --page-size none', '--page-size: '],
+  ['sync --resource invoices', 'Expected one of document-exports, collections, webhooks.'],
+  ['sync --rebuild --resource webhooks', '--resource'],
+  ['sync --rebuild --dry-run', '--dry-run'],
+  ['changes --format xml', 'Expected one of table, ndjson, csv.'],
+  ['runs --limit 0', '--limit: '],
+  ['status --max-age old', '--max-age: '],
+  ['watch --max-age 1h', '--max-age goes with --http'],
+  ['serve --port 65536', '--port: '],
+  ['serve --port http', '--port: '],
+  ['report --timezone Europe/Atlantis', 'there is no time zone'],
+  ['completion tcsh', 'Expected one of bash, zsh, fish.'],
+  ['completion bash more', /too many arguments/],
+  ...[
+    ['--database', 'sync'],
+    ['--database', 'verify'],
+    ['--database', ''],
+    ['--base-url', 'sync'],
+    ['--env-file', 'sync'],
+    ['--public-key', 'verify --checkpoint checkpoint'],
+    ['--check', 'backup'],
+    ['--restore', 'backup'],
+    ['--tenant', 'publish clickhouse --url http://127.0.0.1:9'],
+    ['--url', 'publish clickhouse --tenant acme'],
+  ].map(
+    ([flag, words]): Row => [
+      `${words} ${flag} one ${flag} two`.trim(),
+      new RegExp(`${flag} .*It can be given once`),
+    ],
+  ),
+];
+
+const envFiles: Row[] = [
+  ['status --env-file nowhere.env', /--env-file: .*nowhere\.env can't be read \(ENOENT\)\./],
+  ['status --env-file FILE', 'DOCMIRROR_PAGESIZE is not a setting', {}, 'DOCMIRROR_PAGESIZE=1\n'],
+  ['sync --env-file FILE', 'is not of the form NAME=value.', {}, '# mine\nDOCMIRROR_PAGE_SIZE 7\n'],
+  ['sync --env-file FILE', /line 1 of .* has a # in its value.*quotes/, {}, 'DOCMIRROR_TOKEN=to#ken\n'],
+  ['sync --env-file FILE', /line 2 of .* has a #/, {}, 'A=7\nDOCMIRROR_DATABASE=/x/my #1.sqlite\n'],
+  ['sync --env-file FILE', 'a comment on a line of its own', {}, 'DOCMIRROR_CONCURRENCY=2 # two\n'],
+  ['sync --env-file FILE', /line 2 of .* has a quote that never ends/, {}, 'A=7\nDOCMIRROR_TOKEN="token\n'],
+  ['sync --env-file FILE', 'has something after its quotes', {}, 'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n'],
+];
+
+test.each([...settings, ...flags, ...envFiles])(
+  '%s is refused in one line that says %s, with exit code 2',
+  async (words, said, env = {}, lines = '') => {
+    await using scene = await setScene({}, { exports: 1 });
+    const file = join(scene.folder, 'one.env');
+    if (lines !== '') writeFileSync(file, lines);
+    const before = readdirSync(scene.folder);
+    const args = words.split(' ').filter(word => word !== '');
+    const { code, stdout, stderr } = await runCli(
+      args.map(word => (word === 'FILE' ? file : word)),
+      { env: { ...scene.env, ...env }, cwd: scene.folder },
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^docmirror: [^\n]+ \[settings\]\n$/);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toMatch(/secret-token|(?!\n)\p{Cc}/u);
+    expect(readdirSync(scene.folder)).toEqual(before);
+    expect(scene.service.requests).toEqual([]);
+  },
+);
