@@ -17,11 +17,11 @@ const bundled = new Set([
   'commander',
   'csv-stringify',
   'get-east-asian-width',
-  'jsonc-parser',
   'leven',
   'p-retry',
   'parse-duration',
   'pino',
+  'typebox',
 ]);
 
 /** The files that are started: the program, and the process that it starts by name. */

@@ -140,6 +140,7 @@ const packageRooms: Record<string, readonly string[]> = {
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
+  typebox: ['contract'],
   canonicalize: ['audit'],
   'd3-scale': ['render'],
   '@date-fns/tz': ['commands', 'render'],

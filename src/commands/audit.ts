@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
-import { receiptOrNull } from '../audit/read-receipt.ts';
+import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables, resolveConfig } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../src/audit/malformed-error.ts';
-import { readReceipt } from '../../src/audit/read-receipt.ts';
 import {
   type EraseReceipt,
   type ListReceipt,
@@ -9,6 +8,7 @@ import {
   type RebuildReceipt,
   type Receipt,
   type RunReceipt,
+  readReceipt,
   receiptText,
   type UpgradeReceipt,
 } from '../../src/audit/receipt.ts';
