@@ -65,7 +65,7 @@ const sums = list(listSum, 'its lists and the connections after it');
 
 const run = object(
   {
-    kind: oneOf(['run'], '`run`'),
+    kind: oneOf(['run'], 'its kind'),
     mirrorId,
     runId: runId('the number of the run'),
     status: status('how it ended; `interrupted` if its process died'),
@@ -81,12 +81,12 @@ const run = object(
   'a run',
 );
 const prune = object(
-  { kind: oneOf(['prune'], '`prune`'), mirrorId, at, before: time('they had ended before this'), kept },
+  { kind: oneOf(['prune'], 'its kind'), mirrorId, at, before: time('they had ended before this'), kept },
   'ended versions were deleted',
 );
 const upgrade = object(
   {
-    kind: oneOf(['upgrade'], '`upgrade`'),
+    kind: oneOf(['upgrade'], 'its kind'),
     mirrorId,
     at,
     fromVersion: version('the version before'),
@@ -97,12 +97,12 @@ const upgrade = object(
   'the file got another shape',
 );
 const rebuild = object(
-  { kind: oneOf(['rebuild'], '`rebuild`'), mirrorId, at, actor, lists: sums, kept },
+  { kind: oneOf(['rebuild'], 'its kind'), mirrorId, at, actor, lists: sums, kept },
   'rows that another program altered were dropped',
 );
 const erase = object(
   {
-    kind: oneOf(['erase'], '`erase`'),
+    kind: oneOf(['erase'], 'its kind'),
     mirrorId,
     at,
     actor,
