@@ -1,13 +1,109 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CommandEntry, FlagEntry } from '../src/commands/table/entry.ts';
+import { settingHelp } from '../src/commands/table/help.ts';
+import { envFileFlag } from '../src/commands/table/shared-flags.ts';
+import { commandTable, purpose } from '../src/commands/table/table.ts';
+import { settings } from '../src/config/settings.ts';
 import { outputs, schemaName, schemaOf } from '../src/render/outputs/outputs.ts';
+import { version } from '../src/version.ts';
 
-// Writes the JSON Schemas of the package, schemas/: npm run build
+// Writes the manual page and the JSON Schemas of the package, man/ and schemas/: npm run build
 
-const folder = join(import.meta.dirname, '..', 'schemas');
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder);
-for (const [command, output] of Object.entries(outputs)) {
-  const text = `${JSON.stringify(schemaOf(command, output), null, 2)}\n`;
-  writeFileSync(join(folder, `${schemaName(command)}.json`), text);
+/** The exit codes in words. The help of each command says what they mean there. */
+export const exitStatus: readonly (readonly [string, string])[] = [
+  ['0', 'Done.'],
+  ['1', 'Failed.'],
+  ['2', 'A flag or a setting is unknown or unusable.'],
+  ['3', 'Partial: something failed or was withheld while the rest was done, or completeness is unproven.'],
+  ['4', 'A difference or an unhealthy state was found.'],
+  ['11', 'Another run is using the mirror.'],
+  ['12', 'The service refused the token.'],
+  ['129, 130, 143', 'Ended by SIGHUP, by SIGINT, by SIGTERM.'],
+];
+
+/** The manual page in the macros of man(7), made from the table of commands and that of settings. */
+export function manText(): string {
+  const lines = [
+    `.TH DOCMIRROR 1 "" "docmirror ${version}" "User Commands"`,
+    // Names that are broken by a hyphen can't be copied.
+    '.nh',
+    '.SH NAME',
+    `docmirror \\- ${escaped(purpose.replace(/^K/, 'k').replace(/\.$/, ''))}`,
+    '.SH SYNOPSIS',
+    '.B docmirror',
+    '.I COMMAND',
+    '[\\fIflags\\fR]',
+    '.SH DESCRIPTION',
+    'Without a command, docmirror shows the state of the mirror, or which settings are missing if there is none yet.',
+    'Data goes to standard output, logs and progress to standard error.',
+    '.SH COMMANDS',
+    ...commandTable.flatMap(commandLines),
+    '.SH ENVIRONMENT',
+    'A flag wins over the file that \\-\\-env\\-file names, which wins over a variable, which wins over the default.',
+    ...Object.values(settings).flatMap(({ variable, flag, default: fallback, help }) =>
+      item(variable, `${help} (${flag}${fallback === null ? '' : `, default ${fallback}`}).`),
+    ),
+    '.SH EXIT STATUS',
+    ...exitStatus.flatMap(([code, meaning]) => item(code, meaning)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function commandLines(entry: CommandEntry): string[] {
+  const words = (entry.arguments ?? []).map(({ name, isRequired, isRepeatable }) => {
+    const word = isRepeatable ? `${name}...` : name;
+    return isRequired ? word : `[${word}]`;
+  });
+  return [
+    `.SS "${[`docmirror ${entry.name}`, ...words].join(' ')}"`,
+    escaped(entry.description),
+    ...(entry.arguments ?? []).flatMap(({ name, help }) => item(name, `${help}.`)),
+    ...[...entry.flags, ...(entry.settings.length === 0 ? [] : [envFileFlag])].flatMap(flagLines),
+    ...entry.settings.flatMap(name => {
+      const { flag, valueName } = settings[name];
+      return item(valueName === null ? flag : `${flag} ${valueName}`, settingHelp(name));
+    }),
+    ...(entry.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
+    ...(entry.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${entry.exitCodes}`)]),
+    '.PP',
+    'Examples:',
+    ...entry.examples.flatMap(({ line, meaning }) => item(line, meaning)),
+  ];
+}
+
+function flagLines({ flag, valueName, help, choices, default: fallback }: FlagEntry): string[] {
+  const notes = [
+    ...(choices === undefined || help.includes(choices.join(', ')) ? [] : [choices.join(', ')]),
+    ...(fallback === undefined ? [] : [`default ${fallback}`]),
+  ];
+  const text = notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
+  return item(valueName === undefined ? flag : `${flag} ${valueName}`, text);
+}
+
+function item(term: string, text: string): string[] {
+  return ['.TP', `\\fB${escaped(term)}\\fR`, escaped(text)];
+}
+
+/** A text as troff takes it literally: its own signs are hidden, and no line begins with one. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1')
+    .replaceAll("'", '\\(aq');
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  const files = Object.entries(outputs).map(([command, output]): [string, string] => [
+    join('schemas', `${schemaName(command)}.json`),
+    `${JSON.stringify(schemaOf(command, output), null, 2)}\n`,
+  ]);
+  for (const folder of ['man', 'schemas']) {
+    rmSync(join(root, folder), { recursive: true, force: true });
+    mkdirSync(join(root, folder));
+  }
+  for (const [path, text] of [['man/docmirror.1', manText()] as const, ...files])
+    writeFileSync(join(root, path), text);
 }

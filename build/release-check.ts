@@ -22,13 +22,12 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8');
 
 const steps: readonly Step[] = [
   {
-    name: 'package.json, package-lock.json, CHANGELOG.md and the manual page name one version',
+    name: 'package.json, package-lock.json and CHANGELOG.md name one version',
     faults: () =>
       versionFaults({
         manifest: read('package.json'),
         lock: read('package-lock.json'),
         changelog: read('CHANGELOG.md'),
-        manual: read('man/docmirror.1'),
       }),
   },
   {

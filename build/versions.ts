@@ -3,14 +3,13 @@ export interface VersionedFiles {
   readonly manifest: string;
   readonly lock: string;
   readonly changelog: string;
-  readonly manual: string;
 }
 
 /**
  * The reasons against a release of these files, a line each. There is none if all name one version, and the changelog
  * has its date.
  */
-export function versionFaults({ manifest, lock, changelog, manual }: VersionedFiles): string[] {
+export function versionFaults({ manifest, lock, changelog }: VersionedFiles): string[] {
   const { version } = JSON.parse(manifest);
   const locked = JSON.parse(lock);
   const heading = /^## (.*)$/m.exec(changelog)?.[1] ?? 'nothing';
@@ -20,8 +19,5 @@ export function versionFaults({ manifest, lock, changelog, manual }: VersionedFi
       ? []
       : [`package-lock.json names ${locked.version}, package.json ${version}: npm install`]),
     ...(isDated ? [] : [`CHANGELOG.md begins with "${heading}", not with "${version} (YYYY-MM-DD)"`]),
-    ...(manual.includes(`"docmirror ${version}"`)
-      ? []
-      : [`man/docmirror.1 is of another version than ${version}: npm run docs:man`]),
   ];
 }

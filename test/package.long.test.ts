@@ -11,6 +11,7 @@ import {
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manText } from '../build/package-files.ts';
 import { outputs, schemaName } from '../src/render/outputs/outputs.ts';
 import { startRegistry } from './support/registry.ts';
 import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
@@ -86,6 +87,7 @@ describe('the package, installed in an empty folder', () => {
     );
     const schema = JSON.parse(readFileSync(join(schemas, 'sync.json'), 'utf8'));
     expect(schema).toMatchObject({ title: 'docmirror sync --json' });
+    expect(readFileSync(join(installed, 'docmirror', 'man', 'docmirror.1'), 'utf8')).toBe(manText());
   });
 
   test('says its version', async () => {
