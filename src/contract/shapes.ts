@@ -25,6 +25,9 @@ export const hex = (digits: number, description: string) =>
 export const whole = (description: string, minimum?: number) =>
   Type.Integer({ description, ...(minimum !== undefined && { minimum, maximum: Number.MAX_SAFE_INTEGER }) });
 
+/** A number that can have a fraction. */
+export const number = (description: string) => Type.Number({ description });
+
 /** True or false. */
 export const yesOrNo = (description: string) => Type.Boolean({ description });
 
