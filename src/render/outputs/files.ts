@@ -162,8 +162,6 @@ export const backupOutput = anyOf([
   restoredBackup,
   { ...verifyOutput, description: 'for `--check`, and if a copy is not sound' },
 ]);
-/** The same as a value. */
-export type BackupOutput = ValueOf<typeof backupOutput>;
 
 /** The output of `share --json`. */
 export const shareOutput = object({
@@ -172,8 +170,6 @@ export const shareOutput = object({
   bytes: whole('its size'),
   leftOut: list(text('a view'), "views that can't be read without what the share lacks"),
 });
-/** The same as a value. */
-export type ShareOutput = ValueOf<typeof shareOutput>;
 
 /** The output of `upgrade --json`. */
 export const upgradeOutput = object({
@@ -193,5 +189,3 @@ export const upgradeOutput = object({
     'in the order in which they were named',
   ),
 });
-/** The same as a value. */
-export type UpgradeOutput = ValueOf<typeof upgradeOutput>;

@@ -97,8 +97,6 @@ export const eraseOutput = object({
   isListed: yesOrNo('whether the service still lists the record, so its current version stays'),
   receipt: receiptHead('the newest receipt; null if there was nothing to erase'),
 });
-/** The same as a value. */
-export type EraseOutput = ValueOf<typeof eraseOutput>;
 
 /** The output of `publish clickhouse --json`. */
 export const publishClickhouseOutput = object({
