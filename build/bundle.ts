@@ -17,11 +17,10 @@ const bundled = new Set([
   'commander',
   'csv-stringify',
   'get-east-asian-width',
-  'jsonc-parser',
-
   'p-retry',
   'parse-duration',
   'pino',
+  'typebox',
 ]);
 
 /** The program, and its function for those that run it in a process of their own. */

@@ -45,16 +45,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'sync',
     'time-slice',
   ],
-  'store/read': [
-    'audit',
-    'contract',
-    'errors',
-    'publish',
-    'serve',
-    'store/file',
-    'store/receipts',
-    'store/tables',
-  ],
+  'store/read': ['audit', 'contract', 'errors', 'publish', 'store/file', 'store/receipts', 'store/tables'],
   'store/verify': [
     'audit',
     'contract',
@@ -68,7 +59,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
   'store/share': ['contract', 'errors', 'store/file', 'store/tables'],
   render: ['audit', 'contract', 'freshness', 'list-state', 'printable', 'store/read', 'store/verify', 'sync'],
-  serve: ['contract', 'errors', 'freshness', 'version'],
+  serve: ['contract', 'errors', 'freshness', 'render', 'store/read', 'version'],
   sample: ['contract'],
   commands: [
     'audit',
@@ -101,11 +92,11 @@ const typesOnly = [
   'commands → store/tables',
   'service → sync',
   'store/read → publish',
-  'store/read → serve',
   'store/write → sync',
   'render → store/read',
   'render → store/verify',
   'render → sync',
+  'serve → store/read',
 ];
 
 /** Packages that only some rooms can use. */
@@ -139,6 +130,7 @@ const packageRooms: Record<string, readonly string[]> = {
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
+  typebox: ['contract'],
   canonicalize: ['audit'],
   'd3-scale': ['render'],
   '@date-fns/tz': ['commands', 'render'],

@@ -3,6 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manText } from '../build/package-files.ts';
+import { outputs, schemaName } from '../src/render/outputs/outputs.ts';
 import { startRegistry } from './support/registry.ts';
 import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
 
@@ -69,8 +71,15 @@ describe('the package, installed in an empty folder', () => {
   test('explains the codes of errors, and has a schema of what commands print', async () => {
     const { stdout } = await docmirror(folder.path, 'help', 'mirror_busy');
     expect(stdout).toMatch(/^### `mirror_busy`\n\nAnother .*\n\nSays: /);
-    const schema = readFileSync(join(installed, 'docmirror', 'schemas', 'sync.json'), 'utf8');
-    expect(JSON.parse(schema)).toMatchObject({ title: 'docmirror sync --json' });
+    const schemas = join(installed, 'docmirror', 'schemas');
+    expect(readdirSync(schemas).sort()).toEqual(
+      Object.keys(outputs)
+        .map(command => `${schemaName(command)}.json`)
+        .sort(),
+    );
+    const schema = JSON.parse(readFileSync(join(schemas, 'sync.json'), 'utf8'));
+    expect(schema).toMatchObject({ title: 'docmirror sync --json' });
+    expect(readFileSync(join(installed, 'docmirror', 'man', 'docmirror.1'), 'utf8')).toBe(manText());
   });
 
   test('says its version', async () => {

@@ -1,42 +1,40 @@
 import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 
-/** A kind of change, named as in the view `changes`. */
-export type Operation = 'insert' | 'removal' | 'update';
-
-/** In the order in which they are hashed. */
-export const operations: readonly Operation[] = ['insert', 'removal', 'update'];
-
-const contentDigits = 32;
-const contentPattern = /^[\da-f]{32}$/;
+/** A value of a column, as SQLite returns it. */
+export type ColumnValue = string | number | null | Uint8Array;
 
 /**
- * The line of a change: `operation TAB record_id TAB content LF`. `content` is 32 hexadecimal digits: the content of the record
- * after the change or, for a removal, before it.
- *
- * @throws RangeError if it is no change.
+ * A row of a table as canonical JSON (RFC 8785), by the names of its columns. Null columns are left out. A BLOB is written in
+ * lower-case hexadecimal digits. Source: docs/audit.md.
  */
-export function changeLine(operation: Operation, recordId: number, content: string): string {
-  if (!Number.isSafeInteger(recordId)) throw new RangeError(`${recordId} is not the id of a record.`);
-  if (!contentPattern.test(content)) throw new RangeError(`${content} is no content.`);
-  return `${operation}\t${recordId}\t${content}\n`;
+export function canonicalRow(row: Readonly<Record<string, ColumnValue>>): string {
+  const members = Object.entries(row)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value]);
+  return canonicalize(Object.fromEntries(members)) as string;
 }
 
-/** The content in the line of a change. */
+/** The kinds of change, named as in the view `changes`, in the order in which they are hashed. */
+export const operations = ['insert', 'removal', 'update'] as const;
+
+/** One of them. */
+export type Operation = (typeof operations)[number];
+
+const contentDigits = 32;
+
+/** The content in the line of a change: `operation TAB record_id TAB content LF`. */
 export function contentInLine(line: string): string {
   return line.slice(-contentDigits - 1, -1);
 }
 
 const linesPerUpdate = 1024;
 
-/**
- * A SHA-256 over lines, each of which ends with a line feed. No line is kept, so their number is not limited. For the changes of a
- * run in a list, sort the lines by operation and then by record id as numbers.
- */
+/** A SHA-256 over lines, each of which ends with a line feed. No line is kept, so their number is not limited. */
 export class LinesHash {
   readonly #hash = createHash('sha256');
   #count = 0;
   #lines: string[] = [];
-  #digest: string | undefined;
 
   /** How many lines were added. */
   get count(): number {
@@ -45,19 +43,11 @@ export class LinesHash {
 
   add(line: string): void {
     this.#count++;
-    this.#lines.push(line);
-    if (this.#lines.length === linesPerUpdate) this.#flush();
+    if (this.#lines.push(line) === linesPerUpdate) this.#hash.update(this.#lines.splice(0).join(''));
   }
 
-  /** The hash in 64 hexadecimal digits. Nothing can be added after it. Without lines it is the SHA-256 of nothing. */
+  /** The hash in 64 hexadecimal digits, once. Without lines it is the SHA-256 of nothing. */
   digest(): string {
-    this.#flush();
-    this.#digest ??= this.#hash.digest('hex');
-    return this.#digest;
-  }
-
-  #flush(): void {
-    if (this.#lines.length > 0) this.#hash.update(this.#lines.join(''));
-    this.#lines = [];
+    return this.#hash.update(this.#lines.join('')).digest('hex');
   }
 }

@@ -1,124 +1,149 @@
 import canonicalize from 'canonicalize';
-import type { ResourceName } from '../contract/lists.ts';
+import { keptResources, resourceNames } from '../contract/lists.ts';
+import {
+  anyOf,
+  hex,
+  list,
+  object,
+  oneOf,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../contract/shapes.ts';
+import { compile, exact } from '../contract/validate.ts';
+import { MalformedError } from './malformed-error.ts';
 
-/** How a run, or a list in it, ended. `interrupted`: its process died, and the next run recorded that. */
-type EndStatus = 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
+const mirrorId = text('which mirror it is: a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
+const version = (description: string) => text(description, '.');
+const count = (description: string) => whole(description, 0);
+const runId = (description: string) => whole(description, 1);
+const status = (description: string) =>
+  oneOf(['completed', 'partial', 'failed', 'cancelled', 'interrupted'], description);
+const at = time('when');
+const actor = text('the person or program that did it; empty if none is named');
 
-/** The state of a list after a run. */
-export interface ListSum<Name extends string = ResourceName | 'connections'> {
-  readonly resource: Name;
-  readonly recordCount: number;
-  /** The sum of the contents of all rows modulo 2^128, in 32 hexadecimal digits. */
-  readonly checksum: string;
-}
+const state = {
+  recordCount: count('its rows'),
+  checksum: hex(32, 'the sum of the contents of its rows'),
+};
+const work = {
+  changes: hex(64, 'over the changes of the run'),
+  ended: hex(64, 'over the versions that the run ended'),
+};
+const resource = oneOf(keptResources, 'the list, or `connections`');
+const listSum = object({ resource, ...state });
+const keptSum = object({
+  resource,
+  count: count('versions that are left'),
+  sum: hex(32, 'over the runs that wrote them and their contents'),
+});
+const listReceipt = object({
+  resource: oneOf(
+    resourceNames,
+    'the list, or `connections` if the run changed some; they have no more fields than these',
+  ),
+  ...state,
+  ...work,
+  status: status('how the list ended'),
+  completeness: orNull(
+    oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is; null if it reached no verdict'),
+  ),
+  inserted: count('records that were new'),
+  updated: count('records that had changed'),
+  removed: count('records that were removed'),
+  rejected: count('records that could not be read'),
+  removalsWithheld: count('records that were gone but were kept'),
+});
+const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
+const kept = list(
+  keptSum,
+  'versions of runs whose hashes can no longer be computed, because versions that they ended are gone',
+);
+const sums = list(listSum, 'its lists and the connections after it');
 
-/** The work of a run on a list or on the connections, as two hashes of 64 hexadecimal digits. */
-interface WorkHashes {
-  /** Over the changes; see `LinesHash`. */
-  readonly changes: string;
-  /** Over the versions that the run ended; see `LinesHash`. */
-  readonly ended: string;
-}
+const run = object(
+  {
+    kind: oneOf(['run'], 'its kind'),
+    mirrorId,
+    runId: runId('the number of the run'),
+    status: status('how it ended; `interrupted` if its process died'),
+    trigger: text('what started it'),
+    startedAt: time('when it began'),
+    completedAt: orNull(time('when it ended; null if it died')),
+    actor,
+    baseUrl: text('the address of the service'),
+    docmirrorVersion: version('the version that made it'),
+    books: hex(64, "the SHA-256 over the run's own rows"),
+    lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
+  },
+  'a run',
+);
+const prune = object(
+  { kind: oneOf(['prune'], 'its kind'), mirrorId, at, before: time('they had ended before this'), kept },
+  'ended versions were deleted',
+);
+const upgrade = object(
+  {
+    kind: oneOf(['upgrade'], 'its kind'),
+    mirrorId,
+    at,
+    fromVersion: version('the version before'),
+    docmirrorVersion: version('the version after'),
+    lists: sums,
+    kept,
+  },
+  'the file got another shape',
+);
+const rebuild = object(
+  { kind: oneOf(['rebuild'], 'its kind'), mirrorId, at, actor, lists: sums, kept },
+  'rows that another program altered were dropped',
+);
+const erase = object(
+  {
+    kind: oneOf(['erase'], 'its kind'),
+    mirrorId,
+    at,
+    actor,
+    resource: oneOf([...keptResources, 'rejected-records'], 'where the record was'),
+    recordId: whole('its id; of `rejected-records` that of the row', Number.MIN_SAFE_INTEGER),
+    versions: count('versions that lost their text; 0 of a rejected record'),
+    ended: list(
+      object({
+        runId: runId('a run that had ended one'),
+        ended: hex(64, 'the `ended` hash of its list from now on'),
+      }),
+      'for each of these runs, by its number',
+    ),
+  },
+  'texts were erased',
+);
 
-/** The changes of a run in the connections. A receipt has this only if the run changed some. */
-export interface ConnectionsReceipt extends ListSum<'connections'>, WorkHashes {}
+/** The declaration of each kind of receipt. A reader finds how each hash is made in docs/audit.md. */
+export const receiptShapes = { run, prune, upgrade, rebuild, erase };
 
-/** The result of a run for one list. */
-export interface ListReceipt extends ListSum<ResourceName>, WorkHashes {
-  readonly status: EndStatus;
-  /** Null if the run reached no verdict for the list. */
-  readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
-}
-
-/** The statement of a run about itself and its lists. Times are UTC in ISO 8601 with milliseconds. */
-export interface RunReceipt {
-  readonly kind: 'run';
-  readonly mirrorId: string;
-  readonly runId: number;
-  readonly status: EndStatus;
-  readonly trigger: string;
-  readonly startedAt: string;
-  /** Null if the run died, because nobody knows when. */
-  readonly completedAt: string | null;
-  /** The person or program that started the run. */
-  readonly actor: string;
-  readonly baseUrl: string;
-  readonly docmirrorVersion: string;
-  /** The SHA-256 over the run's own rows, in hexadecimal digits; see `Books`. */
-  readonly books: string;
-  /** In the order of the contract, the connections last. */
-  readonly lists: readonly (ListReceipt | ConnectionsReceipt)[];
-}
-
-/** The file got another shape: its state after that. Times are as in `RunReceipt`. */
-export interface UpgradeReceipt {
-  readonly kind: 'upgrade';
-  readonly mirrorId: string;
-  readonly at: string;
-  readonly fromVersion: string;
-  readonly docmirrorVersion: string;
-  readonly lists: readonly ListSum[];
-  /** For each list and the connections: which run wrote the existing versions. */
-  readonly kept: readonly KeptSum[];
-}
-
-/** Versions that had ended at `before` or earlier were deleted. */
-export interface PruneReceipt {
-  readonly kind: 'prune';
-  readonly mirrorId: string;
-  readonly at: string;
-  readonly before: string;
-  /**
-   * For each list and the connections: which run wrote the versions that are left. It covers the runs whose ended versions were
-   * deleted.
-   */
-  readonly kept: readonly KeptSum[];
-}
-
-/**
- * A sum over versions of runs whose changes hash can no longer be computed: over the runs that wrote them and their content. It
- * also has their number.
- */
-export interface KeptSum {
-  readonly resource: ResourceName | 'connections';
-  readonly count: number;
-  /** 32 hexadecimal digits. */
-  readonly sum: string;
-}
-
-/** Rows that another program had altered were dropped or accepted: the state of the mirror after that. */
-export interface RebuildReceipt {
-  readonly kind: 'rebuild';
-  readonly mirrorId: string;
-  readonly at: string;
-  readonly actor: string;
-  readonly lists: readonly ListSum[];
-  /** For each list and the connections: which run wrote the existing versions. */
-  readonly kept: readonly KeptSum[];
-}
-
-/** The text of a record's ended versions, or of one rejected record, was removed for good. */
-export interface EraseReceipt {
-  readonly kind: 'erase';
-  readonly mirrorId: string;
-  readonly at: string;
-  readonly actor: string;
-  readonly resource: ResourceName | 'connections' | 'rejected-records';
-  /** For `rejected-records` the id of the row. */
-  readonly recordId: number;
-  /** How many versions lost their text; 0 for a rejected record. */
-  readonly versions: number;
-  /** For each run that had ended one of them, by its number: the `ended` hash of its list from now on. */
-  readonly ended: readonly { readonly runId: number; readonly ended: string }[];
-}
-
+type Shapes = typeof receiptShapes;
+/** The statement of a run about itself and its lists. */
+export type RunReceipt = ValueOf<Shapes['run']>;
+/** The file got another shape. */
+export type UpgradeReceipt = ValueOf<Shapes['upgrade']>;
+/** Versions were deleted. */
+export type PruneReceipt = ValueOf<Shapes['prune']>;
+/** Rows that another program had altered were dropped. */
+export type RebuildReceipt = ValueOf<Shapes['rebuild']>;
+/** Texts were removed for good. */
+export type EraseReceipt = ValueOf<Shapes['erase']>;
 /** One leaf of the log. */
 export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt | RebuildReceipt | EraseReceipt;
+/** The result of a run for one list. */
+export type ListReceipt = ValueOf<typeof listReceipt>;
+/** The changes of a run in the connections. */
+export type ConnectionsReceipt = ValueOf<typeof connectionsReceipt>;
+/** The state of a list. */
+export type ListSum = ValueOf<typeof listSum>;
+/** A sum over versions of runs whose hashes can no longer be computed. */
+export type KeptSum = ValueOf<typeof keptSum>;
 
 /**
  * A receipt as it is stored: canonical JSON (RFC 8785). Its UTF-8 bytes are the leaf of the log.
@@ -126,7 +151,60 @@ export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt | RebuildReceip
  * @throws if it contains something that JSON can't have: half a surrogate pair, or a number that is not finite.
  */
 export function receiptText(receipt: Receipt): string {
-  const text = canonicalize(receipt);
-  if (text === undefined) throw new TypeError('A receipt is an object.');
-  return text;
+  return canonicalize(receipt) as string;
+}
+
+const checks = new Map(
+  Object.entries(receiptShapes).map(([kind, shape]) => [kind, compile<Receipt>(exact(shape))]),
+);
+
+/**
+ * Reads a stored receipt. It must have exactly the fields of its kind, and every byte as `receiptText` writes it. This refuses
+ * everything that a parser would ignore: spaces, another order, a repeated name, `1.0`.
+ *
+ * @throws MalformedError if it is not so.
+ */
+export function readReceipt(text: string): Receipt {
+  let cause: unknown;
+  try {
+    const receipt: unknown = JSON.parse(text);
+    if (isReceipt(receipt) && receiptText(receipt) === text) return receipt;
+  } catch (error) {
+    cause = error;
+  }
+  throw new MalformedError(
+    'A receipt is of kind run, upgrade, prune, rebuild or erase, with exactly the fields of its kind, and canonical JSON (RFC 8785).',
+    { cause },
+  );
+}
+
+/** Reads a stored receipt; null if somebody altered it, which an audit reports. */
+export function receiptOrNull(text: string): Receipt | null {
+  try {
+    return readReceipt(text);
+  } catch (error) {
+    if (error instanceof MalformedError) return null;
+    throw error;
+  }
+}
+
+function isReceipt(value: unknown): value is Receipt {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  if (checks.get(String(value.kind))?.(value) !== true) return false;
+  const { lists = [], kept: sums = [] } = value as Partial<UpgradeReceipt>;
+  const times = ['at', 'before', 'startedAt', 'completedAt'].map(name => Reflect.get(value, name));
+  return isInOrder(lists) && isInOrder(sums) && times.every(isInstant);
+}
+
+/** Lists are in the order of the contract, each at most once. */
+function isInOrder(lists: readonly { readonly resource: ListSum['resource'] }[]): boolean {
+  const places = lists.map(each => keptResources.indexOf(each.resource));
+  return places.every((place, index) => index === 0 || place > Number(places[index - 1]));
+}
+
+/** A time as docmirror writes it, on the calendar; a kind of receipt has only some of them. */
+function isInstant(text: string | null | undefined): boolean {
+  if (text == null) return true;
+  const instant = new Date(text);
+  return !Number.isNaN(instant.getTime()) && instant.toISOString() === text;
 }

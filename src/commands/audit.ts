@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { generateKey } from '../audit/keys.ts';
-import { receiptOrNull } from '../audit/read-receipt.ts';
+import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';

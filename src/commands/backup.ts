@@ -3,7 +3,7 @@ import { addressOf, resolveOne } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
-import { verificationJson, verificationText } from '../render/verification.ts';
+import { verificationText, verifyOutputOf } from '../render/verification.ts';
 import { type Backup, type BackupOptions, backUp } from '../store/backup/backup.ts';
 import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
 import { writeManifest } from '../store/backup/manifest.ts';
@@ -163,7 +163,7 @@ async function check(path: string, context: Context): Promise<Shown> {
 
 function audited(found: Verification, context: Context): Shown {
   if (found.differenceCount > 0) context.exitCode = exitCodes.difference;
-  return { output: verificationJson(found, null), text: width => verificationText(found, width) };
+  return { output: verifyOutputOf(found, null), text: width => verificationText(found, width) };
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */

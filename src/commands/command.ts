@@ -37,7 +37,7 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
     context: Context,
   ): Promise<Data | undefined> | Data | undefined;
   /** The result as `--json` prints it. Commands without it have no such flag. */
-  output?(data: Data): object | string;
+  output?(data: Data): object;
   /** The same for commands that print a line of JSON for each of many things. */
   outputLines?(data: Data): Iterable<string>;
   /** The result for people; `width` is that of the terminal, in characters, and infinite without one. */
@@ -46,7 +46,7 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
 
 /** A result whose form depends on the flags: an object, and its text for a width in characters. */
 export interface Shown {
-  readonly output: object | string;
+  readonly output: object;
   readonly text: (width: number) => string;
 }
 

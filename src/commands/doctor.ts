@@ -1,6 +1,6 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
-import { diagnosisJson, diagnosisText, findingText } from '../render/findings.ts';
+import { diagnosisText, doctorOutputOf, findingText } from '../render/findings.ts';
 import { readSigningKey } from './checkpoint-file.ts';
 import { type Context, command } from './command.ts';
 import { checkFiles, fileChecks } from './doctor/file-checks.ts';
@@ -38,7 +38,7 @@ export const doctor = command({
     const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
     return { findings, exitCode: context.exitCode };
   },
-  output: diagnosisJson,
+  output: doctorOutputOf,
   text: diagnosisText,
 });
 

@@ -2,6 +2,7 @@ import { keptResources } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
+import type { EraseOutput } from '../render/outputs/records.ts';
 import { wrap } from '../render/wrap.ts';
 import { type Erased, erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
@@ -54,7 +55,7 @@ export const erase = command({
     );
     return { resource, recordId, ...erased };
   },
-  output: erased => erased,
+  output: (erased): EraseOutput => erased,
   text: ({ resource, recordId, ...erased }, width) => wrapped(`${resource} ${recordId}`, erased, width),
 });
 

@@ -63,10 +63,9 @@ function labelsOf(context: Context): Labels {
 }
 
 /** JSON on one line. If labels are set, an object has them as `labels`. */
-function jsonOutput(output: object | string, labels: Labels): string {
-  const json = typeof output === 'string' ? output.trimEnd() : JSON.stringify(output);
-  const isLabelled = Object.keys(labels).length > 0 && json.startsWith('{') && !('labels' in Object(output));
-  return `${printableJson(isLabelled ? `{"labels":${JSON.stringify(labels)},${json.slice(1)}` : json)}\n`;
+function jsonOutput(output: object, labels: Labels): string {
+  const isLabelled = Object.keys(labels).length > 0 && !Array.isArray(output);
+  return printableJson(`${JSON.stringify(isLabelled ? { labels, ...output } : output)}\n`);
 }
 
 /** The typed values of a command's arguments and flags. */

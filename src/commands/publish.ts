@@ -1,5 +1,6 @@
 import { resolveTargetDatabase } from '../config/publish-settings.ts';
 import { UsageError } from '../errors.ts';
+import type { PublishClickhouseOutput } from '../render/outputs/records.ts';
 import { command } from './command.ts';
 import { text, yes } from './flags.ts';
 import type { Published } from './publish/clickhouse.ts';
@@ -66,10 +67,9 @@ export const publishTo = command({
     const published = await publishToClickHouse({ again, replaceTenant }, context);
     return { published, text: publishedText(published) };
   },
-  output: ({ published }) => ({
-    ...published?.publication,
-    verified: true,
-    durationMs: published?.durationMs,
-  }),
+  output({ published }): PublishClickhouseOutput {
+    if (published === null) throw new UsageError('--print-ddl prints no JSON.');
+    return { ...published.publication, verified: true, durationMs: published.durationMs };
+  },
   text: ({ text }) => text,
 });

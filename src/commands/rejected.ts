@@ -1,4 +1,5 @@
-import { rejectedJson, rejectedText } from '../render/rejected.ts';
+import type { RejectedOutput } from '../render/outputs/records.ts';
+import { rejectedText } from '../render/rejected.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
@@ -24,6 +25,6 @@ export const rejected = command({
     using reader = new RejectedReader(config.database);
     return { counts: reader.counts(), records: reader.records(limit) };
   },
-  output: rejectedJson,
+  output: (found): RejectedOutput => found,
   text: rejectedText,
 });

@@ -1,4 +1,4 @@
-import { runsJson, runsText } from '../render/run-list.ts';
+import { runsOutputOf, runsText } from '../render/run-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
@@ -16,6 +16,6 @@ export const runs = command({
     using reader = new RunReader(config.database);
     return reader.runs(limit);
   },
-  output: runsJson,
+  output: runsOutputOf,
   text: runsText,
 });

@@ -1,6 +1,6 @@
 import { isFresh } from '../freshness.ts';
-import type { MirrorNumbers } from '../serve/metrics.ts';
 import type { ServedReport } from '../serve/pages.ts';
+import type { MirrorNumbers } from '../store/read/report-reader.ts';
 import { makeReport } from './make-report.ts';
 
 interface Sources {

@@ -2,6 +2,7 @@ import { lists } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
+import type { ShareOutput } from '../render/outputs/files.ts';
 import { makeShare, type Share } from '../store/share/share.ts';
 import { command } from './command.ts';
 import { choicesOf, file, yes } from './flags.ts';
@@ -58,7 +59,7 @@ export const share = command({
       signal,
     });
   },
-  output: made => made,
+  output: (made): ShareOutput => made,
   text: textOf,
 });
 

@@ -1,7 +1,7 @@
 import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { type FoundRecords, matchesText, storiesJson, storyText } from '../render/record-story.ts';
+import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-story.ts';
 import { MirrorReader } from '../store/read/mirror-reader.ts';
 import { command } from './command.ts';
 import { choice, required, text } from './flags.ts';
@@ -33,7 +33,7 @@ export const show = command({
     reader.holdStill();
     return find(reader, resource, id);
   },
-  output: storiesJson,
+  output: showOutputOf,
   text: textOf,
 });
 

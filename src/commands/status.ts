@@ -6,11 +6,11 @@ import {
   type MirrorFacts,
   mirrorSummaryOf,
   type OverviewRow,
-  overviewJson,
+  overviewOutputOf,
   overviewText,
   runJson,
 } from '../render/overview.ts';
-import { statusJson, statusText } from '../render/status.ts';
+import { statusOutputOf, statusText } from '../render/status.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command, type Shown } from './command.ts';
@@ -60,12 +60,12 @@ export const status = command({
     if (format === 'prometheus') return printMetrics(rows, mirrors.length > 0, context);
     const [row] = rows;
     if (mirrors.length > 0 || !row?.facts)
-      return { output: overviewJson(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
+      return { output: overviewOutputOf(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
     const { lists, run } = row.facts;
     const watch = readWatchNote(config.database);
     const standing = { state: row.state, why: row.why };
     return {
-      output: statusJson(lists, nowMs, { watch, run: runJson(run), standing }),
+      output: statusOutputOf(lists, nowMs, { watch, run: runJson(run), standing }),
       text: width => statusText(lists, nowMs, { watch, maxAgeMs, run, width }),
     };
   },

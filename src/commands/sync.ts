@@ -1,6 +1,6 @@
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
-import { type RejectionReason, summaryJson, summaryText } from '../render/run-summary.ts';
+import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-summary.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { type Context, command } from './command.ts';
@@ -66,7 +66,7 @@ export const sync = command({
     const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary.resources);
     return { summary, rejections, planned, plannedCount, place: placeOf(context) };
   },
-  output: ({ summary }) => summaryJson(summary),
+  output: ({ summary }) => syncOutputOf(summary),
   text({ summary, rejections, planned, plannedCount, place }, width) {
     const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
     return `${plan}${summaryText(summary, summaryWidth(width), place, rejections)}`;

@@ -1,5 +1,6 @@
 import { DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
+import type { UpgradeOutput } from '../render/outputs/files.ts';
 import { readManifest } from '../store/backup/manifest.ts';
 import { upgradeMirror, upgradesFrom } from '../store/file/open-to-write.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
@@ -9,15 +10,7 @@ import { mirrorSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
 /** The result for one mirror; with `--check`, what an upgrade would do. */
-interface UpgradedMirror {
-  readonly database: string;
-  readonly state: 'upgraded' | 'current' | 'older' | 'failed';
-  /** The version of docmirror that made it or last upgraded it; null if there is nothing to upgrade. */
-  readonly fromVersion: string | null;
-  /** The path of the copy from before the upgrade. */
-  readonly copy: string | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
+type UpgradedMirror = UpgradeOutput['mirrors'][number];
 
 /** `docmirror upgrade` */
 export const upgrade = command({
@@ -59,7 +52,7 @@ export const upgrade = command({
     context.exitCode = failures[0] ?? (isToDo ? exitCodes.difference : exitCodes.done);
     return { mirrors };
   },
-  output: upgraded => upgraded,
+  output: (upgraded): UpgradeOutput => upgraded,
   text: ({ mirrors }) => mirrors.map(textOf).join(''),
 });
 

@@ -1,5 +1,5 @@
 import { exitCodes, UsageError } from '../errors.ts';
-import { type LiveResult, liveText, verificationJson, verificationText } from '../render/verification.ts';
+import { type LiveResult, liveText, verificationText, verifyOutputOf } from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { verifyMirror } from '../store/verify/verify.ts';
 import { verifyWithCheckpoints } from './checkpoint-file.ts';
@@ -56,7 +56,7 @@ export const verify = command({
       verification.differenceCount > 0 ? exitCodes.difference : (live?.exitCode ?? exitCodes.done);
     return { verification, live };
   },
-  output: ({ verification, live }) => verificationJson(verification, live),
+  output: ({ verification, live }) => verifyOutputOf(verification, live),
   text({ verification, live }, width) {
     const found = verificationText(verification, width);
     return live === null ? found : `${found}\n${liveText(live)}`;

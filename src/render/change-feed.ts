@@ -4,6 +4,7 @@ import { changesText } from './changes.ts';
 import { CsvEncoder } from './export-formats.ts';
 import { type FlatChanges, flatChanges } from './flat-changes.ts';
 import { instant } from './numbers.ts';
+import type { ChangesOutput } from './outputs/records.ts';
 
 /** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', 'ndjson', 'csv'] as const;
@@ -45,7 +46,8 @@ export function ndjsonLine({
   record,
   before,
 }: Change): string {
-  const head = JSON.stringify({ runId, changedAt, resource, recordId, operation });
+  type Head = Omit<ChangesOutput, 'record' | 'before' | 'isErased'>;
+  const head = JSON.stringify({ runId, changedAt, resource, recordId, operation } satisfies Head);
   const texts = `"record":${asJson(record ?? 'null')},"before":${asJson(before ?? 'null')}`;
   return `${head.slice(0, -1)},${texts}${record === null ? ',"isErased":true' : ''}}\n`;
 }

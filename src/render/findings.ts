@@ -1,17 +1,8 @@
 import { printable, printableInOneLine } from '../printable.ts';
+import type { DoctorOutput, Finding } from './outputs/files.ts';
 import { wrap } from './wrap.ts';
 
-/** The result of one check of `doctor`. */
-export interface Finding {
-  /** The name of the check. */
-  readonly check: string;
-  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  readonly found: string;
-  /** Advice; null if there is nothing to do. */
-  readonly todo: string | null;
-  /** The code of the error, for "docmirror help"; null if there is none. */
-  readonly code: string | null;
-}
+export type { Finding };
 
 interface Diagnosis {
   readonly findings: readonly Finding[];
@@ -38,8 +29,7 @@ export function diagnosisText({ findings, exitCode }: Diagnosis): string {
   return `\n${failed === 1 ? 'One check' : `${failed} checks`} failed. "docmirror sync" would exit with ${exitCode}.\n`;
 }
 
-/** The findings as one JSON object on one line. */
-export function diagnosisJson({ findings, exitCode }: Diagnosis): string {
-  const ok = findings.every(({ status }) => status !== 'failed');
-  return `${JSON.stringify({ ok, exitCode, checks: findings })}\n`;
+/** The output of `doctor --json`. */
+export function doctorOutputOf({ findings, exitCode }: Diagnosis): DoctorOutput {
+  return { ok: findings.every(({ status }) => status !== 'failed'), exitCode, checks: findings };
 }

@@ -125,7 +125,12 @@ function sidesOf({ operation, record, before }: Change): { before: Item | null; 
   return operation === 'removal' ? { before: now, after: null } : { before: itemOf(before), after: now };
 }
 
-function itemOf(text: string | null): Item | null {
+/**
+ * A record as a value that is written with all digits of its numbers.
+ *
+ * @throws SyntaxError if it is not an object in JSON: another program wrote to the mirror.
+ */
+export function itemOf(text: string | null): Item | null {
   if (text === null) return null;
   const value: unknown = hasUncertainNumbers(text) ? parseExact(text) : JSON.parse(text);
   if (!isItem(value)) throw new SyntaxError('a record is not an object in JSON');

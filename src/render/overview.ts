@@ -3,7 +3,9 @@ import { openPointsOf } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunResourceRow, RunRow } from '../store/read/run-reader.ts';
 import { duration } from './numbers.ts';
-import { listStatusJson } from './status.ts';
+import type { OverviewOutput, StatusOutput } from './outputs/runs.ts';
+import { errorOf } from './run-list.ts';
+import { listStatusOf } from './status.ts';
 import { renderTable } from './table.ts';
 
 /** The states of a mirror, the worst first; `died` is a run whose process is gone. */
@@ -102,8 +104,8 @@ export function overviewText(rows: readonly OverviewRow[], nowMs: number, width:
   );
 }
 
-/** The overview as one JSON object on one line, the worst first. */
-export function overviewJson(rows: readonly OverviewRow[], nowMs: number): string {
+/** The output of `status --json` for several mirrors, the worst first. */
+export function overviewOutputOf(rows: readonly OverviewRow[], nowMs: number): OverviewOutput {
   const mirrors = worstFirst(rows).map(({ database, state, why, facts }) => ({
     database,
     state,
@@ -113,16 +115,16 @@ export function overviewJson(rows: readonly OverviewRow[], nowMs: number): strin
     ageMs: facts === null ? null : ageMs(oldest(facts), nowMs),
     docmirrorVersion: facts?.run?.docmirrorVersion ?? null,
     run: facts === null ? null : runJson(facts.run),
-    resources: facts === null ? [] : facts.lists.map(list => listStatusJson(list, nowMs)),
+    resources: facts === null ? [] : facts.lists.map(list => listStatusOf(list, nowMs)),
   }));
-  return `${JSON.stringify({ mirrors })}\n`;
+  return { mirrors };
 }
 
-/** The newest run in its JSON form. */
-export function runJson(run: RunRow | null) {
+/** The newest run in an output. */
+export function runJson(run: RunRow | null): StatusOutput['run'] {
   if (run === null) return null;
-  const { id, status, startedAt, completedAt, errorCode: code, errorMessage: message } = run;
-  return { runId: id, status, startedAt, completedAt, error: code === null ? null : { code, message } };
+  const { id, status, startedAt, completedAt, errorCode, errorMessage } = run;
+  return { runId: id, status, startedAt, completedAt, error: errorOf(errorCode, errorMessage) };
 }
 
 /** The labels of the newest run. */

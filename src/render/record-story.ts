@@ -1,6 +1,8 @@
 import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
+import { itemOf } from './flat-changes.ts';
 import { count, counted, instant } from './numbers.ts';
+import type { ShowOutput } from './outputs/records.ts';
 import { differencesOf, erasedText, fieldsOf, type ShownField, wholeRecord } from './record-text.ts';
 import { renderTable } from './table.ts';
 
@@ -23,31 +25,26 @@ function stands({ versions }: RecordStory): boolean {
   return versions[0]?.to === null;
 }
 
-/** The records that were found as one JSON object on one line, with no value cut. */
-export function storiesJson({ stories, ...found }: FoundRecords): string {
+/** The output of `show --json`, with no value cut. */
+export function showOutputOf({ stories, ...found }: FoundRecords): ShowOutput {
   const { resource, matchedBy, matchCount, alsoReferenceOf } = found;
-  const head = JSON.stringify({ resource, matchedBy, matchCount, alsoReferenceOf });
-  return `${head.slice(0, -1)},"records":[${stories.map(storyJson).join(',')}]}\n`;
-}
-
-// The records' own text is kept as it is, because JavaScript might not represent their numbers.
-function storyJson(story: RecordStory): string {
-  const { recordId, versionCount, versions } = story;
-  const now = stands(story) ? versions[0]?.record : 'null';
-  const head = JSON.stringify({ recordId, stands: stands(story), versionCount });
-  return `${head.slice(0, -1)},"record":${now},"versions":[${versions.map(versionJson).join(',')}]}`;
-}
-
-function versionJson({ from, to, endedBy, isFirst, record }: StoryVersion): string {
-  const head = JSON.stringify({
-    fromRunId: from.runId,
-    fromAt: from.at,
-    toRunId: to?.runId ?? null,
-    toAt: to?.at ?? null,
-    endedBy,
-    isFirst,
-  });
-  return `${head.slice(0, -1)},"record":${record}${record === null ? ',"isErased":true' : ''}}`;
+  const records = stories.map(story => ({
+    recordId: story.recordId,
+    stands: stands(story),
+    versionCount: story.versionCount,
+    record: stands(story) ? itemOf(story.versions[0]?.record ?? null) : null,
+    versions: story.versions.map(({ from, to, endedBy, isFirst, record }) => ({
+      fromRunId: from.runId,
+      fromAt: from.at,
+      toRunId: to?.runId ?? null,
+      toAt: to?.at ?? null,
+      endedBy,
+      isFirst,
+      record: itemOf(record),
+      ...(record === null && { isErased: true }),
+    })),
+  }));
+  return { resource, matchedBy, matchCount, alsoReferenceOf, records };
 }
 
 /** One record for people: its fields, then the changes of each version, the newest first. */

@@ -1,18 +1,13 @@
-import type { RejectedRecord, RejectionCount } from '../store/read/rejected-reader.ts';
 import { cut } from './cut.ts';
 import { count } from './numbers.ts';
+import type { RejectedOutput } from './outputs/records.ts';
 import { renderTable } from './table.ts';
-
-interface Rejected {
-  readonly counts: readonly RejectionCount[];
-  readonly records: readonly RejectedRecord[];
-}
 
 /** The most of a record's text that is shown, in characters. */
 const textMax = 60;
 
 /** Rejected records for people: the reasons, then some of the records. */
-export function rejectedText({ counts, records }: Rejected, width: number): string {
+export function rejectedText({ counts, records }: RejectedOutput, width: number): string {
   if (counts.length === 0) return 'No record was rejected.\n';
   const total = counts.reduce((sum, each) => sum + each.count, 0);
   const reasons = renderTable(
@@ -47,12 +42,7 @@ export function rejectedText({ counts, records }: Rejected, width: number): stri
 }
 
 /** A webhook's text can contain a secret, in its endpoint. */
-function textOf({ record, resource }: RejectedRecord): string {
+function textOf({ record, resource }: RejectedOutput['records'][number]): string {
   if (record === null) return '(no text here)';
   return resource === 'webhooks' ? '(--json shows it)' : cut(record, textMax);
-}
-
-/** Rejected records as one JSON object. */
-export function rejectedJson({ counts, records }: Rejected): string {
-  return `${JSON.stringify({ counts, records })}\n`;
 }

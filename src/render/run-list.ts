@@ -1,6 +1,7 @@
 import { stateOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
+import type { RunsOutput } from './outputs/runs.ts';
 import { renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
@@ -31,25 +32,25 @@ export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_I
   );
 }
 
-/** The run history as one JSON array on one line. */
-export function runsJson(runs: readonly RecordedRun[]): string {
-  const shown = runs.map(({ id, errorCode, errorMessage, resources, labels, actor: _actor, ...run }) => ({
+/** The output of `runs --json`. */
+export function runsOutputOf(runs: readonly RecordedRun[]): RunsOutput {
+  return runs.map(({ id, errorCode, errorMessage, resources, labels, actor: _actor, ...run }) => ({
     runId: id,
     ...run,
     labels: labels === null ? {} : JSON.parse(labels),
     error: errorOf(errorCode, errorMessage),
     resources: resources.map(resourceOf),
   }));
-  return `${JSON.stringify(shown)}\n`;
 }
 
-/** How a list ended in a run, in its JSON form. */
+/** How a list ended in a run, in an output. */
 export function resourceOf({ errorCode, errorMessage, runId: _run, error: _error, ...rest }: RunResourceRow) {
   return { ...rest, error: errorOf(errorCode, errorMessage) };
 }
 
-function errorOf(code: string | null, message: string | null) {
-  return code === null ? null : { code, message };
+/** An error in an output. */
+export function errorOf(code: string | null, message: string | null) {
+  return code === null ? null : { code, message: message ?? '' };
 }
 
 /** Why a run that met no error is not completed, in words; empty if it is. */

@@ -1,20 +1,16 @@
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { RejectionCount } from '../store/read/rejected-reader.ts';
-import type { ListOutcome, RunError } from '../sync/ports.ts';
+import type { ListOutcome } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
+import type { SyncOutput } from './outputs/runs.ts';
 import { renderTable } from './table.ts';
 import { fieldsText } from './unknown-fields.ts';
 import { wrap } from './wrap.ts';
 
 /** The share that is written after a run. */
-export interface RunShare {
-  /** The path as the user named it. */
-  readonly path: string;
-  /** Why it could not be made; null if it was made and agrees with the mirror. */
-  readonly error: RunError | null;
-}
+export type RunShare = NonNullable<SyncOutput['share']>;
 
 /** How a run ended, and the share after it; null if none is set. */
 export interface SharedRunSummary extends RunSummary {
@@ -24,12 +20,12 @@ export interface SharedRunSummary extends RunSummary {
 /** Why records of a list were rejected, and how many. */
 export type RejectionReason = Pick<RejectionCount, 'resource' | 'reason' | 'count'>;
 
-/** The summary as one JSON object on one line: what `sync --json` prints. */
-export function summaryJson(summary: SharedRunSummary): string {
+/** The output of `sync --json`. */
+export function syncOutputOf(summary: SharedRunSummary): SyncOutput {
   const resources = summary.resources.map(
     ({ startedAt: _started, completedAt: _completed, ...outcome }) => outcome,
   );
-  return `${JSON.stringify({ ...summary, resources })}\n`;
+  return { ...summary, resources };
 }
 
 /**

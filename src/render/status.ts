@@ -3,6 +3,7 @@ import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
+import type { ListStatusOutput, StatusOutput } from './outputs/runs.ts';
 import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
 import { fieldsText } from './unknown-fields.ts';
@@ -97,26 +98,24 @@ function ago(at: string | null, nowMs: number): string {
   return `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }
 
-/** The state of the lists, as one JSON object on one line. */
-export function statusJson(
+/** The output of `status --json` for one mirror. */
+export function statusOutputOf(
   lists: readonly ListStatus[],
   nowMs: number,
   { watch, run, standing }: StatusFacts,
-): string {
-  const resources = lists.map(list => listStatusJson(list, nowMs));
-  return `${JSON.stringify({ ...standing, run, resources, nextRunAt: watch?.nextRunAt ?? null })}\n`;
+): StatusOutput {
+  const resources = lists.map(list => listStatusOf(list, nowMs));
+  return { ...standing, run, resources, nextRunAt: watch?.nextRunAt ?? null };
 }
 
-/** The parts of the JSON besides the lists. */
-interface StatusFacts {
+/** The parts of the output besides the lists. */
+interface StatusFacts extends Pick<StatusOutput, 'run'> {
   readonly watch: NextRun | null;
-  readonly run: object | null;
-  /** The worst state of the mirror, and the reason. */
-  readonly standing: { readonly state: string; readonly why: string };
+  readonly standing: Pick<StatusOutput, 'state' | 'why'>;
 }
 
-/** The state of a list in its JSON form. */
-export function listStatusJson(list: ListStatus, nowMs: number) {
+/** The state of a list in an output. */
+export function listStatusOf(list: ListStatus, nowMs: number): ListStatusOutput {
   return {
     resource: list.resource,
     recordCount: list.recordCount,
@@ -126,6 +125,11 @@ export function listStatusJson(list: ListStatus, nowMs: number) {
     ageMs: ageMs(list.lastCompletedAt, nowMs),
     endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     unknownFields: list.unknownFields,
-    lastRun: list.lastRun === null ? null : { runId: list.lastRun.runId, ...resourceOf(list.lastRun) },
+    lastRun: list.lastRun && lastRunOf(list.lastRun),
   };
+}
+
+function lastRunOf(row: NonNullable<ListStatus['lastRun']>) {
+  const { runId, baseUrl } = row;
+  return { runId, ...resourceOf(row), baseUrl };
 }

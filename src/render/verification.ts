@@ -3,6 +3,7 @@ import type { LiveDifference } from '../store/verify/live-differences.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
+import type { ShownCheckpoint, VerifyOutput } from './outputs/files.ts';
 import { renderTable } from './table.ts';
 
 /** The result of comparing the mirror with the service; `isProven` if two readings of every list agreed. */
@@ -16,14 +17,7 @@ export interface LiveResult {
   readonly differences: readonly LiveDifference[];
 }
 
-/** A checkpoint that the mirror was compared with. */
-export interface ShownCheckpoint {
-  readonly file: string;
-  readonly size: number;
-  /** `verified`, `forged` or `absent` for the key that is known; `unchecked` if none is. */
-  readonly signature: 'verified' | 'forged' | 'absent' | 'unchecked';
-  readonly notes: readonly string[];
-}
+export type { ShownCheckpoint };
 
 type Shown = Verification & { readonly checkpoints?: readonly ShownCheckpoint[] };
 
@@ -110,11 +104,9 @@ export function liveText({ isProven, isCompared, notes, differences, differenceC
   return `${lines.join('\n')}\n`;
 }
 
-/** An audit as one JSON object on one line. */
-export function verificationJson(verification: Shown, live: LiveResult | null): string {
-  const { path, differences, differenceCount, checkpoints, ...checked } = verification;
-  // If there are several, `checkpoint` is the last one, as in the time when only that one counted.
-  const held = checkpoints && { checkpoint: checkpoints.at(-1), checkpoints };
+/** The output of `verify --json`. */
+export function verifyOutputOf(verification: Shown, live: LiveResult | null): VerifyOutput {
+  const { path, differences, differenceCount, ...checked } = verification;
   const shown = live && {
     isProven: live.isProven,
     notes: live.notes,
@@ -122,7 +114,7 @@ export function verificationJson(verification: Shown, live: LiveResult | null): 
     differences: live.differences.map(withoutSecretsIn),
   };
   const ok = differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
-  return `${JSON.stringify({ ok, path, ...checked, ...held, differenceCount, differences, live: shown })}\n`;
+  return { ok, path, ...checked, differenceCount, differences, live: shown };
 }
 
 const severityText = {

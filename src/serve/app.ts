@@ -12,7 +12,6 @@ import { defaultLimits, type ServerLimits } from './limits.ts';
 import { type FilteredSource, filteredPage, listPage } from './list-page.ts';
 import { isFiltered, type Query } from './list-query.ts';
 import type { Metrics } from './metrics.ts';
-import { openApiDocument } from './openapi.ts';
 import { addPageRoutes, type ServedPages } from './pages.ts';
 import type { RecordSource } from './record-source.ts';
 
@@ -54,10 +53,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages } = options;
   const checks = tokenChecks(options);
   const app = await buildMonitorApp(options);
-  const document = JSON.stringify(openApiDocument(options));
   app.get('/openapi.json', async (_request, reply) => {
+    const { openApiDocument } = await import('./openapi.ts');
     reply.type(json);
-    return document;
+    return JSON.stringify(openApiDocument(options));
   });
   await app.register(async scope => addListRoutes(scope, options, checks.bearer));
   if (pages !== undefined)

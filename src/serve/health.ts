@@ -1,5 +1,6 @@
 import { OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
+import type { HealthAnswer } from './openapi.ts';
 
 /** When the last completed run of a list ended; null if none has. */
 interface ListAge {
@@ -18,12 +19,7 @@ export interface HealthSource {
 /** The answer of `/healthz`. */
 export interface Health {
   readonly statusCode: 200 | 503;
-  readonly body: {
-    readonly status: 'ok' | 'stale' | 'unreadable';
-    /** Why the mirror can't be read, if it or docmirror needs an upgrade. */
-    readonly message?: string;
-    readonly lists?: readonly (ListAge & { readonly ageSeconds: number | null })[];
-  };
+  readonly body: HealthAnswer;
 }
 
 /** Whether the mirror is fresh enough. Without a source it is always `ok`, because the process answers. */

@@ -6,10 +6,11 @@ import {
   sortsOf,
 } from '../contract/browsable.ts';
 import type { ListDefinition } from '../contract/lists.ts';
+import type { RecordPage } from '../store/read/mirror-reader.ts';
 import { HttpError } from './http-error.ts';
 import { paging } from './limits.ts';
 import { assertKnown, orderById, type Query, readFilter, readOrder, wholeNumber } from './list-query.ts';
-import type { RecordPage, RecordSource } from './record-source.ts';
+import type { RecordSource } from './record-source.ts';
 
 /** The page that a client asks for. */
 export interface Place {

@@ -1,41 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { resourceNames } from '../contract/lists.ts';
-
-/** The numbers of a list that are shown as metrics. */
-export interface ListNumbers {
-  readonly resource: string;
-  /** Records after the last run that wrote the list; null if none has. */
-  readonly recordCount: number | null;
-  readonly lastCompletedAt: string | null;
-  /** The last run of the list that has ended. */
-  readonly last: {
-    readonly completeness: string | null;
-    readonly pages: number;
-    readonly durationMs: number;
-    readonly rejected: number;
-    readonly removalsWithheld: number;
-    readonly undecided: number;
-  } | null;
-  /** The number of fields that the service sends and that have no column. Each name counts once. */
-  readonly unknownFields: number;
-  /** The sums over all runs of the list. */
-  readonly totals: {
-    readonly inserted: number;
-    readonly updated: number;
-    readonly removed: number;
-    readonly rejected: number;
-    readonly requests: number;
-    readonly retries: number;
-    readonly bytes: number;
-    readonly durationMs: number;
-  };
-}
-
-/** The numbers of a mirror that are shown as metrics. */
-export interface MirrorNumbers {
-  readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
-  readonly lists: readonly ListNumbers[];
-}
+import type { ListNumbers, MirrorNumbers } from '../store/read/report-reader.ts';
 
 /** Metrics in the text form of Prometheus. */
 export interface Metrics {

@@ -1,4 +1,5 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
+import type { RecordPage } from '../store/read/mirror-reader.ts';
 
 /** The source of the served records: a mirror, or anything else that can give a page of a list. */
 export interface RecordSource {
@@ -6,12 +7,6 @@ export interface RecordSource {
   page(list: ListDefinition, offset: number, limit: number): RecordPage;
   /** A text that changes whenever a record might have changed. A source that can't tell leaves it out. */
   revision?(): string;
-}
-
-/** Records of a list and the total number of its records, both at one moment. */
-export interface RecordPage {
-  readonly records: readonly string[];
-  readonly totalRecordCount: number;
 }
 
 /** Serves lists from memory. `current` is called for each page, so the lists can be replaced meanwhile. */

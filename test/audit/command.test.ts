@@ -149,7 +149,7 @@ describe('verify --checkpoint', () => {
     const unchecked = await verify();
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('was not checked') });
     const json = JSON.parse((await verify('--json', '--signing-key-file', file('key.pem'))).stdout);
-    expect(json).toMatchObject({ ok: true, checkpoint: { size: 1, signature: 'verified' } });
+    expect(json).toMatchObject({ ok: true, checkpoints: [{ size: 1, signature: 'verified' }] });
   });
 
   test('another key, a changed checkpoint and what is none are differences', async () => {

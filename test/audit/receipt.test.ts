@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { MalformedError } from '../../src/audit/malformed-error.ts';
-import { readReceipt } from '../../src/audit/read-receipt.ts';
 import {
   type EraseReceipt,
   type ListReceipt,
   type PruneReceipt,
   type RebuildReceipt,
   type RunReceipt,
+  readReceipt,
   receiptText,
   type UpgradeReceipt,
 } from '../../src/audit/receipt.ts';

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Ajv } from 'ajv';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Output, outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
 import { growDocmirror } from '../support/grown-docmirror.ts';
 import { makeOutgrownMirror, type Outgrown } from '../support/outgrown-mirror.ts';
 import { runNode } from '../support/program-copy.ts';
@@ -33,10 +34,8 @@ const shapeOf = (path: string) => sqlite(path, 'PRAGMA user_version')[0]?.user_v
 
 /** The output of "upgrade --json", which must match its schema. */
 function documented(stdout: string): { mirrors: Record<string, unknown>[]; error?: { code: string } } {
-  const schema = JSON.parse(
-    readFileSync(join(import.meta.dirname, '..', '..', 'schemas', 'upgrade.json'), 'utf8'),
-  );
   const value = JSON.parse(stdout);
+  const schema = schemaOf('upgrade', outputs.upgrade as Output);
   const validate = new Ajv({ allowUnionTypes: true, strict: false }).compile(schema);
   expect([validate(value), validate.errors]).toEqual([true, null]);
   return value;

@@ -1,7 +1,8 @@
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { healthOf } from '../../src/serve/health.ts';
-import { type MirrorNumbers, mirrorMetrics, watchMetrics } from '../../src/serve/metrics.ts';
+import { mirrorMetrics, watchMetrics } from '../../src/serve/metrics.ts';
+import type { MirrorNumbers } from '../../src/store/read/report-reader.ts';
 import { ReportReader } from '../../src/store/read/report-reader.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport } from '../support/stand-in.ts';

@@ -2,7 +2,6 @@ import type Database from 'better-sqlite3';
 import { and, count, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type WireWriter, wireWriter } from '../../contract/wire.ts';
-import type { RecordPage } from '../../serve/record-source.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { lastRunBefore, type Pruned, readPruned } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
@@ -22,6 +21,12 @@ import { findByReference, type RecordStory, type ReferenceMatches, readStory } f
 import { withId } from './with-id.ts';
 
 export type { Change };
+
+/** Records of a list and the total number of its records, both at one moment. */
+export interface RecordPage {
+  readonly records: readonly string[];
+  readonly totalRecordCount: number;
+}
 
 interface ChangeQuery {
   /** Only changes of later runs than this that have ended. */

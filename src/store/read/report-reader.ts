@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { and, count, desc, eq, isNotNull, notInArray, type SQLWrapper, sql } from 'drizzle-orm';
 import { resourceNames } from '../../contract/lists.ts';
-import type { ListNumbers, MirrorNumbers } from '../../serve/metrics.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
@@ -11,6 +10,42 @@ import { lastCompletedAt } from './last-completed.ts';
 import { type ReportData, readReport, tookMs } from './report-data.ts';
 import type { ReportPeriod } from './report-period.ts';
 import { readUnknownFields } from './unknown-fields.ts';
+
+/** The numbers of a list that are shown as metrics. */
+export interface ListNumbers {
+  readonly resource: string;
+  /** Records after the last run that wrote the list; null if none has. */
+  readonly recordCount: number | null;
+  readonly lastCompletedAt: string | null;
+  /** The last run of the list that has ended. */
+  readonly last: {
+    readonly completeness: string | null;
+    readonly pages: number;
+    readonly durationMs: number;
+    readonly rejected: number;
+    readonly removalsWithheld: number;
+    readonly undecided: number;
+  } | null;
+  /** The number of fields that the service sends and that have no column. Each name counts once. */
+  readonly unknownFields: number;
+  /** The sums over all runs of the list. */
+  readonly totals: {
+    readonly inserted: number;
+    readonly updated: number;
+    readonly removed: number;
+    readonly rejected: number;
+    readonly requests: number;
+    readonly retries: number;
+    readonly bytes: number;
+    readonly durationMs: number;
+  };
+}
+
+/** The numbers of a mirror that are shown as metrics. */
+export interface MirrorNumbers {
+  readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
+  readonly lists: readonly ListNumbers[];
+}
 
 /** Reads the numbers and the report of a mirror. It never writes. */
 export class ReportReader implements Disposable {

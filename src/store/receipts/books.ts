@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
-import { LinesHash } from '../../audit/lines-hash.ts';
+import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/lines-hash.ts';
 
 /** The tables with rows of a run's own: which rows these are, and which of their columns no receipt covers. */
 const ownRows = [

@@ -1,7 +1,13 @@
 import type Database from 'better-sqlite3';
 import { and, eq, ne, sql } from 'drizzle-orm';
-import { type ColumnValue, canonicalRow } from '../../audit/canonical-row.ts';
-import { contentInLine, LinesHash, type Operation, operations } from '../../audit/lines-hash.ts';
+import {
+  type ColumnValue,
+  canonicalRow,
+  contentInLine,
+  LinesHash,
+  type Operation,
+  operations,
+} from '../../audit/lines-hash.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { recordHistory } from '../tables/schema.ts';

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { isNull } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { EraseReceipt } from '../../audit/receipt.ts';
+import { type EraseReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { syncReceipts } from '../tables/schema.ts';
 import { prepare, select } from '../tables/statement.ts';
 

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { and, gt, lte, max, sql } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { KeptSum } from '../../audit/receipt.ts';
+import { type KeptSum, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { firstValue } from '../tables/query.ts';

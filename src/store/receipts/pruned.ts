@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { desc, gt, isNull, lt, max, min, sql } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { KeptSum, Receipt } from '../../audit/receipt.ts';
+import { type KeptSum, type Receipt, receiptOrNull } from '../../audit/receipt.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { firstValue } from '../tables/query.ts';
 import { syncReceipts } from '../tables/schema.ts';

@@ -1,7 +1,12 @@
 import type Database from 'better-sqlite3';
 import { desc, eq, sql } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { ConnectionsReceipt, ListReceipt, ListSum, RunReceipt } from '../../audit/receipt.ts';
+import {
+  type ConnectionsReceipt,
+  type ListReceipt,
+  type ListSum,
+  type RunReceipt,
+  receiptOrNull,
+} from '../../audit/receipt.ts';
 import { lists } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';

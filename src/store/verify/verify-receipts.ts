@@ -1,8 +1,13 @@
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MalformedError } from '../../audit/malformed-error.ts';
 import { MerkleTree } from '../../audit/merkle.ts';
-import { readReceipt } from '../../audit/read-receipt.ts';
-import type { RebuildReceipt, Receipt, RunReceipt, UpgradeReceipt } from '../../audit/receipt.ts';
+import {
+  type RebuildReceipt,
+  type Receipt,
+  type RunReceipt,
+  readReceipt,
+  type UpgradeReceipt,
+} from '../../audit/receipt.ts';
 import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
 import { mirrorIds } from '../tables/initialise-mirror.ts';
 import type { Audit } from './verify-list.ts';

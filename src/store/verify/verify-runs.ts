@@ -1,6 +1,5 @@
 import { desc, eq, sql } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { ListSum } from '../../audit/receipt.ts';
+import { type ListSum, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { Books } from '../receipts/books.ts';

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { and, eq, isNotNull, sql } from 'drizzle-orm';
-import { receiptOrNull } from '../../audit/read-receipt.ts';
-import type { EraseReceipt } from '../../audit/receipt.ts';
+import { type EraseReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import type { keptResources } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record-content.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';

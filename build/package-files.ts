@@ -1,16 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import type { CommandEntry, FlagEntry } from '../src/commands/table/entry.ts';
-import { settingHelp } from '../src/commands/table/help.ts';
-import { envFileFlag } from '../src/commands/table/shared-flags.ts';
-import { commandTable, purpose } from '../src/commands/table/table.ts';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, flagsOf, type NamedFlag } from '../src/commands/command.ts';
+import { loadCommands, purpose } from '../src/commands/index.ts';
+import { argumentWord } from '../src/commands/parser.ts';
 import { settings } from '../src/config/settings.ts';
+import { outputs, schemaName, schemaOf } from '../src/render/outputs/outputs.ts';
 import { version } from '../src/version.ts';
 
-// Writes man/docmirror.1: npm run docs:man
-
-/** The path of the manual page. */
-export const manPath = join(import.meta.dirname, '..', 'man', 'docmirror.1');
+// Writes the manual page and the JSON Schemas of the package, man/ and schemas/: npm run build
 
 /** The exit codes in words. The help of each command says what they mean there. */
 export const exitStatus: readonly (readonly [string, string])[] = [
@@ -25,9 +22,8 @@ export const exitStatus: readonly (readonly [string, string])[] = [
 ];
 
 /** The manual page in the macros of man(7), made from the table of commands and that of settings. */
-export function manText(): string {
+export async function manText(): Promise<string> {
   const lines = [
-    `.\\" Written by "npm run docs:man" from the tables of commands and settings; a test checks that it is current.`,
     `.TH DOCMIRROR 1 "" "docmirror ${version}" "User Commands"`,
     // Names that are broken by a hyphen can't be copied.
     '.nh',
@@ -41,11 +37,11 @@ export function manText(): string {
     'Without a command, docmirror shows the state of the mirror, or which settings are missing if there is none yet.',
     'Data goes to standard output, logs and progress to standard error.',
     '.SH COMMANDS',
-    ...commandTable.flatMap(commandLines),
+    ...(await loadCommands()).flatMap(commandLines),
     '.SH ENVIRONMENT',
     'A flag wins over the file that \\-\\-env\\-file names, which wins over a variable, which wins over the default.',
     ...Object.values(settings).flatMap(({ variable, flag, default: fallback, help }) =>
-      item(variable, `${help} (${flag}${fallback === null ? '' : `, default ${fallback}`}).`),
+      item(variable, `${help} (${flag}${fallback ? `, default ${fallback}` : ''}).`),
     ),
     '.SH EXIT STATUS',
     ...exitStatus.flatMap(([code, meaning]) => item(code, meaning)),
@@ -53,35 +49,36 @@ export function manText(): string {
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines(entry: CommandEntry): string[] {
-  const words = (entry.arguments ?? []).map(({ name, isRequired, isRepeatable }) => {
-    const word = isRepeatable ? `${name}...` : name;
-    return isRequired ? word : `[${word}]`;
-  });
+function commandLines({
+  name,
+  description,
+  command,
+}: {
+  name: string;
+  description: string;
+  command: Command;
+}): string[] {
+  const words = Object.values(command.arguments ?? {});
   return [
-    `.SS "${[`docmirror ${entry.name}`, ...words].join(' ')}"`,
-    escaped(entry.description),
-    ...(entry.arguments ?? []).flatMap(({ name, help }) => item(name, `${help}.`)),
-    ...[...entry.flags, ...(entry.settings.length === 0 ? [] : [envFileFlag])].flatMap(flagLines),
-    ...entry.settings.flatMap(name => {
-      const { flag, valueName } = settings[name];
-      return item(valueName === null ? flag : `${flag} ${valueName}`, settingHelp(name));
-    }),
-    ...(entry.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
-    ...(entry.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${entry.exitCodes}`)]),
+    `.SS "${[`docmirror ${name}`, ...words.map(argumentWord)].join(' ')}"`,
+    escaped(description),
+    ...words.flatMap(({ valueName = '', help }) => item(valueName, `${help}.`)),
+    ...flagsOf(command).flatMap(flagLines),
+    ...(command.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
+    ...(command.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${command.exitCodes}`)]),
     '.PP',
     'Examples:',
-    ...entry.examples.flatMap(({ line, meaning }) => item(line, meaning)),
+    ...command.examples.flatMap(({ line, meaning }) => item(line, meaning)),
   ];
 }
 
-function flagLines({ flag, valueName, help, choices, default: fallback }: FlagEntry): string[] {
+function flagLines({ name, flag: { valueName, help, choices, default: fallback } }: NamedFlag): string[] {
   const notes = [
     ...(choices === undefined || help.includes(choices.join(', ')) ? [] : [choices.join(', ')]),
     ...(fallback === undefined ? [] : [`default ${fallback}`]),
   ];
   const text = notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
-  return item(valueName === undefined ? flag : `${flag} ${valueName}`, text);
+  return item(valueName === undefined ? name : `${name} ${valueName}`, text);
 }
 
 function item(term: string, text: string): string[] {
@@ -98,6 +95,15 @@ function escaped(text: string): string {
 }
 
 if (import.meta.main) {
-  mkdirSync(dirname(manPath), { recursive: true });
-  writeFileSync(manPath, manText());
+  const root = join(import.meta.dirname, '..');
+  const files = Object.entries(outputs).map(([command, output]): [string, string] => [
+    join('schemas', `${schemaName(command)}.json`),
+    `${JSON.stringify(schemaOf(command, output), null, 2)}\n`,
+  ]);
+  for (const folder of ['man', 'schemas']) {
+    rmSync(join(root, folder), { recursive: true, force: true });
+    mkdirSync(join(root, folder));
+  }
+  for (const [path, text] of [['man/docmirror.1', await manText()] as const, ...files])
+    writeFileSync(join(root, path), text);
 }
