@@ -79,7 +79,7 @@ describe('the package, installed in an empty folder', () => {
     );
     const schema = JSON.parse(readFileSync(join(schemas, 'sync.json'), 'utf8'));
     expect(schema).toMatchObject({ title: 'docmirror sync --json' });
-    expect(readFileSync(join(installed, 'docmirror', 'man', 'docmirror.1'), 'utf8')).toBe(manText());
+    expect(readFileSync(join(installed, 'docmirror', 'man', 'docmirror.1'), 'utf8')).toBe(await manText());
   });
 
   test('says its version', async () => {

@@ -115,8 +115,9 @@ export async function syncScene(
   const source = new Service({
     baseUrl: service.url,
     token: service.options.token,
-    timeoutMs: 5_000,
-    giveUpAfterMs: 2_000,
+    // Other tests of the file can keep this process busy for seconds.
+    timeoutMs: 30_000,
+    giveUpAfterMs: 10_000,
     concurrency: 4,
     userAgent: 'docmirror-test',
     retryDelayMs: 2,
