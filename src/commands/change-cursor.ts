@@ -60,7 +60,7 @@ export async function rangeOfCursor(flags: CursorFlags, reader: MirrorReader): P
     return { sinceRunId: runOf('--since-run', sinceRun, endedRuns, 0), untilRunId, after: null };
   if (file === null || !existsSync(file))
     return { sinceRunId: from === 'now' ? newest : 0, untilRunId, after: null };
-  const cursor = readCursor(await readSmallFile('--cursor: ', file, cursorBytesMax));
+  const cursor = readCursor(readSmallFile('--cursor: ', file, cursorBytesMax));
   if (cursor === null)
     throw new UsageError(`--cursor: ${file} is not a cursor of docmirror. Name the file that --next wrote.`);
   const loss = cursors.loss(cursor);

@@ -129,7 +129,7 @@ const bytesMax = 256 * 1024;
 async function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): Promise<T> {
   // A setting is named for the key that signs alone.
   const name = prefix === '' ? path : nameOfSecretFile(path);
-  const bytes = await readSmallBytes(prefix, path, bytesMax, name);
+  const bytes = readSmallBytes(prefix, path, bytesMax, name);
   try {
     return read(bytes);
   } catch (error) {

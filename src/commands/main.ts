@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/resolve.ts';
 import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
+import { packageFolder } from '../version.ts';
 import { type Command, Context, ownFlags } from './command.ts';
 import { commands, isCommand, nameOfCommand } from './index.ts';
 import type { Io } from './io.ts';
@@ -28,7 +31,7 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
     isBegun = true;
   };
   try {
-    const help = await helpOnError(words);
+    const help = helpOnError(words);
     if (help !== null) {
       io.stdout.write(help);
       return exitCodes.done;
@@ -71,10 +74,12 @@ function isAlone([first]: readonly string[]): boolean {
   return first === undefined || ownFlags.some(({ name }) => first.split('=')[0] === name);
 }
 
-/** The explanation of an error code: `docmirror help mirror_busy`. */
-async function helpOnError([first, code = '', ...more]: readonly string[]): Promise<string | null> {
-  if (first !== 'help' || more.length > 0 || isCommand(code)) return null;
-  return (await import('./troubleshooting.ts')).explainCode(code);
+/** The section of docs/troubleshooting.md about an error code: `docmirror help mirror_busy`. */
+function helpOnError([first, code = '', ...more]: readonly string[]): string | null {
+  if (first !== 'help' || more.length > 0 || isCommand(code) || !/^[a-z_]+$/.test(code)) return null;
+  const page = readFileSync(join(packageFolder, 'docs', 'troubleshooting.md'), 'utf8');
+  const section = new RegExp(`^### \`${code}\`\\n.*?(?=^##|$(?![\\s\\S]))`, 'ms').exec(page);
+  return section === null ? null : `${section[0].trimEnd()}\n`;
 }
 
 /** Whether a command was asked for JSON: it then prints JSON also if it fails before it begins. */

@@ -75,7 +75,7 @@ const sqlBytesMax = 1024 * 1024;
 async function sqlOf(argument: string | null, file: string | null): Promise<string> {
   if (argument !== null && file !== null)
     throw new UsageError('Give the statement as an argument or with --file, not both.');
-  if (file !== null) return (await readSmallFile('--file: ', file, sqlBytesMax)).replace(/^\ufeff/, '');
+  if (file !== null) return readSmallFile('--file: ', file, sqlBytesMax).replace(/^\ufeff/, '');
   if (argument !== null) return argument;
   throw new UsageError('Give a statement, as in: docmirror query "SELECT * FROM sync_status"');
 }

@@ -1,7 +1,7 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
@@ -11,7 +11,6 @@ import { SqliteMirror } from '../store/write/mirror.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
-import { withDeadline } from './deadline.ts';
 import { LazySource } from './lazy-source.ts';
 import type { Logger } from './logging.ts';
 import type { ProgressObserver } from './progress-observer.ts';
@@ -103,6 +102,17 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   }
 }
 
+/** Aborted with the outer signal, or when the time of the run is over; null is without end. Disposal ends its timer. */
+function withDeadline(outer: AbortSignal, deadlineMs: number | null): Disposable & { signal: AbortSignal } {
+  if (deadlineMs === null) return { signal: outer, [Symbol.dispose]() {} };
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
+  return {
+    signal: AbortSignal.any([outer, late.signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}
+
 /** Takes the mirror, and waits for it as long as the settings say. */
 function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal: AbortSignal) {
   const { database, waitMs, fullEveryMs } = config;
@@ -188,7 +198,7 @@ export async function readExtraCa({
   extraCaFile,
 }: Pick<ServiceConfig, 'extraCaFile'>): Promise<string | null> {
   if (extraCaFile === null) return null;
-  const text = await readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
+  const text = readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
   }

@@ -18,7 +18,7 @@ const sqlBytesMax = 1024 * 1024;
  * @throws UsageError if they can't be read.
  */
 export async function readShareSql(name: string, path: string | null): Promise<ShareSql | null> {
-  return path === null ? null : { path, text: await readSmallFile(`${name}: `, path, sqlBytesMax) };
+  return path === null ? null : { path, text: readSmallFile(`${name}: `, path, sqlBytesMax) };
 }
 
 const setting = 'DOCMIRROR_SHARE';

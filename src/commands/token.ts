@@ -29,6 +29,6 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
  * @throws UsageError that names the flag or variable; the token is never shown.
  */
 export async function readTokenFile(from: string, path: string): Promise<string> {
-  const text = await readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
+  const text = readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
   return checkToken(`${from}: ${path}`, text);
 }

@@ -21,7 +21,7 @@ export interface SettingsWithFile {
  * @throws UsageError that names the file if it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<SettingsWithFile> {
-  const file = await readSmallFile('--env-file: ', path, bytesMax);
+  const file = readSmallFile('--env-file: ', path, bytesMax);
   // Otherwise the settings of the environment would count, and those might belong to another tenant.
   if (file === '' && isPipe(path)) {
     throw new UsageError(

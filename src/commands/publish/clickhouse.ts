@@ -70,7 +70,7 @@ const passwordBytesMax = 16 * 1024;
 async function textOf(password: PublishConfig['password']): Promise<string> {
   if ('text' in password) return password.text;
   const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
-  const text = await readSmallFile(from, password.file, passwordBytesMax, nameOfSecretFile(password.file));
+  const text = readSmallFile(from, password.file, passwordBytesMax, nameOfSecretFile(password.file));
   return text.replace(/\r?\n$/, '');
 }
 
