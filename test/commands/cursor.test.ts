@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { tamper } from '../store/verify/tamper.ts';
 import { programPath } from '../support/program.ts';

@@ -146,8 +146,10 @@ describe.concurrent('erase', () => {
 
   test('leaves what the service still lists, and says so', async () => {
     await using scene = await secretScene('Secret ');
-    const { code, stdout } = await scene.run('erase', 'collections', '2', '--json');
+    const { code, stdout } = await scene.run('erase', 'collections', '2', '--json', '--actor', 'law');
     expect(code).toBe(0);
+    const actors = "SELECT receipt ->> '$.actor' AS actor FROM sync_receipts ORDER BY leaf_index DESC";
+    expect(sqlite(scene.database, actors)[0]).toEqual({ actor: 'law' });
     expect(JSON.parse(stdout)).toMatchObject({
       resource: 'collections',
       recordId: 2,
