@@ -12,7 +12,7 @@ const linesOf = (stderr: string) =>
     .split('\n')
     .map(line => JSON.parse(line) as Record<string, unknown>);
 
-describe.concurrent('labels', () => {
+describe('labels', () => {
   test('are part of the record of a run, of its log lines and of every JSON object', async () => {
     await using scene = await setScene();
     Object.assign(scene.env, { DOCMIRROR_LABELS: text, DOCMIRROR_LOG_LEVEL: 'debug' });

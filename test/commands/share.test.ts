@@ -1,22 +1,25 @@
 import {
-  chmodSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
-import { runBound, whyNotBound } from '../support/bound-by-rights.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
+import { fullMirror } from '../store/verify/full-mirror.ts';
 import { syncScene } from '../support/in-process.ts';
+import { onMount } from '../support/mount.ts';
 import { sqlite } from '../support/run-cli.ts';
-import { type Scene, setScene } from '../support/scene.ts';
-import { collection, connection, type SampleItem } from '../support/stand-in.ts';
+import { make, type Scene, setScene } from '../support/scene.ts';
+import { serveScene } from '../support/served.ts';
+import { shareOf } from '../support/share.ts';
+import { collection, connection, documentExport, type SampleItem } from '../support/stand-in.ts';
 
 /** A scene whose runs make a share. */
 async function setSharedScene(...options: Parameters<typeof setScene>): Promise<Scene & { path: string }> {
@@ -26,20 +29,25 @@ async function setSharedScene(...options: Parameters<typeof setScene>): Promise<
   return { ...scene, path };
 }
 
-describe.concurrent('docmirror share', () => {
+function alter(path: string, sql: string): void {
+  new Database(path).exec(sql).close();
+}
+
+describe('docmirror share', () => {
   test('prints what it made, as text and as JSON, and writes nothing to the mirror', async () => {
     await using scene = await setScene({}, { exports: 3 });
     await syncScene(scene);
+    alter(scene.database, 'CREATE VIEW pages AS SELECT * FROM _pages');
     const before = readFileSync(scene.database);
-    const path = join(scene.folder, 'share.sqlite');
-    const text = await scene.run('share', path);
+    const text = await scene.run('share', 'share.sqlite');
     expect(text).toMatchObject({ code: 0, stderr: '' });
-    expect(text.stdout).toMatch(/share\.sqlite: the mirror as of run 1, [\d.]+ kB\.\n$/);
+    expect(text.stdout).toMatch(/share\.sqlite: the mirror as of run 1, [\d.]+ kB\.\n/);
+    expect(text.stdout).toContain('The view pages was left out');
+    const path = join(scene.folder, 'share.sqlite');
     const json = JSON.parse((await scene.run('share', path, '--json')).stdout);
-    expect(json).toEqual({ path, runId: 1, bytes: statSync(path).size, leftOut: [] });
+    expect(json).toEqual({ path, runId: 1, bytes: statSync(path).size, leftOut: ['pages'] });
     expect(readFileSync(scene.database).equals(before)).toBe(true);
-    const names = ['mirror.sqlite', 'mirror.sqlite.lock', 'share.sqlite'];
-    expect(readdirSync(scene.folder).sort()).toEqual(names);
+    expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock', 'share.sqlite']);
   });
 
   test('makes what DOCMIRROR_SHARE names, if no file is named, and asks for one otherwise', async () => {
@@ -55,17 +63,13 @@ describe.concurrent('docmirror share', () => {
   test('--without leaves a field out, and one that no list has is refused', async () => {
     await using scene = await setSharedScene({}, { exports: 3 });
     await syncScene(scene);
-    const fields = ['--without', 'sourceDocumentTitle', '--without', 'webhooks.description'];
-    expect(await scene.run('share', ...fields)).toMatchObject({ code: 0 });
+    expect(await scene.run('share', '--without', 'sourceDocumentTitle')).toMatchObject({ code: 0 });
     const count =
       'SELECT count(source_document_title) AS t, count(source_document_kind) AS k FROM document_exports';
     expect(sqlite(scene.path, count)).toEqual([{ t: 0, k: 3 }]);
-    expect(sqlite(scene.path, 'SELECT count(description) AS n FROM webhooks')).toEqual([{ n: 0 }]);
+    const words = expect.stringContaining('Expected one of sourceConnection');
     const unknown = await scene.run('share', '--without', 'sourceDocumentTitel');
-    expect(unknown).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Expected one of sourceConnection'),
-    });
+    expect(unknown).toMatchObject({ code: 2, stderr: words });
   });
 
   test('--without-history leaves out what has ended, and a list as of an earlier run is then refused', async () => {
@@ -76,7 +80,7 @@ describe.concurrent('docmirror share', () => {
     expect(await scene.run('share', '--without-history')).toMatchObject({ code: 0 });
     expect(sqlite(scene.path, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
     expect(sqlite(scene.path, 'SELECT DISTINCT operation FROM changes')).toEqual([{ operation: 'insert' }]);
-    const out = ['--out', join(scene.folder, 'x'), '--database', scene.path];
+    const out = ['--out', 'x', '--database', scene.path];
     expect(await scene.run('export', ...out, '--as-of-run', '2')).toMatchObject({ code: 0 });
     const refused = await scene.run('export', ...out, '--as-of-run', '1');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no history') });
@@ -88,77 +92,66 @@ describe.concurrent('docmirror share', () => {
     const sql = join(scene.folder, 'own.sql');
     writeFileSync(sql, 'CREATE VIEW mine AS SELECT 1 AS one');
     expect(await scene.run('share', '--sql', sql)).toMatchObject({ code: 0 });
-    expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
     writeFileSync(sql, 'SELEC');
-    const failed = await scene.run('share', '--sql', sql);
-    expect(failed).toMatchObject({ code: 1, stdout: '' });
-    expect(failed.stderr).toBe(
-      `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made. [share_failed]\n`,
-    );
+    expect(await scene.run('share', '--sql', sql)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made. [share_failed]\n`,
+    });
     expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
   });
 
-  test('says that its folder can not be written, and does not send its maker to a share', async ({
-    skip,
-  }) => {
-    if (whyNotBound !== null) skip(whyNotBound);
-    await using scene = await setScene({}, { exports: 1 });
-    await syncScene(scene);
-    const folder = join(scene.folder, 'closed');
-    mkdirSync(folder, { mode: 0o555 });
-    const path = join(folder, 'share.sqlite');
-    const { status, stderr } = runBound(['share', path], scene.env);
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: `docmirror: ${path} can't be written: EACCES. Nothing was put in its place. [output_failed]\n`,
-    });
-  });
-
-  test('names the views of others that it left out', async () => {
-    await using scene = await setSharedScene({}, { exports: 1 });
-    await syncScene(scene);
-    const database = new Database(scene.database);
-    database.exec('CREATE VIEW pages AS SELECT * FROM _pages');
-    database.close();
-    expect((await scene.run('share')).stdout).toContain('The view pages was left out');
-    expect(JSON.parse((await scene.run('share', '--json')).stdout)).toMatchObject({ leftOut: ['pages'] });
+  test('of a mirror without an ended run is empty, and says so', async () => {
+    await using scene = await setSharedScene();
+    openForWriting(scene.database).close();
+    const { code, stdout } = await scene.run('share');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('no run has ended yet') });
+    expect(sqlite(scene.path, 'SELECT verdict FROM sync_status')[0]).toEqual({ verdict: 'never synced' });
   });
 });
 
-describe.concurrent('a share that follows runs', () => {
+describe('a share that follows runs', () => {
   test('is made after a run that changed something, and left alone after one that did not', async () => {
     await using scene = await setSharedScene({}, { exports: 20 });
     const { path, service } = scene;
-    const inodes: number[] = [];
-    const sync = async (...args: string[]) => {
-      const synced = await scene.sync(...args);
-      expect(synced.summary.share).toEqual({ path, error: null });
-      inodes.push(statSync(path).ino);
-      return synced;
+    let inode = 0;
+    /** Whether the run made the share again. */
+    const isMade = async (...args: string[]) => {
+      const { summary, code } = await scene.sync('--give-up-after', '0', ...args);
+      expect(summary.share).toEqual({ path, error: null });
+      expect(code).toBe(service.options.status.webhooks === undefined ? 0 : 3);
+      const before = inode;
+      inode = statSync(path).ino;
+      return inode !== before;
     };
-    const isKept = () => inodes.at(-1) === inodes.at(-2);
-    expect(await sync()).toMatchObject({ code: 0 });
-    await sync();
-    expect(isKept()).toBe(true);
+    expect(await isMade()).toBe(true);
+    expect(await isMade()).toBe(false);
     service.lists.collections.push(collection(50));
-    await sync();
-    expect(isKept()).toBe(false);
+    expect(await isMade()).toBe(true);
     (service.lists.collections[0] as SampleItem).sourceConnection = { ...connection(2), name: 'New' };
-    await sync('--full');
-    expect(isKept()).toBe(false);
+    expect(await isMade('--full')).toBe(true);
     service.options.status = { webhooks: 500 };
-    expect(await sync('--give-up-after', '0')).toMatchObject({ code: 3 });
-    expect(isKept()).toBe(false);
+    expect(await isMade()).toBe(true);
     const status = "SELECT last_run_status AS status FROM sync_status WHERE resource = 'webhooks'";
     expect(sqlite(path, status)).toEqual([{ status: 'failed' }]);
-    await sync('--give-up-after', '0');
-    expect(isKept()).toBe(true);
+    expect(await isMade()).toBe(false);
     service.options.status = {};
-    await sync();
-    expect(isKept()).toBe(false);
-    await sync('--keep-history', '1ms');
-    expect(isKept()).toBe(false);
+    expect(await isMade()).toBe(true);
+    expect(await isMade('--keep-history', '1ms')).toBe(true);
     expect(sqlite(path, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ['is gone', path => rmSync(path)],
+    ['is cut', path => truncateSync(path, 20_000)],
+    ['is another file', path => writeFileSync(path, 'a note')],
+    ['is of another shape', path => alter(path, 'PRAGMA user_version = 1')],
+  ])('is made again by the next run, if it %s', async (_, harm) => {
+    await using scene = await setSharedScene({}, { exports: 1 });
+    await scene.sync();
+    harm(scene.path);
+    expect(await scene.sync()).toMatchObject({ code: 0, summary: { share: { error: null } } });
+    expect(sqlite(scene.path, 'SELECT count(*) AS n FROM collections')).toEqual([{ n: 7 }]);
   });
 
   test('is made after a run that changed something and then took longer than its deadline', async () => {
@@ -190,9 +183,8 @@ describe.concurrent('a share that follows runs', () => {
   test('is not mentioned if none is set or the run is dry', async () => {
     await using scene = await setScene({}, { exports: 1 });
     expect((await scene.sync()).summary.share).toBeNull();
-    const path = join(scene.folder, 'share.sqlite');
-    expect((await scene.sync('--dry-run', '--share', path)).summary.share).toBeNull();
-    expect(existsSync(path)).toBe(false);
+    expect((await scene.sync('--dry-run', '--share', 'share.sqlite')).summary.share).toBeNull();
+    expect(existsSync(join(scene.folder, 'share.sqlite'))).toBe(false);
   });
 
   test('stays as it is if its statements fail; the run says so in summary, JSON and log, and exits with 3', async () => {
@@ -217,35 +209,112 @@ describe.concurrent('a share that follows runs', () => {
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
   });
 
-  test('is not asked for before a run, if it can never be made: exit 2, and no request', async () => {
+  test('stays as it is if its disk is full, and the run is done all the same: exit 3', async ({ skip }) => {
+    await using scene = await setScene({}, { exports: 10 });
+    await onMount(scene, 'size=600k', skip, async folder => {
+      const path = join(folder, 'share.sqlite');
+      expect(await scene.sync('--share', path)).toMatchObject({ code: 0 });
+      const before = readFileSync(path);
+      scene.service.lists['document-exports'].push(...make(2_000, n => documentExport(100 + n)));
+      const { code, summary } = await scene.sync('--share', path);
+      expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
+      const message = expect.stringContaining(`The disk of ${path} is full`);
+      expect(summary.share).toEqual({ path, error: { code: 'disk_full', message } });
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(readdirSync(folder)).toEqual(['share.sqlite']);
+    });
+  });
+
+  test('is refused before a run, if it can never be made: exit 2, and no request', async () => {
     await using scene = await setSharedScene();
     scene.env.DOCMIRROR_SHARE_SQL = join(scene.folder, 'none.sql');
     const words = /DOCMIRROR_SHARE_SQL: .*none\.sql can't be read/;
     expect(await scene.sync()).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
-    delete scene.env.DOCMIRROR_SHARE_SQL;
-    scene.env.DOCMIRROR_SHARE = scene.folder;
-    expect(await scene.sync()).toMatchObject({ code: 2, stderr: expect.stringContaining('is a folder') });
     expect(scene.service.requests).toEqual([]);
   });
 });
 
-describe.concurrent('doctor', () => {
-  test('looks whether the share could be made', async () => {
-    await using scene = await setSharedScene({}, { exports: 1 });
-    chmodSync(scene.folder, 0o755);
-    const checked = async () => {
-      const { code, stdout } = await scene.run('doctor', '--json');
-      const checks: { check: string; status: string; found: string }[] = JSON.parse(stdout).checks;
-      return { ...checks.find(({ check }) => check === 'share'), code };
+describe('a share as --database', () => {
+  let scene: Scene;
+  let shared: string;
+  beforeAll(async () => {
+    scene = await fullMirror();
+    shared = await shareOf(scene);
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  test.each([
+    'status --database',
+    'runs --json --database',
+    'changes --since-run 0 --resource document-exports --format csv --database',
+    'show collections 2 --json --database',
+    'show document-exports DOC-3 --database',
+    'audit receipts --json --database',
+    'audit checkpoint --unsigned --database',
+    'export --out FOLDER --format csv --as-of-run 1 --database',
+    'report --out FOLDER.html --database',
+    '--database',
+  ])('answers as the mirror does: %s', async words => {
+    const answerOf = async (database: string, out: string) => {
+      const args = words.replace('FOLDER', join(scene.folder, out)).split(' ');
+      const { code, stdout, stderr } = await scene.run(...args, database);
+      const text = stdout
+        .replaceAll(out, 'out')
+        .replaceAll(database, 'FILE')
+        .replace(/[\d.]+ \w+ ago/g, 'AGO')
+        .replace(/[\d.]+ (kB|bytes)/g, '');
+      return { code, stderr, text: text.split('\n').filter(line => !line.includes('webhooks')) };
     };
-    expect(await checked()).toMatchObject({ code: 0, status: 'ok' });
-    scene.env.DOCMIRROR_SHARE = join(scene.folder, 'nowhere', 'share.sqlite');
-    expect(await checked()).toMatchObject({ code: 2, found: expect.stringContaining('does not exist') });
-    scene.env.DOCMIRROR_SHARE = scene.path;
-    scene.env.DOCMIRROR_SHARE_SQL = join(scene.folder, 'none.sql');
-    expect(await checked()).toMatchObject({ code: 2, status: 'failed' });
-    delete scene.env.DOCMIRROR_SHARE;
-    expect(await checked()).toMatchObject({ code: 0, status: 'skipped' });
-    rmSync(scene.path, { force: true });
+    const answer = await answerOf(shared, 'out-1');
+    expect(answer, answer.stderr).toMatchObject({ code: 0 });
+    expect(answer).toEqual(await answerOf(scene.database, 'out-2'));
+  });
+
+  test('shows and serves endpoints cut to scheme and host', async () => {
+    const shown = await scene.run('show', 'webhooks', '2', '--json', '--database', shared);
+    expect(shown.stdout).toContain('"endpoint":"https://hooks.example.com"');
+    expect(shown.stdout).not.toContain('secret');
+    await using served = await serveScene({ ...scene, database: shared });
+    const { items } = (await (await served.get('/v2/webhooks')).json()) as { items: { endpoint: string }[] };
+    expect(new Set(items.map(({ endpoint }) => endpoint))).toEqual(new Set(['https://hooks.example.com']));
+    for (const path of ['/', '/records/webhooks/2', '/search?q=Webhook', '/metrics'])
+      expect((await served.get(path)).status, path).toBe(200);
+  });
+
+  test.each([
+    'sync',
+    'sync --dry-run',
+    'watch',
+    'verify',
+    'backup copy.sqlite',
+    'backup --check share.sqlite',
+    'backup --restore share.sqlite',
+    'share other.sqlite',
+    'publish clickhouse --url http://127.0.0.1:9 --tenant acme',
+  ])('is refused by what needs the mirror itself: %s', async words => {
+    const before = [readFileSync(shared), readdirSync(scene.folder)];
+    const { code, stdout, stderr } = await scene.run(...words.split(' '), '--database', shared);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^docmirror: \S*share\.sqlite is a share, a copy for readers\. Name the mirror that it was made from\. \[mirror_file\]\n$/,
+    );
+    expect([readFileSync(shared), readdirSync(scene.folder)]).toEqual(before);
+  });
+
+  test('is no backup that could be put in the place of a mirror', async () => {
+    const { code, stderr } = await scene.run('backup', '--restore', shared);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is a share') });
+    expect(readFileSync(scene.database).toString('latin1', 68, 72)).toBe('docm');
+  });
+
+  test.each([
+    ['an older', 1, 'Make it again with "docmirror share".'],
+    ['a newer', 999, 'was made by a newer docmirror'],
+  ])('of %s docmirror is refused in words that say what to do', async (_which, version, words) => {
+    const other = join(scene.folder, 'other-shape.sqlite');
+    writeFileSync(other, readFileSync(shared));
+    alter(other, `PRAGMA user_version = ${version}`);
+    const { code, stderr } = await scene.run('status', '--database', other);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
   });
 });

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isAfter } from '../../src/store/read/change-cursor.ts';
-import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
-import { makeBigMirror } from '../support/big-mirror.ts';
-import { sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, serveScene } from '../support/served.ts';
 import { collection, documentExport, type SampleItem } from '../support/stand-in.ts';
@@ -52,7 +50,8 @@ function removeAndChange({ service }: Scene, n: number): void {
 }
 
 describe.concurrent('GET /v2/changes', () => {
-  test.each([1, 3, 1000])('delivers each change once, in pages of %i, though runs go on', async limit => {
+  test('delivers each change once, page by page, though runs go on', async () => {
+    const limit = 1;
     await using scene = await setScene({}, sizes);
     await scene.sync();
     await using served = await serveScene(scene);
@@ -119,27 +118,4 @@ describe.concurrent('GET /v2/changes', () => {
       error: { code: 'cursor_lost', message: expect.stringContaining('sinceRun=1') },
     });
   });
-});
-
-test('pages of a large run and of small ones are in one order, and each change is there once', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'big.sqlite');
-  makeBigMirror(path, 20_000);
-  using reader = new MirrorReader(path);
-  const keys = new Set<string>();
-  let last: Page['items'][number] | null = null;
-  let from: Parameters<MirrorReader['changePage']>[0] = { runId: 0, after: null };
-  for (;;) {
-    // The mirror was made without receipts, so the cursor's place is taken as it is.
-    const page = reader.changePage({ runId: from.runId, after: from.after }, 300);
-    if ('why' in page) throw new Error(page.why);
-    for (const change of page.changes) {
-      if (last !== null) expect(isAfter(change, last)).toBe(true);
-      last = change;
-      keys.add(`${change.runId} ${change.resource} ${change.recordId} ${change.operation}`);
-    }
-    if (page.isComplete) break;
-    from = page.next;
-  }
-  expect(keys.size).toBe(sqlite(path, 'SELECT count(*) AS n FROM changes')[0]?.n);
 });

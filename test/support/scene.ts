@@ -1,5 +1,6 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CliResult, runCli, temporaryFolder } from './run-cli.ts';
+import { type CliResult, runCli, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 import {
   collection,
   documentExport,
@@ -48,6 +49,26 @@ export async function setScene(options: Partial<StandInOptions> = {}, sizes: Siz
   service.lists['document-exports'] = make(sizes.exports ?? 130, documentExport);
   service.lists.collections = make(sizes.collections ?? 7, collection);
   service.lists.webhooks = make(sizes.webhooks ?? 3, webhook);
+  return sceneIn(folder, service, () => service.close());
+}
+
+/**
+ * A scene that others can begin from: each gets a folder of its own with a copy of the mirror, and the service with its
+ * lists and options as they are now. They have one service, so a test must end before the next one begins.
+ */
+export function startingFrom({ service, database }: Scene): () => Scene {
+  const lists = structuredClone(service.lists);
+  const options = { ...service.options };
+  return () => {
+    const folder = temporaryFolder();
+    copyFileSync(database, join(folder.path, 'mirror.sqlite'));
+    Object.assign(service, { lists: structuredClone(lists), requests: [], onRequest: undefined });
+    Object.assign(service.options, options);
+    return sceneIn(folder, service, async () => undefined);
+  };
+}
+
+function sceneIn(folder: TemporaryFolder, service: StandIn, close: () => Promise<void>): Scene {
   const database = join(folder.path, 'mirror.sqlite');
   const env = {
     DOCMIRROR_BASE_URL: service.url,
@@ -65,7 +86,7 @@ export async function setScene(options: Partial<StandInOptions> = {}, sizes: Siz
     run,
     sync: async (...args) => toSynced(await run('sync', '--json', ...args)),
     async [Symbol.asyncDispose]() {
-      await service.close();
+      await close();
       await folder[Symbol.asyncDispose]();
     },
   };

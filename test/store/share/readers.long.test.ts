@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { Secrets } from '../../../src/service/secrets.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { onReadOnlyMount } from '../../support/mount.ts';
 import { programPath } from '../../support/program.ts';
-import { sqlite } from '../../support/run-cli.ts';
+import { spawnCli, sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 import { asStranger, programOf, shareOf, strangerOptions, whyNoStrangerHere } from '../../support/share.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
@@ -142,19 +142,11 @@ describe.skipIf(whyNoStrangerHere !== null)(`another user, with read permission 
   test('is shown the way to a share, if it asks for the mirror', async () => {
     await using scene = await setOpenScene();
     await syncScene(scene);
-    const env = { DOCMIRROR_SHARE: '/srv/share.sqlite' };
-    const status = (mode: number, variables = {}) => {
-      chmodSync(scene.database, mode);
-      return asStranger(process.execPath, [programPath, 'status', '--database', scene.database], variables);
-    };
-    const closed = status(0o600);
-    expect(closed.status).toBe(1);
-    expect(closed.stderr).toMatch(
-      /can't be opened with this user's permissions\. .*A share needs only read permission: "docmirror share FILE" makes one/,
-    );
-    expect(status(0o600, env).stderr).toContain('It is /srv/share.sqlite; name it with --database.');
-    chmodSync(scene.folder, 0o700);
-    expect(status(0o644, env).stderr).toContain('It is /srv/share.sqlite; name it with --database.');
+    const args = [programPath, 'status', '--database', scene.database];
+    const { status, stderr } = asStranger(process.execPath, args, { DOCMIRROR_SHARE: '/srv/share.sqlite' });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/can't be opened with this user's permissions\. .*needs only read permission/);
+    expect(stderr).toContain('It is /srv/share.sqlite; name it with --database.');
   });
 });
 
@@ -237,3 +229,27 @@ async function syncAndShare(scene: Scene, path: string) {
   });
   return share;
 }
+
+test('a share is made by watch, too', async () => {
+  await using scene = await setScene({}, { exports: 3 });
+  const path = join(scene.folder, 'share.sqlite');
+  const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--share', path];
+  await using cli = spawnCli(args, { env: scene.env });
+  await expect.poll(() => existsSync(path), { timeout: 20_000 }).toBe(true);
+  cli.child.kill('SIGTERM');
+  expect(await cli.done).toMatchObject({ code: 143 });
+  expect(sqlite(path, 'SELECT status FROM sync_runs')).toEqual([{ status: 'completed' }]);
+});
+
+test('a share is left to the next run by a run that is stopped', async () => {
+  await using scene = await setScene({ latencyMs: 5 }, { exports: 400 });
+  scene.env.DOCMIRROR_SHARE = join(scene.folder, 'share.sqlite');
+  await using cli = spawnCli(['sync', '--json', '--page-size', '5'], { env: scene.env });
+  scene.service.onRequest = ({ n }) => {
+    if (n === 20) cli.child.kill('SIGTERM');
+  };
+  const { code, stdout } = await cli.done;
+  expect(code).toBe(143);
+  expect(JSON.parse(stdout).share.error).toMatchObject({ code: 'cancelled' });
+  expect(existsSync(scene.env.DOCMIRROR_SHARE)).toBe(false);
+});

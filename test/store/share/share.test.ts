@@ -322,21 +322,6 @@ describe.concurrent("statements of one's own", () => {
     expect(readFileSync(shared).subarray(60, 72)).toEqual(plain.subarray(60, 72));
   });
 
-  test('can set a journal mode of their own and roll back, and leave one file', async () => {
-    await using scene = await setSyncedScene();
-    const sql = `
-      BEGIN; DELETE FROM webhooks; ROLLBACK;
-      SAVEPOINT a; DELETE FROM collections; ROLLBACK TO a; RELEASE a;
-      PRAGMA journal_mode = WAL;
-      CREATE VIEW mine AS SELECT 1 AS one;`;
-    const shared = await shareOf(scene, { sql });
-    expect(readFileSync(shared).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
-    expect(readdirSync(scene.folder).filter(name => /share|unfinished/.test(name))).toEqual(['share.sqlite']);
-    const counts = 'SELECT (SELECT count(*) FROM webhooks) AS w, (SELECT count(*) FROM collections) AS c';
-    expect(sqlite(shared, counts)).toEqual([{ w: 3, c: 7 }]);
-    expect(sqlite(shared, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  });
-
   test.each([
     ['a mistake', 'SELECT 1; SELEC 1', 'near "SELEC": syntax error'],
     ['a transaction that is left open', 'BEGIN; DELETE FROM webhooks', 'a transaction is left open'],

@@ -1,31 +1,32 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
-import { leafHash } from '../../../src/audit/merkle.ts';
-import { type PruneReceipt, receiptText } from '../../../src/audit/receipt.ts';
 import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
-import { keptByRows } from '../../../src/store/receipts/kept-sums.ts';
-import { readKept } from '../../../src/store/receipts/pruned.ts';
-import { writeUpgradeReceipt } from '../../../src/store/receipts/upgrade-receipt.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
-import { type Scene, setScene } from '../../support/scene.ts';
+import { type Scene, setScene, startingFrom } from '../../support/scene.ts';
 import type { SampleItem } from '../../support/stand-in.ts';
 import { fullMirror, wornMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
 
 const signal = new AbortController().signal;
 const differencesIn = async (path: string) => (await verifyMirror(path, { limit: 20, signal })).differences;
-const nowText = () => new Date().toISOString();
 const versionsOf = (path: string) => sqlite(path, 'SELECT count(*) AS n FROM record_history')[0]?.n;
 
 describe('a history that is kept for a time', () => {
+  let full: Scene;
+  let copyOfFull: () => Scene;
+  beforeAll(async () => {
+    full = await fullMirror();
+    copyOfFull = startingFrom(full);
+  });
+  afterAll(() => full[Symbol.asyncDispose]());
+
   test('ends at its cut: the audit, older checkpoints and newer runs are still sound', async () => {
-    await using scene = await fullMirror();
+    await using scene = copyOfFull();
     const checkpoint = join(scene.folder, 'checkpoint');
     writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
     expect(versionsOf(scene.database)).toBeGreaterThan(4);
@@ -62,22 +63,8 @@ describe('a history that is kept for a time', () => {
     expect(await differencesIn(scene.database)).toEqual([]);
   });
 
-  test('shows whether two records that are left have changed their ids', async () => {
-    await using scene = await fullMirror();
-    await syncScene(scene, { keepHistoryMs: 0 });
-    const swap = [
-      [1, -1],
-      [2, 1],
-      [-1, 2],
-    ].map(([from, to]) => `UPDATE document_exports SET id = ${to} WHERE id = ${from}`);
-    expect(tamper(scene.database, swap.join(';'))).toBe(true);
-    expect(await differencesIn(scene.database)).toMatchObject([
-      { what: expect.stringContaining('which runs wrote the records') },
-    ]);
-  });
-
   test('loses nothing to a run whose clock was wrong', async () => {
-    await using scene = await fullMirror();
+    await using scene = copyOfFull();
     const before = versionsOf(scene.database);
     await syncScene(scene, { now: new Date('1976-01-01') });
     await syncScene(scene, { keepHistoryMs: 400 * 86_400_000 });
@@ -89,17 +76,13 @@ describe('a history that is kept for a time', () => {
     expect((await differencesIn(scene.database)).filter(({ table }) => table !== 'sync_runs')).toEqual([]);
   });
 
-  test.each([
-    ['was killed', async () => {}],
-    ['was put right before it ended', (run: SqliteMirror) => run.endRun('completed', nowText(), null)],
-  ])('goes on from a run whose clock was ahead when it pruned, and %s', async (_how, end) => {
-    await using scene = await fullMirror();
+  test('goes on from a run whose clock was ahead when it pruned, and was killed', async () => {
+    await using scene = copyOfFull();
     const run = SqliteMirror.open(scene.database);
     const ahead = '2130-01-01T00:00:00.000Z';
     const origin = { baseUrl: scene.service.url, docmirrorVersion: 'test', actor: '' };
     await run.beginRun({ trigger: 'manual', startedAt: ahead, ...origin });
     await run.pruneHistory('2129-01-01T00:00:00.000Z', ahead);
-    await end(run);
     run.close();
     expect(versionsOf(scene.database)).toBe(0);
 
@@ -119,7 +102,7 @@ describe('a history that is kept for a time', () => {
   });
 
   test('is not whole, and a request for older changes says so', async () => {
-    await using scene = await fullMirror();
+    await using scene = copyOfFull();
     const whole = await scene.run('changes', '--since-run', '0');
     expect(whole).toMatchObject({ code: 0, stderr: '' });
     await syncScene(scene, { keepHistoryMs: 0 });
@@ -133,21 +116,9 @@ describe('a history that is kept for a time', () => {
     expect(await scene.run('changes', '--since', '2026-02-30')).toMatchObject({ code: 2 });
   });
 
-  test('still says which run wrote what is left', async () => {
-    await using scene = await fullMirror();
-    await syncScene(scene, { keepHistoryMs: 0 });
-    tamper(scene.database, 'UPDATE document_exports SET _first_seen_run_id = 2 WHERE id = 4');
-    expect(await differencesIn(scene.database)).not.toEqual([]);
-    tamper(scene.database, 'UPDATE document_exports SET _first_seen_run_id = 1 WHERE id = 4');
-    expect(await differencesIn(scene.database)).toEqual([]);
-  });
-
-  test.each([
-    'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 5',
-    'UPDATE connections SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 2',
-    "DELETE FROM record_history WHERE resource = 'document-exports'",
-  ])('is not cut off while it is not what the receipts say, until the mirror is rebuilt: %s', async sql => {
-    await using scene = await fullMirror();
+  test('is not cut off while it is not what the receipts say, until the mirror is rebuilt', async () => {
+    const sql = 'UPDATE connections SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 2';
+    await using scene = copyOfFull();
     expect(tamper(scene.database, sql)).toBe(true);
     const [before, versions] = [await differencesIn(scene.database), versionsOf(scene.database)];
     await expect(syncScene(scene, { keepHistoryMs: 0 })).rejects.toMatchObject({ code: 'mirror_altered' });
@@ -170,20 +141,6 @@ describe('a history that is kept for a time', () => {
     expect(Object.keys(found)).toHaveLength(7);
   });
 
-  test('is cut off as ever if the mirror was upgraded and rebuilt after what goes', async () => {
-    await using scene = await fullMirror();
-    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
-    (scene.service.lists.collections[0] as SampleItem).name = 'Later';
-    await syncScene(scene, { now: inDays(100) });
-    upgraded(scene.database, inDays(100).toISOString());
-    tamper(scene.database, 'DELETE FROM webhooks WHERE id = 4');
-    await syncScene(scene, { now: inDays(101), mayRebuild: true });
-    await syncScene(scene, { now: inDays(102), keepHistoryMs: 50 * 86_400_000 });
-    expect(versionsOf(scene.database)).toBeGreaterThan(0);
-    expect(kindsIn(scene.database)).toEqual(['upgrade', 'rebuild', 'prune']);
-    expect(await differencesIn(scene.database)).toEqual([]);
-  });
-
   test('is cut off in the middle of what a rebuild kept, and the receipts still cover the rest', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 3, webhooks: 1 });
     const { database, service } = scene;
@@ -204,22 +161,13 @@ describe('a history that is kept for a time', () => {
       sqlite(database, 'SELECT valid_to_run_id AS run FROM record_history').map(({ run }) => run);
     expect(ended()).toEqual([3, 4]);
     expect(await differencesIn(database)).toEqual([]);
-    for (const [found, back] of [
-      ["ended_by = 'removal'", "ended_by = 'update'"],
-      ['valid_to_run_id = 4', 'valid_to_run_id = 3'],
-    ]) {
-      tamper(database, `UPDATE record_history SET ${found} WHERE valid_to_run_id = 3`);
-      expect(await differencesIn(database), found).not.toEqual([]);
-      tamper(database, `UPDATE record_history SET ${back} WHERE id = (SELECT min(id) FROM record_history)`);
-      expect(await differencesIn(database), back).toEqual([]);
-    }
     await syncScene(scene, { ...on(6), keepHistoryMs: 0.5 * dayMs });
     expect(ended()).toEqual([]);
     expect(await differencesIn(database)).toEqual([]);
   });
 
   test('gives the pages that it frees back to the disk', async () => {
-    await using scene = await fullMirror();
+    await using scene = copyOfFull();
     for (const item of scene.service.lists['document-exports']) {
       if (typeof item !== 'string') item.sourceDocumentTitle = 'x'.repeat(4000);
     }
@@ -233,86 +181,4 @@ describe('a history that is kept for a time', () => {
     expect(sqlite(scene.database, 'PRAGMA freelist_count')[0]?.freelist_count).toBe(0);
     expect(await differencesIn(scene.database)).toEqual([]);
   });
-
-  test.each([
-    ['records that are said to be of another run', movedRecords],
-    ['a version that was kept is gone', 'DELETE FROM record_history'],
-    [
-      'a version that would have been deleted is there',
-      `INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
-       SELECT resource, record_id + 900, 1, 1, 2, 'removal', record, content FROM record_history LIMIT 1`,
-    ],
-    [
-      'a version that was kept is said to be of another run',
-      'UPDATE record_history SET valid_from_run_id = 2',
-    ],
-  ])('shows what was altered since: %s', async (_what, sql) => {
-    await using scene = await prunedMirror();
-    expect(versionsOf(scene.database)).toBeGreaterThan(0);
-    expect(await differencesIn(scene.database)).toEqual([]);
-    expect(tamper(scene.database, sql)).toBe(true);
-    expect(await differencesIn(scene.database)).not.toEqual([]);
-  });
-
-  test('shows records that were moved to other runs to a checkpoint, if the log was rewritten, too', async () => {
-    await using scene = await prunedMirror();
-    const checkpoint = join(scene.folder, 'checkpoint');
-    writeFileSync(checkpoint, checkpointText(checkpointOf(scene.database)));
-    expect(await scene.run('verify', '--checkpoint', checkpoint)).toMatchObject({ code: 0 });
-    expect(tamper(scene.database, movedRecords)).toBe(true);
-    rewritePruneReceipt(scene.database);
-    expect(await differencesIn(scene.database)).toEqual([]);
-    const { code, stdout } = await scene.run('verify', '--checkpoint', checkpoint);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringContaining('checkpoint') });
-  });
 });
-
-/** Moves most exports to another run, as nobody's history contradicts. */
-const movedRecords =
-  'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE _changed_run_id = 1 AND id % 3 > 0';
-
-/** A mirror whose history was pruned, and that has versions which ended since. */
-async function prunedMirror(): Promise<Scene> {
-  const scene = await fullMirror();
-  await syncScene(scene, { keepHistoryMs: 0 });
-  (scene.service.lists.collections[0] as SampleItem).name = 'After';
-  scene.service.lists['document-exports'].splice(1, 1);
-  await syncScene(scene);
-  return scene;
-}
-
-/** Writes down an upgrade, as a later docmirror does that has no field more. */
-function upgraded(path: string, at: string): void {
-  const database = new Database(path);
-  database.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run('9.9.9', at);
-  writeUpgradeReceipt(database, { docmirrorVersion: '9.9.9', fromVersion: 'test', at });
-  database.close();
-}
-
-/** The kinds of all receipts that are of no run, in their order. */
-const kindsIn = (path: string) =>
-  sqlite(
-    path,
-    "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts WHERE run_id IS NULL ORDER BY leaf_index",
-  ).map(({ kind }) => kind);
-
-/** Gives the receipt of the pruning the sums of the rows now, as somebody who knows docmirror would. */
-function rewritePruneReceipt(path: string): void {
-  const database = new Database(path);
-  const at = database
-    .prepare<[], { leaf: number; receipt: string }>(
-      "SELECT leaf_index AS leaf, receipt FROM sync_receipts WHERE receipt ->> '$.kind' = 'prune'",
-    )
-    .get();
-  if (at === undefined) throw new Error('nothing was pruned');
-  const receipt = JSON.parse(at.receipt) as PruneReceipt;
-  const kept = receipt.kept.map(({ resource }) => {
-    const sum = keptByRows(database, resource, readKept(database));
-    return { resource, count: sum.count, sum: sum.toString() };
-  });
-  const text = receiptText({ ...receipt, kept });
-  database.close();
-  const hash = leafHash(text).toString('hex');
-  const sql = `UPDATE sync_receipts SET receipt = '${text}', leaf_hash = '${hash}' WHERE leaf_index = ${at.leaf}`;
-  expect(tamper(path, sql)).toBe(true);
-}

@@ -1,14 +1,13 @@
-import { appendFileSync, copyFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
-import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { holdRun } from '../../support/held-run.ts';
 import { sqlite, temporaryFolder } from '../../support/run-cli.ts';
-import { make, type Scene, setScene } from '../../support/scene.ts';
+import { type Scene, setScene, startingFrom } from '../../support/scene.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
 
 /** Three runs that leave every kind of history: updates, removals, a return, a renamed connection. */
@@ -31,7 +30,7 @@ async function threeRuns(): Promise<Scene> {
 }
 
 /** One run, in which one connection is known by one collection alone. */
-async function oneRun(): Promise<Scene> {
+async function makeOneRun(): Promise<Scene> {
   const own = await setScene({}, { exports: 40, collections: 6, webhooks: 4 });
   own.service.lists['document-exports'].push(documentExport(500), documentExport(500));
   own.service.lists.collections.push(collection(90, { sourceConnection: { id: 77, name: 'Renamed' } }));
@@ -75,18 +74,7 @@ describe('what others changed is found and named', () => {
 
   test.each<[name: string, sql: string, differences: (string | RegExp)[]]>([
     ['a value', "UPDATE collections SET name = 'x' WHERE id = 3", [/^collections 3: a value was changed/]],
-    [
-      'an unknown field',
-      `UPDATE collections SET _extra = '{"a":1}' WHERE id = 3`,
-      [/^collections 3: a value was changed/],
-    ],
-    ...[
-      '{"amount":999,"amount":100}',
-      '{"\\u0061mount":100}',
-      '{"amount":1e2}',
-      '{"amount": 100}',
-      '{"amount":100,"in":{"a":1,"a":2}}',
-    ].map((extra): [string, string, RegExp[]] => [
+    ...['{"amount":999,"amount":100}', '{"amount": 100}'].map((extra): [string, string, RegExp[]] => [
       `further fields in other words: ${extra}`,
       `UPDATE collections SET _extra = '${extra}' WHERE id = 3`,
       [/^collections 3: _extra is not as docmirror writes it/],
@@ -96,11 +84,6 @@ describe('what others changed is found and named', () => {
       "UPDATE collections SET _extra = 'null' WHERE id = 3",
       [/^collections 3: _extra can't be read: it is not a JSON object/],
     ],
-    ...['collections', 'webhooks'].map((table): [string, string, RegExp[]] => [
-      `an id of nothing among the further fields of ${table}`,
-      `UPDATE ${table} SET _extra = '{"id":null}' WHERE id = 3`,
-      [new RegExp(`^${table} 3: _extra is not as docmirror writes it`)],
-    ]),
     [
       'a connection in the history that is none',
       "UPDATE record_history SET record = '[]' WHERE resource = 'connections'",
@@ -111,48 +94,21 @@ describe('what others changed is found and named', () => {
       "UPDATE collections SET _extra = json_object('name', name), name = NULL WHERE id = 3",
       [/^collections 3: _extra is not as docmirror writes it/],
     ],
-    [
-      'a reference that was moved there, with another field',
-      `UPDATE document_exports SET _extra = json_object('sourceConnection', json_object('id', source_connection_id),
-         'sourceDocumentTitle', source_document_title), source_connection_id = NULL, source_document_title = NULL WHERE id = 5`,
-      [/^document_exports 5: _extra is not as docmirror writes it/],
-    ],
-    ...['7', 'true', '[]', '{"really":"another"}', `"Ann","deep":${'['.repeat(511)}${']'.repeat(511)}`].map(
-      (name): [string, string, RegExp[]] => [
-        `a reference that was moved there, as the service could not say it: ${name.slice(0, 20)}`,
-        `UPDATE document_exports SET source_connection_id = NULL,
+    ...['7', '{"really":"another"}'].map((name): [string, string, RegExp[]] => [
+      `a reference that was moved there, as the service could not say it: ${name}`,
+      `UPDATE document_exports SET source_connection_id = NULL,
            _extra = '{"sourceConnection":{"id":' || source_connection_id || ',"name":${name}}}' WHERE id = 5`,
-        [/^document_exports 5: a value was changed/],
-      ],
-    ),
-    [
-      'links that were moved there, as the service could not say them',
-      `UPDATE webhooks SET _extra = json_object('connections', json((SELECT json_group_array(json_object('id', connection_id, 'name', 7)
-         ORDER BY position) FROM webhook_connections WHERE webhook_id = 3))) WHERE id = 3;
-       DELETE FROM webhook_connections WHERE webhook_id = 3`,
-      [/^webhooks 3: a value was changed/],
-    ],
+      [/^document_exports 5: a value was changed/],
+    ]),
     [
       "a connection's name that was moved among its further fields",
       "UPDATE connections SET _extra = json_object('name', name), name = NULL WHERE id = (SELECT min(id) FROM connections)",
       [/^connections \d+: _extra is not as docmirror writes it/],
     ],
     [
-      'links that were moved there',
-      `UPDATE webhooks SET _extra = json_object('connections', json((SELECT json_group_array(json_object('id', connection_id)
-         ORDER BY position) FROM webhook_connections WHERE webhook_id = 3))) WHERE id = 3;
-       DELETE FROM webhook_connections WHERE webhook_id = 3`,
-      [/^webhooks 3: _extra is not as docmirror writes it/],
-    ],
-    [
       'the list of changes of shape',
       'DELETE FROM __drizzle_migrations',
       [/^__drizzle_migrations null: the changes of shape it lists are not those/],
-    ],
-    [
-      'the list of changes of shape that is gone',
-      'DROP TABLE __drizzle_migrations',
-      [/^__drizzle_migrations null: the table is missing/],
     ],
     [
       'an event of a webhook',
@@ -202,22 +158,6 @@ describe('what others changed is found and named', () => {
       [/^connections 2: the row was changed/],
     ],
     [
-      'a deleted connection',
-      'DELETE FROM connections WHERE id = 2',
-      [
-        /^collections \d+: it refers to a row of connections that does not exist/,
-        /^sync_receipts null: run 3: connections: recordCount is 9 in the receipt, but 8 by the tables/,
-      ],
-    ],
-    [
-      'an added connection',
-      "INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _content) VALUES (999, 'x', 1, 1, zeroblob(16))",
-      [
-        /^connections 999: the row was changed/,
-        /^sync_receipts null: run 3: connections: recordCount is 9 in the receipt, but 10 by the tables/,
-      ],
-    ],
-    [
       'a record in the history',
       "UPDATE record_history SET record = '{}' WHERE resource = 'webhooks'",
       [
@@ -242,11 +182,6 @@ describe('what others changed is found and named', () => {
       ],
     ],
     [
-      'when a version began',
-      "UPDATE record_history SET valid_from_run_id = 0 WHERE resource = 'webhooks'",
-      [/^record_history \d+: run 0 is not recorded/],
-    ],
-    [
       'when a version ended',
       "UPDATE record_history SET valid_to_run_id = 3 WHERE resource = 'document-exports'",
       [/^document_exports 4: it overlaps with the version that ended with run 3/],
@@ -265,11 +200,6 @@ describe('what others changed is found and named', () => {
       "a run's record",
       'DELETE FROM sync_runs WHERE id = 2',
       [/run 2 is not recorded/, /it refers to a row of sync_runs that does not exist/],
-    ],
-    [
-      "a list's record of a run",
-      "DELETE FROM sync_run_resources WHERE run_id = 2 AND resource = 'webhooks'",
-      [/^sync_run_resources 2: webhooks: rows or history name this run/],
     ],
     [
       'a rejected record',
@@ -319,34 +249,9 @@ describe('what others changed is found and named', () => {
       [/run 3: collections: changes is/, /run 1: collections: changes is/],
     ],
     [
-      'a value that further fields hide',
-      `UPDATE collections SET _extra = '{"name":"' || name || '"}', name = 'x' WHERE id = 3`,
-      [/^collections 3: a value was changed/],
-    ],
-    [
-      'an event beside further fields that hide it',
-      `UPDATE webhooks SET _extra = '{"events":["document.exported"]}' WHERE id = 3`,
-      [/^webhooks 3: a value was changed/],
-    ],
-    [
-      'further fields of nothing',
-      "UPDATE collections SET _extra = '{}' WHERE id = 3",
-      [/^collections 3: _extra is not as docmirror writes it/],
-    ],
-    [
-      'further fields with spaces',
-      "UPDATE connections SET _extra = ' ' WHERE id = (SELECT min(id) FROM connections)",
-      [/^connections \d+: /],
-    ],
-    [
       'an upgrade that never was',
       "INSERT INTO docmirror_upgrades VALUES ('9.9.9', '2026-01-01T00:00:00.000Z')",
       [/^docmirror_upgrades null: 9\.9\.9 at .*, but the receipt says of no upgrade/],
-    ],
-    [
-      'a list of a run',
-      "UPDATE sync_run_resources SET requests = 999 WHERE run_id = 2 AND resource = 'webhooks'",
-      [/^sync_receipts null: run 2: books is /],
     ],
     [
       'a page that was asked for',
@@ -374,57 +279,9 @@ describe('what others changed is found and named', () => {
     ])
       expect(found).toContainEqual(expect.stringMatching(difference));
   });
-
-  test('a version that was doubled', async () => {
-    const found = await differencesAfter(`
-      INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
-      SELECT resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content
-      FROM record_history WHERE resource = 'webhooks'`);
-    expect(found).toContainEqual(expect.stringMatching(/^record_history \d+: webhooks 1: it overlaps/));
-  });
 });
 
-describe.concurrent('verify', () => {
-  test('leaves tables, views and plain indexes that others made alone, and lists them', async () => {
-    await using folder = temporaryFolder();
-    const path = join(folder.path, 'copy.sqlite');
-    copyFileSync(scene.database, path);
-    const database = new Database(path);
-    database.exec(`CREATE TABLE notes (text); CREATE VIEW titles AS SELECT source_document_title FROM document_exports;
-      CREATE INDEX by_title ON document_exports (source_document_title);
-      CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-      CREATE TRIGGER on_notes AFTER INSERT ON notes BEGIN SELECT 1; END`);
-    database.close();
-    const { differences, otherObjects } = await verifyMirror(path, { limit: 5, signal });
-    expect(differences).toEqual([]);
-    expect(otherObjects.map(({ type, name }) => `${type} ${name}`).toSorted()).toEqual(
-      [
-        'index by_title',
-        'table _litestream_seq',
-        'table notes',
-        'trigger on_notes',
-        'view titles',
-      ].toSorted(),
-    );
-    const { code, stdout } = await scene.run('verify', '--database', path);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringContaining('Not made by docmirror, and left alone: '),
-    });
-  });
-
-  test.each([
-    ['trigger', 'CREATE TRIGGER odd AFTER INSERT ON webhooks BEGIN SELECT 1; END'],
-    ['index', 'CREATE UNIQUE INDEX odd ON collections (name)'],
-  ])(
-    'names a %s of others on a table of docmirror that changes or refuses what runs write',
-    async (type, sql) => {
-      expect(await differencesAfter(sql)).toEqual([
-        expect.stringMatching(`^odd null: docmirror did not make this ${type} on`),
-      ]);
-    },
-  );
-
+describe('verify', () => {
   test('a sound mirror exits 0, is not touched, and has nothing left beside it', async () => {
     const files = ['mirror.sqlite', 'mirror.sqlite.lock'];
     const at = statSync(scene.database).mtimeMs;
@@ -461,23 +318,11 @@ describe.concurrent('verify', () => {
     });
   });
 
-  test('a page that a checkpoint wrote by half is no difference, because the log beside the file has it', async () => {
-    await using own = await setScene({}, { exports: 20 });
-    await own.sync();
-    const reader = new Database(own.database, { readonly: true });
-    reader.exec('BEGIN; SELECT count(*) FROM sync_runs');
-    own.service.lists['document-exports'].push(...make(300, n => documentExport(1_000 + n)));
-    await own.sync('--full');
-    appendFileSync(own.database, Buffer.alloc(1_000));
-    expect(await own.run('verify')).toMatchObject({ code: 0 });
-    reader.close();
-  });
-
   test('damage to the file is a difference, however much of it is left', async () => {
     await using folder = temporaryFolder();
     const path = join(folder.path, 'copy.sqlite');
     const whole = statSync(scene.database).size;
-    for (const size of [0, 10, 600, 4096, 8192, Math.floor(whole / 2), whole - 4096, whole - 1]) {
+    for (const size of [0, 600, 4096, Math.floor(whole / 2), whole - 1]) {
       copyFileSync(scene.database, path);
       truncateSync(path, size);
       const { differenceCount } = await verifyMirror(path, { limit: 5, signal });
@@ -497,37 +342,29 @@ describe.concurrent('verify', () => {
     openForWriting(path).close();
     expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
   });
-
-  test('a run does not delay an audit, nor an audit the run', async () => {
-    await using folder = temporaryFolder();
-    const path = join(folder.path, 'copy.sqlite');
-    copyFileSync(scene.database, path);
-    const mirror = SqliteMirror.open(path);
-    await mirror.beginRun({
-      actor: '',
-      trigger: 'manual',
-      startedAt: new Date().toISOString(),
-      baseUrl: 'https://x.example',
-      docmirrorVersion: 'test',
-    });
-    expect(await scene.run('verify', '--database', path)).toMatchObject({ code: 0 });
-    await mirror.endRun('completed', new Date().toISOString(), null);
-    mirror.close();
-  });
 });
 
-describe.concurrent('verify --live', () => {
+describe('verify --live', () => {
+  let base: Scene;
+  let oneRun: () => Scene;
+  beforeAll(async () => {
+    base = await makeOneRun();
+    oneRun = startingFrom(base);
+  });
+  afterAll(() => base[Symbol.asyncDispose]());
+
   test('the service and the mirror are alike, and nothing is written', async () => {
-    await using own = await oneRun();
-    const before = { files: readdirSync(own.folder), at: statSync(own.database).mtimeMs };
+    await using own = oneRun();
+    const bytes = readFileSync(own.database);
     const { code, stdout } = await own.run('verify', '--live');
     expect(stdout).toContain('The mirror is what the service lists, record for record.\n');
     expect(code).toBe(0);
-    expect({ files: readdirSync(own.folder), at: statSync(own.database).mtimeMs }).toEqual(before);
+    expect(readFileSync(own.database).equals(bytes)).toBe(true);
+    expect(readdirSync(own.folder)).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
   });
 
   test('what is missing, extra and different is named, with both values and without secrets', async () => {
-    await using own = await oneRun();
+    await using own = oneRun();
     const { lists: at } = own.service;
     at.collections.push(collection(200));
     at['document-exports'].splice(10, 1);
@@ -555,7 +392,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('a connection with another name is named', async () => {
-    await using own = await oneRun();
+    await using own = oneRun();
     for (const item of own.service.lists.collections as SampleItem[]) {
       const ref = item.sourceConnection as { id: number; name: string };
       if (ref.id === 77) ref.name = 'Anew';
@@ -568,7 +405,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('what could not be compared is said, and is no success', async () => {
-    await using own = await oneRun();
+    await using own = oneRun();
     own.service.options.status = { webhooks: 404 };
     const failed = await own.run('verify', '--live', '--give-up-after', '0');
     expect(failed).toMatchObject({
@@ -589,7 +426,7 @@ describe.concurrent('verify --live', () => {
   });
 
   test('during a run, it says so, and the mirror alone can be checked', async () => {
-    await using own = await oneRun();
+    await using own = oneRun();
     await using held = await holdRun(own, 'webhooks');
     expect(await own.run('verify', '--live')).toMatchObject({
       code: 11,

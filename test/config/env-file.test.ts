@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { programPath } from '../support/program.ts';
+import { runCli, sqlite } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+describe('--env-file', () => {
+  test('brings settings, below the flags and above the environment', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'one.env');
+    const lines = [
+      '# a tenant',
+      `DOCMIRROR_BASE_URL="${scene.service.url}" # where it is`,
+      `export DOCMIRROR_TOKEN='${scene.service.options.token}'`,
+      'DOCMIRROR_PAGE_SIZE=10',
+      ' DOCMIRROR_ACTOR="a # b" # one # two',
+      'DOCMIRROR_DATABASE=',
+    ];
+    writeFileSync(file, `\uFEFF${lines.join('\r\n')}\r\n`);
+    const env = { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_PAGE_SIZE: '20', DOCMIRROR_TOKEN: '' };
+    const sync = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCli(['sync', '--json', '--env-file', file, ...args], { env });
+      expect(code, stderr).toBe(0);
+      return JSON.parse(stdout).resources[0].pageSize;
+    };
+    expect(await sync()).toBe(10);
+    expect(sqlite(scene.database, 'SELECT _actor FROM sync_runs')).toEqual([{ _actor: 'a # b' }]);
+    expect(await sync('--page-size', '30')).toBe(30);
+    expect(await runCli(['status', '--env-file', file], { env })).toMatchObject({ code: 0 });
+  });
+
+  test('names the proxy, in lower or upper case', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    const file = join(scene.folder, 'one.env');
+    writeFileSync(file, 'HTTP_PROXY=http://127.0.0.1:9\n');
+    scene.env.http_proxy = 'http://127.0.0.1:10';
+    const { stdout } = await scene.run('doctor', '--give-up-after', '0', '--env-file', file);
+    expect(stdout).toContain('http://127.0.0.1:9 ');
+    expect(stdout).not.toContain('127.0.0.1:10');
+  });
+
+  test('can be a pipe, but not one that was empty', async () => {
+    await using scene = await setScene();
+    const { DOCMIRROR_TOKEN: token, ...env } = scene.env;
+    const sync = async (text: string) => {
+      const program = `exec "$0" -- "$1" sync --env-file <(printf %s '${text}')`;
+      const child = spawn('bash', ['--norc', '-c', program, process.execPath, programPath], {
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const [said, [code]] = await Promise.all([readText(child.stderr), once(child, 'close')]);
+      return { code, said };
+    };
+    expect((await sync(`DOCMIRROR_TOKEN=${token}`)).code).toBe(0);
+    const requests = scene.service.requests.length;
+    // The writer of the pipe might have failed, and the environment might have the token of another tenant.
+    env.DOCMIRROR_TOKEN = 'another-token';
+    const empty = await sync('');
+    expect(empty.code).toBe(2);
+    expect(empty.said).toMatch(/^docmirror: --env-file: \S+ is a pipe that was empty\. .*\n$/);
+    expect(scene.service.requests).toHaveLength(requests);
+  });
+});
