@@ -37,7 +37,7 @@ test(
       );
       return { requests: runs.map(({ requests }) => requests), verdicts, findings };
     };
-    for (let seed = 500; seed < 520; seed++) expect(await courseOf(seed)).toEqual(await courseOf(seed));
+    for (let seed = 500; seed < 506; seed++) expect(await courseOf(seed)).toEqual(await courseOf(seed));
   },
   slowMs,
 );
@@ -45,7 +45,7 @@ test(
 test(
   'a process that dies leaves its files as they were, and the next run goes on from them',
   async () => {
-    for (let nth = 1; nth <= 12; nth++) {
+    for (const nth of [1, 3, 6, 12]) {
       for (const at of ['request', 'clock', 'event'] as const) {
         const killed = { ...plainRun, crash: { at, nth, way: 'kill' as const } };
         const { runs, findings } = await play({ ...exportsOf(30), runs: [killed, plainRun] }, disk);
