@@ -17,7 +17,7 @@ async function setTwo(): Promise<Scene & { other: string; backups: string }> {
   return Object.assign(scene, { other, backups: join(scene.folder, 'backups') });
 }
 
-describe.concurrent('a backup', () => {
+describe('a backup', () => {
   test('is named by its mirror and has a manifest beside it', async () => {
     await using scene = await setTwo();
     const { backups } = scene;
@@ -71,7 +71,7 @@ describe.concurrent('a backup', () => {
   });
 });
 
-describe.concurrent('backup --list', () => {
+describe('backup --list', () => {
   test('lists backups mirror by mirror, and exits with 4 if the newest is too old or altered', async () => {
     await using scene = await setTwo();
     const { backups, other } = scene;
@@ -106,7 +106,7 @@ describe.concurrent('backup --list', () => {
   });
 });
 
-describe.concurrent('backup --restore', () => {
+describe('backup --restore', () => {
   test('says whose backup it is, and makes no mirror for another base URL than the setting', async () => {
     await using scene = await setScene();
     await scene.sync();

@@ -19,7 +19,7 @@ const words: Readonly<Record<string, string[]>> = {
   share: [join(folder.path, 'share.sqlite')],
 };
 
-describe.concurrent('an error', () => {
+describe('an error', () => {
   test.each(withJson.map(({ name }) => name).filter(name => name !== 'doctor'))(
     'of %s --json is one JSON object on standard output, also before it begins',
     async name => {
@@ -73,7 +73,7 @@ describe.concurrent('an error', () => {
   });
 });
 
-describe.concurrent('help', () => {
+describe('help', () => {
   test('explains each code', async () => {
     expect(codes.length).toBeGreaterThan(20);
     for (const code of codes) {

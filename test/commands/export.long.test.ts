@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,6 @@ import { programPath } from '../support/program.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
-
-const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
 
 /** Two runs over lists with all that is hard to write: quotes, line ends, nulls, big ids, times that are none. */
 async function hardScene(): Promise<Scene> {
@@ -112,22 +110,6 @@ describe.concurrent('export', () => {
       /\n22,\d+,"",DOC-101,[^\n]*,,[^\n]*,,1,1,\n/,
     );
   });
-
-  test.skipIf(!hasSqliteCli)(
-    'CSV is read back by the sqlite3 command (skipped if there is none)',
-    async () => {
-      await using scene = await hardScene();
-      const out = join(scene.folder, 'out');
-      await scene.run('export', '--format', 'csv', '--out', out);
-      for (const table of Object.keys(tables)) {
-        const imported = join(scene.folder, `${table}.sqlite`);
-        execFileSync('sqlite3', [imported, `.import --csv ${join(out, `${table}.csv`)} ${table}`]);
-        expect(sqlite(imported, `SELECT * FROM ${table} ORDER BY rowid`), table).toEqual(
-          asTexts(rowsOf(scene, table)),
-        );
-      }
-    },
-  );
 
   test('--names puts the names of connections beside their ids, as they were then', async () => {
     await using scene = await hardScene();

@@ -27,7 +27,7 @@ async function json(...args: string[]): Promise<Rejected> {
   return JSON.parse(stdout);
 }
 
-describe.concurrent('rejected', () => {
+describe('rejected', () => {
   test('counts the records by list and reason, and says which are still rejected', async () => {
     const { counts } = await json();
     expect(counts).toEqual([

@@ -74,3 +74,25 @@ describe('what the help says after the flags', () => {
     expect(words(60)).toEqual(words(Number.POSITIVE_INFINITY));
   });
 });
+
+/** The words that a shell would give to docmirror, up to what it keeps to itself. */
+function wordsOf(line: string): string[] {
+  const typed = line.slice(line.indexOf('docmirror ') + 'docmirror '.length);
+  const words = [...typed.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)];
+  const end = words.findIndex(([word]) => /^[|>&;]/.test(word));
+  return words.slice(0, end < 0 ? words.length : end).map(([, one, two, three]) => one ?? two ?? three ?? '');
+}
+
+// The demo takes no settings, and shells run completion: they have tests of their own.
+test.each(all.filter(({ name }) => !['demo', 'completion'].includes(name)))(
+  'the examples of $name are command lines that are understood',
+  async ({ command: { examples } }) => {
+    await using folder = temporaryFolder();
+    // A setting that there is not ends each line that is understood, before it does anything.
+    const env = { DOCMIRROR_NONE: 'x' };
+    for (const { line } of examples) {
+      const { stderr } = await runCli(wordsOf(line), { cwd: folder.path, env });
+      expect(stderr, line).toMatch(/DOCMIRROR_NONE is not a setting|^$/);
+    }
+  },
+);

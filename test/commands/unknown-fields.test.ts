@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-describe.concurrent('fields that no column exists for', () => {
+describe('fields that no column exists for', () => {
   test('are in a table, with types, runs and counts', () => {
     expect(sqlite(scene.database, allFields).map(row => Object.values(row))).toEqual([
       ['collections', 'isActive', 'boolean', 2, 2, 2],
@@ -108,7 +108,7 @@ describe.concurrent('fields that no column exists for', () => {
   });
 });
 
-describe.concurrent('fields that are not yet, or not, without a column', () => {
+describe('fields that are not yet, or not, without a column', () => {
   test('are those whose value its column could not have', async () => {
     await using other = await setScene({}, { exports: 1 });
     Object.assign(other.service.lists.webhooks[0] as object, { events: null, connections: null });
@@ -135,7 +135,7 @@ describe.concurrent('fields that are not yet, or not, without a column', () => {
   });
 });
 
-describe.concurrent('a column that has become empty', () => {
+describe('a column that has become empty', () => {
   test('is named once, by the run that saw it first', async () => {
     await using other = await setScene({}, { exports: 3, collections: 4 });
     await other.sync();

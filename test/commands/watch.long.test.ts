@@ -119,25 +119,6 @@ describe.concurrent('docmirror watch', () => {
     expect((await scene.run('status')).stdout).not.toContain('due');
   });
 
-  test('goes on after a failed run, and reads the token file again for each', async () => {
-    await using scene = await setScene();
-    const tokenFile = join(scene.folder, 'token');
-    const { DOCMIRROR_TOKEN: _, ...env } = scene.env;
-    writeFileSync(tokenFile, 'wrong');
-    await using running = spawnCli(['watch', '--schedule', everySecond, '--token-file', tokenFile], {
-      env: { ...env, DOCMIRROR_LOG_LEVEL: 'info' },
-    });
-    await until(() => runsOf(scene.database)[0]?.status === 'failed', 'a failed run');
-    rmSync(tokenFile);
-    await wait(2_200);
-    writeFileSync(tokenFile, `${scene.service.options.token}\n`);
-    await until(() => runsOf(scene.database).at(-1)?.status === 'completed', 'a completed run');
-    running.child.kill('SIGTERM');
-    expect((await running.done).code).toBe(143);
-    const failures = linesOf((await running.done).stderr).map(({ error }) => error?.message);
-    expect(failures).toContain(`DOCMIRROR_TOKEN_FILE: ${tokenFile} can't be read (ENOENT).`);
-  });
-
   test('tries again 5 minutes after a failed run, and says when', async () => {
     await using scene = await setScene();
     scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
@@ -227,44 +208,9 @@ describe.concurrent('docmirror watch', () => {
     running.child.kill('SIGTERM');
     expect((await running.done).code).toBe(143);
   });
-
-  test.each([
-    [{ DOCMIRROR_SCHEDULE: '61 * * * *' }, 'DOCMIRROR_SCHEDULE'],
-    [{ DOCMIRROR_SCHEDULE: 'hourly' }, 'DOCMIRROR_SCHEDULE'],
-    [{ DOCMIRROR_SCHEDULE: '0 0 30 2 *' }, 'DOCMIRROR_SCHEDULE'],
-    [{ DOCMIRROR_TIMEZONE: 'Mars/Olympus' }, 'DOCMIRROR_TIMEZONE'],
-  ])('refuses %j in one line that names the setting', async (env, name) => {
-    const result = await spawnCli(['watch'], {
-      env: { DOCMIRROR_BASE_URL: 'https://service.example', DOCMIRROR_TOKEN: 't', ...env },
-    }).done;
-    expect(result.code).toBe(2);
-    expect(result.stderr).toMatch(new RegExp(`^docmirror: ${name}[^\\n]*\\n$`));
-  });
 });
 
 describe('a schedule', () => {
-  test('is kept from its start: work that is due now and at ticks is done once at a time', async () => {
-    const stopping = new AbortController();
-    const skipped: Date[] = [];
-    let working = 0;
-    let most = 0;
-    const work = async () => {
-      most = Math.max(most, ++working);
-      await wait(1_300);
-      working--;
-      return false;
-    };
-    setTimeout(() => stopping.abort(), 3_200);
-    await onSchedule({ expression: everySecond, timezone: 'UTC' }, work, {
-      startNow: true,
-      signal: stopping.signal,
-      observer: { tickSkipped: at => skipped.push(at), nextTick: () => undefined },
-    });
-    expect(most).toBe(1);
-    expect(working).toBe(0);
-    expect(skipped.length).toBeGreaterThan(0);
-  });
-
   test('makes up for a tick that the process was too busy to see', async () => {
     const stopping = new AbortController();
     let done = 0;

@@ -1,11 +1,9 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
-describe.concurrent('a watch that could never run ends at once', () => {
+describe('a watch that could never run ends at once', () => {
   const cases: [what: string, said: RegExp, prepare: (scene: Scene) => unknown][] = [
     [
       'a folder for its mirror',
@@ -13,42 +11,9 @@ describe.concurrent('a watch that could never run ends at once', () => {
       ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: folder }),
     ],
     [
-      'a folder that is not there',
-      /^DOCMIRROR_DATABASE: .* does not exist/,
-      ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: join(folder, 'no', 'mirror.sqlite') }),
-    ],
-    [
-      "another program's database",
-      /is an SQLite database of another program/,
-      ({ database }) => new Database(database).exec('CREATE TABLE t (a)').close(),
-    ],
-    [
-      'a link to itself',
-      /^DOCMIRROR_DATABASE: .* is a symbolic link/,
-      ({ database }) => symlinkSync(database, database),
-    ],
-    [
       'no token file',
       /^DOCMIRROR_TOKEN_FILE: .* can't be read \(ENOENT\)/,
       ({ env, folder }) => Object.assign(env, { DOCMIRROR_TOKEN_FILE: join(folder, 'token') }),
-    ],
-    [
-      'an empty token file',
-      /^DOCMIRROR_TOKEN_FILE: .* the token is empty/,
-      ({ env, folder }) => {
-        env.DOCMIRROR_TOKEN_FILE = join(folder, 'token');
-        writeFileSync(env.DOCMIRROR_TOKEN_FILE, '');
-      },
-    ],
-    [
-      'no file of certificate authorities',
-      /NODE_EXTRA_CA_CERTS: \/nowhere can't be read/,
-      ({ env }) => Object.assign(env, { NODE_EXTRA_CA_CERTS: '/nowhere' }),
-    ],
-    [
-      "somebody's file in the place of the lock",
-      /\.lock /,
-      ({ database }) => writeFileSync(`${database}.lock`, 'precious'),
     ],
     [
       'the mirror of another service',

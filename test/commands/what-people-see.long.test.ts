@@ -13,7 +13,7 @@ const visible = '\\u001b]0;gone\\u0007\\u009b31m\\u202ered\\u2028\\u2066';
 /** Characters that could steer a terminal, except line feeds. */
 const steering = /[\p{Bidi_Control}\u2028\u2029]|(?!\n)\p{Cc}/u;
 
-describe.concurrent('a record that would steer a terminal', () => {
+describe('a record that would steer a terminal', () => {
   test('is made visible in tables, and whole in data', async () => {
     await using scene = await setScene();
     await scene.sync();
@@ -44,7 +44,7 @@ describe.concurrent('a record that would steer a terminal', () => {
   });
 });
 
-describe.concurrent('the endpoint of a webhook', () => {
+describe('the endpoint of a webhook', () => {
   const secrets = /s3cret/i;
   const endpoints = [
     'https://me:s3cret@hooks.example.com/s3cret?key=s3cret#s3cret',
@@ -106,7 +106,7 @@ describe.concurrent('the endpoint of a webhook', () => {
   });
 });
 
-describe.concurrent('CSV for spreadsheets', () => {
+describe('CSV for spreadsheets', () => {
   const formulas = [
     '=cmd|calc!A1',
     '+1',
@@ -162,7 +162,7 @@ describe.concurrent('CSV for spreadsheets', () => {
   });
 });
 
-describe.concurrent('a run that ended in the future', () => {
+describe('a run that ended in the future', () => {
   test('is no fresh one: status says so, and --max-age exits with 4', async () => {
     await using scene = await setScene();
     await scene.sync();

@@ -49,7 +49,7 @@ function removeAndChange({ service }: Scene, n: number): void {
   lists.webhooks.splice(0, n === 1 ? 1 : 0);
 }
 
-describe.concurrent('GET /v2/changes', () => {
+describe('GET /v2/changes', () => {
   test('delivers each change once, page by page, though runs go on', async () => {
     const limit = 1;
     await using scene = await setScene({}, sizes);

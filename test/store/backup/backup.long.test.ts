@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   statSync,
-  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -44,19 +43,6 @@ describe.concurrent('backup', () => {
       code: 0,
       stdout: expect.stringContaining('is sound'),
     });
-  });
-
-  test('a backup is put back by copying it, and the next sync goes on from it', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    await scene.run('backup', join(scene.folder, 'backup.sqlite'));
-    scene.service.lists.collections.pop();
-    await scene.sync();
-    const restored = join(scene.folder, 'restored.sqlite');
-    copyFileSync(join(scene.folder, 'backup.sqlite'), restored);
-    const synced = await scene.sync('--database', restored);
-    expect(synced.of('collections')).toMatchObject({ removed: 1 });
-    expect(await scene.run('verify', '--live', '--database', restored)).toMatchObject({ code: 0 });
   });
 
   test('taken again and again while a sync writes, each is sound and is the state after one run', async () => {
@@ -156,40 +142,6 @@ describe.concurrent('backup', () => {
       'docmirror: the copy is not sound, so it was not kept. Run "docmirror verify" on the mirror. [mirror_file]\n',
     );
     expect(readdirSync(folder)).toEqual(['docmirror-20240101T000000Z.sqlite']);
-  });
-
-  test('an old backup that was cut or changed is found out', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    const path = join(scene.folder, 'backup.sqlite');
-    await scene.run('backup', path);
-    truncateSync(path, statSync(path).size / 2);
-    expect(await scene.run('backup', '--check', path)).toMatchObject({ code: 4 });
-    expect(await scene.run('backup', '--check', join(scene.folder, 'none.sqlite'))).toMatchObject({
-      code: 1,
-    });
-  });
-
-  test('says in one line if it can not write', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    writeFileSync(join(scene.folder, 'notes.txt'), 'precious');
-    for (const [args, words] of [
-      [[], 'Name the file to write'],
-      [[scene.database], 'is the mirror itself'],
-      [[scene.folder], 'is a folder'],
-      [[join(scene.folder, 'no', 'such')], 'does not exist'],
-      [[scene.database, '--keep', '2'], 'is not a folder'],
-      [['x.sqlite', '--keep', '0'], 'expected a whole number'],
-      [['x.sqlite', '--check', 'y.sqlite'], '--check makes no backup'],
-    ] as const) {
-      expect(await scene.run('backup', ...args)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(words),
-      });
-    }
-    expect(await scene.run('backup', join(scene.folder, 'notes.txt'))).toMatchObject({ code: 2 });
-    expect(readFileSync(join(scene.folder, 'notes.txt'), 'utf8')).toBe('precious');
   });
 });
 

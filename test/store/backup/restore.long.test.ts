@@ -56,14 +56,6 @@ describe.concurrent('backup over a file that something lies beside', () => {
     },
   );
 
-  test('(of a backup that is not even there) removes it as well', async () => {
-    await using scene = await setBackedUpScene();
-    const path = join(scene.folder, 'new.sqlite');
-    leaveLogBeside(path, scene.database);
-    expect(await scene.run('backup', path)).toMatchObject({ code: 0 });
-    expect(await scene.run('backup', '--check', path)).toMatchObject({ code: 0 });
-  });
-
   test('(the staging file of another mirror) is refused: that is no backup', async () => {
     await using scene = await setBackedUpScene();
     const other = join(scene.folder, 'other.sqlite');
@@ -74,16 +66,6 @@ describe.concurrent('backup over a file that something lies beside', () => {
     const stderr = expect.stringContaining('is another mirror');
     expect(await scene.run('backup', other)).toMatchObject({ code: 2, stderr });
     expect(readFileSync(other).equals(before)).toBe(true);
-  });
-
-  test('and over a database of another program is refused', async () => {
-    await using scene = await setBackedUpScene();
-    const other = join(scene.folder, 'other.sqlite');
-    const database = new Database(other);
-    database.exec('CREATE TABLE notes (text)');
-    database.close();
-    expect(await scene.run('backup', other)).toMatchObject({ code: 2 });
-    expect(sqlite(other, 'SELECT name FROM sqlite_schema')).toEqual([{ name: 'notes' }]);
   });
 });
 
@@ -164,15 +146,6 @@ describe.concurrent('backup --restore', () => {
       expect(rights(`${scene.database}.lock`)).toEqual([65534, 65534, 0o600]);
     },
   );
-
-  test('is not harmed by what lies beside the mirror', async () => {
-    await using scene = await setBackedUpScene();
-    leaveLogBeside(scene.database, scene.database);
-    expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 0 });
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    expect(mirrored(scene.database, 'collections')).toEqual(mirrored(backupOf(scene), 'collections'));
-    expect(readdirSync(scene.folder).filter(name => /-(wal|shm|journal)$/.test(name))).toEqual([]);
-  });
 
   test('replaces a damaged mirror, and makes one if there is none', async () => {
     await using scene = await setBackedUpScene();

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
-  copyFileSync,
   existsSync,
   openSync,
   readFileSync,
@@ -120,38 +119,6 @@ describe.concurrent('a damaged mirror', () => {
       expect(readFileSync(scene.database).equals(bytes)).toBe(true);
     },
   );
-
-  test('that is no database any more is not taken over: exit 2 with every command, and it is left as it is', async () => {
-    await using scene = await setSyncedScene();
-    const text = 'Not a database at all, but long enough to be read.';
-    writeFileSync(scene.database, text);
-    for (const command of ['sync', 'status', 'runs'])
-      expectClearLine(await scene.run(command), 2, /not an SQLite database/);
-    expect(readFileSync(scene.database, 'utf8')).toBe(text);
-  });
-
-  test('whose rows are noise never ends in a stack trace, nor in a success that is none', async () => {
-    await using scene = await setSyncedScene(2_000);
-    scene.service.lists[resource].splice(0, 500);
-    scene.service.lists[resource].push(...make(1_500, n => documentExport(3_000 + n)));
-    const size = statSync(scene.database).size;
-    const whole = join(scene.folder, 'whole.sqlite');
-    copyFileSync(scene.database, whole);
-    const tryPart = async (part: number) => {
-      const database = join(scene.folder, `${part}.sqlite`);
-      copyFileSync(whole, database);
-      damage(database, Math.floor((size * part) / 8), Math.floor(size / 8) - 1);
-      const result = await scene.run('sync', '--full', '--allow-mass-removal', '--database', database);
-      expect(result.stderr + result.stdout).not.toMatch(/^\s+at |fault of docmirror/m);
-      expect([0, 1, 3]).toContain(result.code);
-      if (result.code === 0) expectExactMirror(database, scene.service);
-      else expect(result.stderr + result.stdout).toMatch(/damaged/);
-      return result.code;
-    };
-    const codes: (number | null)[] = [];
-    for (let part = 1; part < 8; part += 2) codes.push(await tryPart(part));
-    expect(codes.some(code => code !== 0)).toBe(true);
-  });
 });
 
 describe.concurrent('a damaged lock', () => {
@@ -220,7 +187,7 @@ async function syncWithin(scene: Scene, kib: number): Promise<CliResult> {
 const hasUlimit = existsSync('/bin/bash') || existsSync('/usr/bin/bash');
 
 describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
-  test.each([300, 450, 700, 1_200])(
+  test.each([300, 700])(
     'when a file has %i KiB fails the run with clear words, and the mirror is sound and as before or as after',
     async kib => {
       await using scene = await setSyncedScene(100);
@@ -240,7 +207,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
     },
   );
 
-  test.each([4, 40, 150])(
+  test.each([4, 150])(
     'at %i KiB on the first run of all fails with clear words, and the next run is exact',
     async kib => {
       await using scene = await setScene();
@@ -285,10 +252,8 @@ test('a disk that fills up during a run is what the run records, never a fault o
 });
 
 test.for<[exports: number, kib: number]>([
-  [0, 200],
   [0, 4_000],
   [100, 200],
-  [100, 12_000],
   [3_000, 8_000],
 ])(
   'a run that fills the disk leaves it as free as before, and the mirror can be verified (%i exports, %i KiB)',

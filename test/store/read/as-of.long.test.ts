@@ -26,7 +26,7 @@ function rename(items: readonly unknown[], id: number, name: string): void {
   }
 }
 
-describe.concurrent('export as of a run', () => {
+describe('export as of a run', () => {
   test('gives the lists as they were, with the names that the connections had', async () => {
     await using scene = await setScene({}, { exports: 30, collections: 5, webhooks: 3 });
     const { lists } = scene.service;

@@ -16,7 +16,7 @@ import { CancelledError } from '../../../src/errors.ts';
 import { erase } from '../../../src/store/write/erase.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
-import { make, type Scene, setScene } from '../../support/scene.ts';
+import { make, type Scene, setScene, startingFrom } from '../../support/scene.ts';
 import { copyWithLog, namesOf, readable, type ShareOrder, shareOf, textsIn } from '../../support/share.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
 import { fullMirror } from '../verify/full-mirror.ts';
@@ -86,7 +86,15 @@ const secrets = {
   renewed: 's3cretrenewed',
 };
 
-describe.concurrent('of an endpoint no byte but scheme and host', () => {
+describe('of an endpoint no byte but scheme and host', () => {
+  let base: Scene;
+  let secretScene: () => Scene;
+  beforeAll(async () => {
+    base = await setSecretScene();
+    secretScene = startingFrom(base);
+  });
+  afterAll(() => base[Symbol.asyncDispose]());
+
   /** Three runs, in which endpoints came, changed and went. */
   async function setSecretScene(): Promise<Scene> {
     const scene = await setScene({}, { exports: 5, webhooks: 0 });
@@ -116,7 +124,7 @@ describe.concurrent('of an endpoint no byte but scheme and host', () => {
   }
 
   test('is in a share: in rows, in history, or in free pages', async () => {
-    await using scene = await setSecretScene();
+    await using scene = secretScene();
     const shared = await shareOf(scene);
     expect(textsIn(shared, Object.values(secrets))).toEqual([]);
     expect(sqlite(shared, 'SELECT id, endpoint, _extra FROM webhooks ORDER BY id')).toEqual([
@@ -136,7 +144,7 @@ describe.concurrent('of an endpoint no byte but scheme and host', () => {
   });
 
   test('is in one on which statements ran, or which was made while a run was under way', async () => {
-    await using scene = await setSecretScene();
+    await using scene = secretScene();
     const sql = "DELETE FROM webhooks WHERE id < 3; UPDATE webhooks SET description = 'x'";
     expect(textsIn(await shareOf(scene, { sql }), Object.values(secrets))).toEqual([]);
     const database = new Database(scene.database);
@@ -150,7 +158,7 @@ describe.concurrent('of an endpoint no byte but scheme and host', () => {
   });
 
   test('is in one of a mirror in which another program has altered a record: none is made', async () => {
-    await using scene = await setSecretScene();
+    await using scene = secretScene();
     for (const [sql, words] of [
       [`UPDATE webhooks SET _extra = 'https://x.example/${secrets.text}'`, 'a record of webhooks'],
       [`UPDATE record_history SET record = '[1]' WHERE record_id = 4`, 'a record of webhooks'],
@@ -164,7 +172,7 @@ describe.concurrent('of an endpoint no byte but scheme and host', () => {
   });
 });
 
-describe.concurrent('a share', () => {
+describe('a share', () => {
   test('leaves named fields out of rows and of history, and its views go on working', async () => {
     await using scene = await setScene({}, { exports: 4, collections: 2, webhooks: 2 });
     const { lists } = scene.service;
@@ -298,15 +306,18 @@ describe.concurrent('a share', () => {
   });
 });
 
-describe.concurrent("statements of one's own", () => {
-  async function setSyncedScene(): Promise<Scene> {
-    const scene = await setScene({}, { exports: 30 });
-    await syncScene(scene);
-    return scene;
-  }
+describe("statements of one's own", () => {
+  let base: Scene;
+  let syncedScene: () => Scene;
+  beforeAll(async () => {
+    base = await setScene({}, { exports: 30 });
+    await syncScene(base);
+    syncedScene = startingFrom(base);
+  });
+  afterAll(() => base[Symbol.asyncDispose]());
 
   test('drop a column, and no free page has its values; the header stays that of a share', async () => {
-    await using scene = await setSyncedScene();
+    await using scene = syncedScene();
     const sql = `
       ALTER TABLE document_exports DROP COLUMN source_document_reference;
       CREATE TABLE totals AS SELECT count(*) AS n FROM document_exports;
@@ -332,7 +343,7 @@ describe.concurrent("statements of one's own", () => {
     ],
     ['a constraint', 'INSERT INTO collections (id) VALUES (1)', 'constraint failed'],
   ])('with %s leave the old share byte for byte as it was', async (_, sql, words) => {
-    await using scene = await setSyncedScene();
+    await using scene = syncedScene();
     const shared = await shareOf(scene);
     const before = readFileSync(shared);
     await expect(shareOf(scene, { sql })).rejects.toThrow(/^own\.sql failed: /);
