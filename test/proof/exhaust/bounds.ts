@@ -27,7 +27,7 @@ const wrongServices: readonly SmallQuirk[] = [
  * The bounds in which plain readings have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
  * both readings can hide a record from both. Within these bounds that does not happen.
  */
-export const plainBounds: readonly NamedBound[] = (['one size', 'two sizes'] as const).flatMap(plain => {
+export const plainBounds: readonly NamedBound[] = (['one size', 'ignored sizes', 'two sizes'] as const).flatMap(plain => {
   const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax: 4 } as const;
   return [
     { ...plainly, name: `plain readings by ${plain}`, changesMax: 2 },
