@@ -117,7 +117,7 @@ function sizeFor(run: Reading, at: number): number {
   return sizes.find(size => size > run.total) ?? run.otherSize(at);
 }
 
-function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
+export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed } = run;
   const repeated = verdict.rule === 'agreement' && verdict.isProven ? verdict.repeated : [];
   const unshown = list.unshown(repeated);

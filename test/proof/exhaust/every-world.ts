@@ -31,6 +31,8 @@ export interface Bound {
   readonly isUnstable?: boolean;
   /** Whether the slack is known from a run before. */
   readonly isLearnt?: boolean;
+  /** How many records can be anywhere: 0 or 1. */
+  readonly strays?: number;
   /** If it is given, a list is one of those that come by this remainder. */
   readonly part?: readonly [number, number];
 }
@@ -208,7 +210,7 @@ export function listsOf(bound: Bound): WorldRecord[][] {
   const { order, recordsMin, recordsMax, isDown, isPlain, slack, keys } = bound;
   const [no, of] = bound.part ?? [0, 1];
   if (keys !== undefined)
-    return ordersOf(keys, slack ?? 0)
+    return (bound.strays === 1 ? withStray : (all: number[][]) => all)(ordersOf(keys, slack ?? 0))
       .filter((_, at) => at % of === no)
       .map(list => list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)));
   const whole: WorldRecord[][] =
@@ -239,6 +241,18 @@ function ordersOf(keys: readonly number[], slack: number): number[][] {
     .flatMap(at => ordersOf(keys.toSpliced(at, 1), slack).map(rest => [keys[at] as number, ...rest]));
 }
 
+/** The lists, and all in which one record is at another place; each once. */
+function withStray(lists: number[][]): number[][] {
+  const found = new Map<string, number[]>();
+  for (const list of lists)
+    for (const from of list.keys())
+      for (const to of list.keys()) {
+        const moved = list.toSpliced(from, 1).toSpliced(to, 0, list[from] as number);
+        found.set(JSON.stringify(moved), moved);
+      }
+  return [...found.values()];
+}
+
 function recordOf(order: SmallOrder, key: number, content: number): WorldRecord {
   return {
     id: identityOf(order) === 'id' ? key : content,
@@ -260,7 +274,7 @@ function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choice
       order === 'name'
         ? 'none'
         : isLearnt
-          ? { direction: isDown ? 'down' : 'up', slack: slack ?? 0, stretch: 0, strays: 0 }
+          ? { direction: isDown ? 'down' : 'up', slack: slack ?? 0, stretch: 0, strays: bound.strays ?? 0 }
           : null,
     totalBefore: null,
   };

@@ -148,23 +148,8 @@ function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAdd
   const run = new core.Reading(facts);
   yield* run.ask(script, { stop: () => false });
   const windows = core.windowsOf(run.heard, facts.learnt, facts.identity);
-  const open = (
-    windows === null
-      ? [{ from: -Infinity, to: Infinity, isFromIn: true, isToIn: true }]
-      : core.openRanges(windows.windows)
-  ).map(range => core.keysOf(range, windows?.direction ?? 'up'));
-  const [first] = windows?.chains ?? [];
-  const isProven = first !== undefined && core.openRanges(first.windows).length === 0;
-  const slackKnown = facts.learnt === null || facts.learnt === 'none' ? 0 : facts.learnt.slack;
-  if (windows !== null && windows.slack > slackKnown && !isProven)
-    open.push({ from: -Infinity, to: Infinity, isFromIn: true, isToIn: true });
-  const evidence = { isProven, isSuddenlyEmpty: false, oldestListed: -Infinity, isReadAgain: true, byKey: { open, unconfirmed: [] } };
-  const rows = facts.unshown([]).map(row => ({ ...row, fate: core.fateOf(row.key, evidence) }));
-  const verdict: Verdict =
-    isProven && windows
-      ? { rule: 'key', isProven, reason: null, open, windows }
-      : { rule: 'agreement', isProven: false, reason: 'not proven' };
-  return { verdict, answers: run.heard, rows, isSuddenlyEmpty: false, isOfNewest: false, failed: [] };
+  const verdict = windows === null ? core.agreement('out of order') : core.verdictOf(windows, run);
+  return core.proofOf(run, verdict, true);
 }
 
 /** The records that the answers show: the most copies of each content, or the newest content of each id. */
