@@ -61,7 +61,6 @@ export class ListTable {
   readonly #insertMany: Database.Statement<unknown[]> | null;
   readonly #update: Database.Statement<unknown[]>;
   readonly #remove: Database.Statement<[number]>;
-  #atTime: Database.Statement<[Scalar], RawRow> | undefined;
   readonly #children: readonly ChildTable[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
@@ -90,11 +89,6 @@ export class ListTable {
 
   count(): number {
     return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
-  }
-
-  /** True if several rows have the same content, in a list without ids. */
-  hasRepeats(): boolean {
-    return prepareValue(this.#sqlite, this.#words.repeated).get() !== undefined;
   }
 
   has(id: number): boolean {
@@ -228,22 +222,6 @@ export class ListTable {
   rowsAt(offset: number, limit: number): StoredRow[] {
     const rows = prepareArrays<[number, number], RawRow>(this.#sqlite, this.#words.rowsAt);
     return rows.all(limit, offset).map(row => this.#toStoredRow(row));
-  }
-
-  /** The rows that a run inserted, in the order of their ids. */
-  *insertedBy(runId: number): Generator<StoredRow> {
-    for (const row of this.writtenBy(runId)) if (row.firstSeenRunId === runId) yield row;
-  }
-
-  /** The time of a record, of a list without ids. */
-  timeOf({ scalars }: RecordValues): Scalar {
-    return scalars[this.#timeAt] as Scalar;
-  }
-
-  /** The rows with the same time as a record, of a list without ids. */
-  rowsAtTimeOf(record: RecordValues): StoredRow[] {
-    this.#atTime ??= prepareArrays(this.#sqlite, this.#words.rowsOfTime);
-    return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run wrote, in the order of their ids. */

@@ -58,12 +58,9 @@ function wordsOf(list: ListDefinition) {
         .limit(sameRowsPerRead),
     has: (row: number) => select({ id }).from(table).where(eq(id, row)),
     count: () => select({ count: count() }).from(table),
-    repeated: () =>
-      select({ count: count() }).from(table).groupBy(lead, table.content).having(gt(count(), 1)).limit(1),
     read: (row: number) => rows().where(eq(id, row)),
     rowsBetween: (from: bigint, to: bigint) => rows().where(isBetween(from, to)).orderBy(id),
     rowsAt: (limit: number, offset: number) => rows().orderBy(id).limit(limit).offset(offset),
-    rowsOfTime: (time: Scalar) => rows().where(isSame(lead, time)).orderBy(id),
     rowsWrittenBy: (runId: number) => rows().where(eq(changedRunId, runId)).orderBy(id),
     leadsAndContents: (from: bigint, to: bigint) =>
       select({ id, lead, content }).from(table).where(isBetween(from, to)).orderBy(id),

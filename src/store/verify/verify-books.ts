@@ -1,6 +1,7 @@
 import { and, eq, getTableName, gt, isNotNull, lte, sql } from 'drizzle-orm';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { hash16 } from '../../contract/sum.ts';
+import { ListMemory } from '../write/memory.ts';
 import { keptByOthers } from '../receipts/kept-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { firstValue } from '../tables/query.ts';
@@ -14,7 +15,6 @@ import {
 } from '../tables/schema.ts';
 import { prepare, prepareValue, select } from '../tables/statement.ts';
 import { wroteList } from '../tables/written-lists.ts';
-import { ListMemory } from '../write/list-memory.ts';
 import type { Audit } from './verify-list.ts';
 
 /**

@@ -29,7 +29,6 @@ function setUp() {
     table,
     whole: (list: ResourceName, ...words: Word[]) => table.hear(list, claimsOf(words), true, 1),
     part: (list: ResourceName, ...words: Word[]) => table.hear(list, claimsOf(words), false, 1),
-    needsWhole: (list: ResourceName, ...words: Word[]) => table.needsWhole(list, claimsOf(words)),
     name: () => table.read(9)?.name,
     extra: () => table.read(9)?.extra,
     noted: () =>
@@ -87,41 +86,6 @@ test('a version ends only if the name or the further fields are others', () => {
   expect(whole('collections', { name: 'B' })).toMatchObject([
     { row: { id: 9, name: 'A' }, endedBy: 'update' },
   ]);
-});
-
-test('a list must be read whole if the record that gave a name might say something else now', () => {
-  const { whole, needsWhole } = setUp();
-  whole(exports, { name: 'A', time: late });
-  const same = { name: 'A', time: late };
-  expect(needsWhole(exports, { name: null, time: late })).toBe(true);
-  expect(needsWhole(exports, { name: 'B', time: late })).toBe(true);
-  expect(needsWhole(exports, { name: null, time: early })).toBe(false);
-  expect(needsWhole(exports, { name: 'B', time: early })).toBe(false);
-  expect(needsWhole(exports, same)).toBe(false);
-  expect(needsWhole(exports, { name: 'B', time: '2026-03-01T00:00:00Z' })).toBe(false);
-  expect(needsWhole(exports, { id: 8, name: 'new', time: late })).toBe(false);
-  whole('collections', { name: 'A' });
-  expect(needsWhole('collections', { name: 'B' })).toBe(true);
-  expect(needsWhole('collections', { name: 'A' })).toBe(false);
-});
-
-test('a list must be read whole if further fields are not given again', () => {
-  const { whole, needsWhole } = setUp();
-  whole(exports, { name: 'A', extra: '{"x":1}', time: late });
-  expect(needsWhole(exports, { name: 'A', time: late })).toBe(true);
-  expect(needsWhole(exports, { name: 'A', extra: '{"x":2}', time: late })).toBe(true);
-  expect(needsWhole(exports, { name: 'A', extra: '{"x":1}', time: late })).toBe(false);
-});
-
-test('a list must be read whole if a row is gone that might have given a name, and no other page gives it', () => {
-  const { whole, table } = setUp();
-  whole(exports, { name: 'A', time: late });
-  const after = (time: string, ...words: Word[]) =>
-    table.needsWhole(exports, claimsOf(words), [{ id: 9, time }]);
-  expect(after(late)).toBe(true);
-  expect(after(early)).toBe(false);
-  expect(after(late, { name: 'A', time: late })).toBe(false);
-  expect(after(late, { name: 'B', time: early })).toBe(true);
 });
 
 test('a connection that no record refers to goes, with all that lists say of it', () => {
