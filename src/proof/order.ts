@@ -57,7 +57,8 @@ function stretchOf(answers: readonly Answer[], slack: number): number {
     const keys = page.keys.toSorted();
     for (let [at, end] = [0, 0]; at < keys.length; at++) {
       while (end < keys.length && (keys[end] as number) <= (keys[at] as number) + slacksShared * slack) end++;
-      if (end === keys.length) break;
+      // A page that is shorter than that says nothing of its later records.
+      if (end === keys.length && at > 0) break;
       sum += end - at;
       count++;
     }

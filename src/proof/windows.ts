@@ -10,6 +10,7 @@ import {
   type Answer,
   addressText,
   beginOf,
+  endOf,
   inOrder,
   isIn,
   keysOf,
@@ -22,9 +23,11 @@ import {
 const askedAgainMax = 12;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
 const repairsMin = 12;
-/** If so many pages, and this share of the list's, have one key each, two plain readings are cheaper than reading across these batches. */
-const batchesMin = 3;
-const batchesShare = 1 / 3;
+/** What repairs would cost is looked at after so many pages, or this share of the list's. */
+const probedMin = 6;
+const probedShare = 1 / 5;
+/** If repairs take so many times the pages that they follow, two plain readings are cheaper. */
+const repairsShare = 1.5;
 
 /** The plan for a list's order, as earlier runs and the answers so far have shown it. */
 export function planOf({ list, heard }: Reading): Plan {
@@ -34,27 +37,25 @@ export function planOf({ list, heard }: Reading): Plan {
 
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
-  const { learnt, largest, identity } = run.list;
+  const { learnt, largest } = run.list;
   let plan = planOf(run);
   let next = 0;
   let digest: string | null = null;
-  let batches = 0;
   const isFirstAgain = ({ index, size, page }: Answer) =>
     index > 0 && page.count >= size && page.count > 1 && page.digest === digest;
   const isCut = (answer: Answer) => answer.page.count > answer.size;
-  const areBatches = () =>
-    batches >= batchesMin && batches > (plan.countFor(run.total) ?? 0) * batchesShare;
-  const isOdd = (answer: Answer) => {
-    const { page, size } = answer;
-    if (identity === 'content' && page.count === size && size > 1 && page.least === page.greatest) batches++;
-    const isInOrder = orderOf([answer], learnt, largest) !== null;
-    return isWrong(answer) || isFirstAgain(answer) || isCut(answer) || areBatches() || !isInOrder;
-  };
+  const isOdd = (answer: Answer) =>
+    isWrong(answer) ||
+    isFirstAgain(answer) ||
+    isCut(answer) ||
+    orderOf([answer], learnt, largest) === null;
   for (;;) {
     if (next === 1) plan = planOf(run);
     // The first page and then the second one show most of what can be wrong with a service.
     const total = run.total;
-    const count = next < 2 ? next + 1 : (plan.countFor(total) ?? 0);
+    const needed = plan.countFor(total) ?? 0;
+    const probed = Math.max(probedMin, Math.floor(needed * probedShare));
+    const count = next < 2 ? next + 1 : next < probed ? Math.min(probed, needed) : needed;
     const pages: PageAddress[] = [];
     for (; next < count; next++) {
       const page = plan.at(next);
@@ -70,7 +71,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     if (wrong !== undefined) return agreement(wrong.reason ?? 'the service serves pages of one size only');
     if (came.some(isFirstAgain)) return agreement('a page of the list is the first one again');
     if (came.some(isCut)) return agreement(cutReason);
-    if (areBatches()) return agreement('most pages have records of one time');
+    if (next === probed && probed < needed / 2 && isCostly(run, next)) return agreement(costlyReason);
     if (first !== undefined && checkTotal(first) === 'contradicts' && next === 1) {
       yield* run.ask([first]);
       if (run.heard.every(answer => checkTotal(answer) === 'contradicts')) return agreement(cutReason);
@@ -79,11 +80,28 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     const left = pages.findIndex(page => !came.some(answer => addressText(answer) === addressText(page)));
     if (left >= 0) next -= pages.length - left;
     const verdict = yield* weigh(run, plan, next);
-    if (verdict !== null) return verdict;
+    if (verdict !== null) return withoutTwinsApart(run, verdict);
   }
-  return (yield* weigh(run, plan, Number.POSITIVE_INFINITY)) as Verdict;
+  return withoutTwinsApart(run, (yield* weigh(run, plan, Number.POSITIVE_INFINITY)) as Verdict);
 }
 
+/** One of two identical records can be a stray: then no page need show both, and plain readings must count them. */
+function withoutTwinsApart({ heard, list }: Reading, verdict: Verdict): Verdict {
+  if (verdict.rule !== 'key' || verdict.windows.strays === 0 || list.identity === 'id') return verdict;
+  const apartMin = (list.overlap ?? overlapOf(list.largest, list.identity)) + verdict.windows.stretch;
+  const numbers = new ContentNumbers();
+  const places: number[] = [];
+  for (const answer of heard)
+    for (let at = 0; at < answer.page.count; at++) {
+      const number = numbers.numberOf(answer.page.contents, at * contentBytes);
+      places[number] ??= beginOf(answer) + at;
+      const isApart = Math.abs((places[number] as number) - beginOf(answer) - at) > apartMin;
+      if (isApart) return agreement('identical records are on two pages'); // guard: strays that are twins
+    }
+  return verdict;
+}
+
+const costlyReason = 'more records share a time than pages overlap by';
 const cutReason = 'the service sends pages of another size than it was asked for';
 
 /**
@@ -124,8 +142,6 @@ export function* weigh(run: Reading, plan: Plan, next: number): Asking<Verdict |
     const most = Math.max(repairsMin, needed);
     const isSecondLook = run.heard.some(answer => answer.isSecondLook);
     const { pages, across } = repairsOf(windows, run.total, largest, run.isUsed);
-    const cost = across.reduce((sum, tie) => sum + 2 * pagesAcross(tie, largest, run.total).length, 0);
-    if (cost > 2 * most) return agreement('many records share one time');
     const before = repairs;
     repairs += (yield* run.ask(pages.slice(0, Math.max(0, most - repairs)), { isSecondLook })).length;
     for (const tie of across) {
@@ -134,6 +150,17 @@ export function* weigh(run: Reading, plan: Plan, next: number): Asking<Verdict |
     }
     if (repairs === before || run.hasOneSize) return verdict;
   }
+}
+
+/** Whether it takes so many repairs to close the gaps between the pages so far that plain readings are cheaper. */
+function isCostly({ heard, list, isUsed }: Reading, pageCount: number): boolean {
+  const windows = windowsOf(heard, list.learnt, list.identity);
+  if (windows === null) return false;
+  const end = Math.max(...heard.map(endOf));
+  const { pages, across } = repairsOf(windows, end, list.largest, isUsed);
+  const costs = across.map(tie => 2 * pagesAcross(tie, list.largest, end).length);
+  // One of the pages is for the end, where the list goes on.
+  return pages.length - 1 + costs.reduce((sum, cost) => sum + cost, 0) > repairsShare * pageCount;
 }
 
 export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & { readonly rule: 'key' } {
