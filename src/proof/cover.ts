@@ -1,6 +1,13 @@
 import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
 import { isInverted, type KeyOrder, type LearntOrder, orderOf } from './order.ts';
-import { type Answer, allKeys, type Identity, isSameRecord, type KeyRange, type PageItems } from './window.ts';
+import {
+  type Answer,
+  allKeys,
+  type Identity,
+  isSameRecord,
+  type KeyRange,
+  type PageItems,
+} from './window.ts';
 
 /** The keys that an answer covers. */
 export interface Window extends KeyRange {

@@ -26,7 +26,7 @@ export const straysMax = 4;
 
 /**
  * The order of all answers; null if there is none, or their slack is too long. So one answer ends the proof by key, and so does the
- * last full sync. Strays are supposed only if it takes them.
+ * last full sync. No more strays are supposed than it takes.
  */
 export function orderOf(
   answers: readonly Answer[],
@@ -36,7 +36,7 @@ export function orderOf(
   if (learnt === 'none') return null; // guard: order of the last full sync
   const known = learnt?.strays ?? 0;
   const most = Math.max(known, Math.min(straysMax, Math.round(largest * strayShare)));
-  for (const strays of new Set([known, most])) {
+  for (let strays = known; strays <= most; strays++) {
     const seen = (direction: Direction) =>
       answers.reduce((sum, { page }) => Math.max(sum, page.slack(direction, strays)), 0); // guard: all answers are in order
     const direction = learnt?.direction ?? (seen('up') <= seen('down') ? 'up' : 'down');
@@ -78,7 +78,9 @@ const invertedMax = 20;
 /** Whether a page has lower keys than many records before it: then the list is ordered only in pieces. */
 export function isInverted(answers: readonly Answer[], { direction, slack, strays }: KeyOrder): boolean {
   const keyOf = ({ page }: Answer) => page.edges(direction, strays)[0];
-  const pages = answers.filter(answer => Number.isFinite(keyOf(answer))).sort((a, b) => beginOf(a) - beginOf(b));
+  const pages = answers
+    .filter(answer => Number.isFinite(keyOf(answer)))
+    .sort((a, b) => beginOf(a) - beginOf(b));
   let greatest = Number.NEGATIVE_INFINITY;
   for (const page of pages) {
     const key = keyOf(page) + slack;

@@ -2,7 +2,15 @@ import type { KeyWindows } from './cover.ts';
 import type { LearntOrder } from './order.ts';
 import type { RepeatedRecord } from './plain.ts';
 import { otherSizes } from './plan.ts';
-import { type Answer, type Ask, addressText, beginOf, type Identity, type KeyRange, type PageAddress } from './window.ts';
+import {
+  type Answer,
+  type Ask,
+  addressText,
+  beginOf,
+  type Identity,
+  type KeyRange,
+  type PageAddress,
+} from './window.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {

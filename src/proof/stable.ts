@@ -27,7 +27,8 @@ export function showOneOrder(readings: readonly (readonly Answer[])[], identity:
       rises += Math.max(0, answer.total - total);
       total = answer.total;
       const page = Array.from(answer.page.keys, (_, at) => numberOf(answer, at));
-      for (const number of page) if (before.has(number)) {
+      for (const number of page)
+        if (before.has(number)) {
           repeated.add(number);
           again++;
         }

@@ -45,10 +45,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     index > 0 && page.count >= size && page.count > 1 && page.digest === digest;
   const isCut = (answer: Answer) => answer.page.count > answer.size;
   const isOdd = (answer: Answer) =>
-    isWrong(answer) ||
-    isFirstAgain(answer) ||
-    isCut(answer) ||
-    orderOf([answer], learnt, largest) === null;
+    isWrong(answer) || isFirstAgain(answer) || isCut(answer) || orderOf([answer], learnt, largest) === null;
   for (;;) {
     if (next === 1) plan = planOf(run);
     // The first page and then the second one show most of what can be wrong with a service.
@@ -159,8 +156,14 @@ function isCostly({ heard, list, isUsed }: Reading, pageCount: number): boolean 
   const end = Math.max(...heard.map(endOf));
   const { pages, across } = repairsOf(windows, end, list.largest, isUsed);
   const costs = across.map(tie => 2 * pagesAcross(tie, list.largest, end).length);
+  // A batch that goes on beyond these pages is no gap between them.
+  const inBatches = heard.filter(({ page, size }) => page.count === size && page.least === page.greatest);
+  const cost = Math.max(
+    2 * inBatches.length,
+    costs.reduce((sum, each) => sum + each, 0),
+  );
   // One of the pages is for the end, where the list goes on.
-  return pages.length - 1 + costs.reduce((sum, cost) => sum + cost, 0) > repairsShare * pageCount;
+  return pages.length - 1 + cost > repairsShare * pageCount;
 }
 
 export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & { readonly rule: 'key' } {

@@ -141,13 +141,12 @@ export class PageRequests {
     const { pageSize } = this.#first.envelope;
     if (ask.index === 0 && ask.size === pageSize) throw error;
     const isNoPage = hasNoPage(error);
-    const head = await this.#request(
-      { ...ask, index: 0, sent: null, isBeyond: false },
-      signal,
-    ).catch((other: unknown) => {
-      if (other instanceof ServiceError && hasNoPage(other) && ask.size !== pageSize) return null;
-      throw other;
-    });
+    const head = await this.#request({ ...ask, index: 0, sent: null, isBeyond: false }, signal).catch(
+      (other: unknown) => {
+        if (other instanceof ServiceError && hasNoPage(other) && ask.size !== pageSize) return null;
+        throw other;
+      },
+    );
     if (head === null) return { page: null, wrong: 'size', reason: wrongSize };
     const isPast = ask.index * ask.size >= head.pagination.totalRecordCount;
     if (isNoPage && (isPast || error.code === 'not_found')) return { page: null, wrong: null };

@@ -49,7 +49,12 @@ export class Reader {
     this.#progress = progress;
     this.#envelope = first.envelope;
     this.#first = first.page;
-    this.#requests = new PageRequests(task.source, task.list, first, digest => isTrusting && stage.isKnown(digest));
+    this.#requests = new PageRequests(
+      task.source,
+      task.list,
+      first,
+      digest => isTrusting && stage.isKnown(digest),
+    );
   }
 
   /** @throws ServiceError if a page can't be read, or the list has more pages than are allowed. */

@@ -1,6 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import { syncList } from './list.ts';
 import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
+import { syncList } from './list.ts';
 import { runErrorOf } from './list-outcome.ts';
 import type { ListOptions, RunWorld } from './list-task.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from './ports.ts';

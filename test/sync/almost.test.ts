@@ -45,7 +45,7 @@ test.each<[string, Kind, number]>([
   }
   source.change(10, 4, 3);
   const full = await play(path, source, 0);
-  expect(full.requests).toBeLessThanOrEqual(2.3 * source.pages);
+  expect(full.requests).toBeLessThanOrEqual(2.7 * source.pages);
 });
 
 test('a list of dates without times is read twice', async () => {

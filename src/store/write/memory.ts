@@ -178,8 +178,7 @@ export function stateAfter(
   const isOrdered = isSure && order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const newest = isOrdered ? newestOf(stage, before, written, order) : null;
   const isLong = written.rowCount > pagesAlwaysInFull * pageSize;
-  const growth =
-    newest !== null && isLong ? { sweptAt: readAt, firstPageNo, pageSize, ...newest } : null;
+  const growth = newest !== null && isLong ? { sweptAt: readAt, firstPageNo, pageSize, ...newest } : null;
   return { order, names, growth };
 }
 

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { ListMemory } from './memory.ts';
 import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
 import type {
   ListOutcome,
@@ -30,6 +29,7 @@ import { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
 import { EndedVersions } from './history.ts';
 import type { CurrentRun, ListContext } from './list-context.ts';
+import { ListMemory } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';

@@ -1,5 +1,4 @@
 import { lists } from '../../contract/lists.ts';
-import { ListMemory } from './memory.ts';
 import type { RunStart } from '../../sync/ports.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
 import { isRowAsWritten } from '../receipts/altered-lists.ts';
@@ -8,6 +7,7 @@ import { keptNow } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { ListMemory } from './memory.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**

@@ -27,7 +27,9 @@ const wrongServices: readonly SmallQuirk[] = [
  * The bounds in which plain readings have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
  * both readings can hide a record from both. Within these bounds that does not happen.
  */
-export const plainBounds: readonly NamedBound[] = (['one size', 'ignored sizes', 'two sizes'] as const).flatMap(plain => {
+export const plainBounds: readonly NamedBound[] = (
+  ['one size', 'ignored sizes', 'two sizes'] as const
+).flatMap(plain => {
   const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax: 4 } as const;
   return [
     { ...plainly, name: `plain readings by ${plain}`, changesMax: 2 },
@@ -194,20 +196,21 @@ export function almostBounds(changesMax: number): NamedBound[] {
     ] as const) {
       const what = `${order}, slack ${isLearnt ? 'remembered' : 'seen'}${strays > 0 ? ', a stray' : ''}`;
       const known = { ...each, isLearnt, strays };
+      // A slack that no page has shown is only safe if the list is proven as a whole.
       for (const [name, keys, slack] of [
         ['1 step', even(4), 256],
         ['2 steps', even(4), 512],
         ['pairs', [256, 264, 512, 520], 8],
       ] as const)
-        // A slack that no page has shown is only safe if the list is proven as a whole.
-        if (isLearnt) bounds.push({
-          ...known,
-          name: `almost, any pages, ${what}, ${name}`,
-          keys: withTie([...keys]),
-          slack,
-          largest: 4,
-          anyPages: 2,
-        });
+        if (isLearnt)
+          bounds.push({
+            ...known,
+            name: `almost, any pages, ${what}, ${name}`,
+            keys: withTie([...keys]),
+            slack,
+            largest: 4,
+            anyPages: 2,
+          });
       for (const isDown of [false, true])
         for (const [name, keys, slack, largest, overlap] of [
           ['pairs', [256, 264, 512, 520, 768, 776], 8, 6, 2],

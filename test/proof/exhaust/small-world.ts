@@ -139,10 +139,15 @@ export class SmallWorld implements NightService {
       case 'unstable ties': {
         // Records with the numbers 1 to 3, and those from 4 to 6, share what the list is ordered by.
         const shuffled = [...list];
-        const groupOf = (record?: WorldRecord) => (record === undefined || record.content > 6 ? -1 : Math.ceil(record.content / 3));
+        const groupOf = (record?: WorldRecord) =>
+          record === undefined || record.content > 6 ? -1 : Math.ceil(record.content / 3);
         for (let round = 0; round < 2; round++)
           for (let at = 1; at < shuffled.length; at++)
-            if (groupOf(shuffled[at]) > 0 && groupOf(shuffled[at]) === groupOf(shuffled[at - 1]) && this.#choices.next(2) === 1)
+            if (
+              groupOf(shuffled[at]) > 0 &&
+              groupOf(shuffled[at]) === groupOf(shuffled[at - 1]) &&
+              this.#choices.next(2) === 1
+            )
               shuffled.splice(at - 1, 2, shuffled[at] as WorldRecord, shuffled[at - 1] as WorldRecord);
         return { records: shuffled.slice(index * size, (index + 1) * size), total };
       }
@@ -165,7 +170,8 @@ export class SmallWorld implements NightService {
     const made: WorldRecord[][] = [];
     for (const [at, record] of list.entries()) {
       made.push(list.toSpliced(at, 1));
-      if (this.#options.isPlain !== true) made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
+      if (this.#options.isPlain !== true)
+        made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
     }
     for (let at = 0; at <= list.length; at++) {
       const inserted =
