@@ -209,7 +209,8 @@ export function* readAcross(
     if (page.slack(direction, strays) > slack) return count;
     const sum = new Sum();
     for (const [at, key] of keys.entries()) if (isWithin(key)) sum.add(page.contents, at * contentBytes);
-    found.push({ answer: { ...first, page, arrived: Math.max(...came.map(({ arrived }) => arrived)) }, sum });
+    const arrived = Math.max(...came.map(answer => answer.arrived));
+    found.push({ answer: { ...first, page, arrived }, sum });
   }
   const [one, other] = found;
   const doAgree = one !== undefined && (other === undefined || one.sum.equals(other.sum)); // guard: two readings across agree

@@ -25,6 +25,8 @@ const kinds: Record<string, [Kind, Most]> = {
   'batches of 60': [{ batch: 60 }, batches],
   'batches of 60, one arrives': [{ batch: 60, arrives: true }, batches],
   'batches of 45, pages of 50': [{ batch: 45, size: 50 }, batches],
+  'batches of 60, pages of 50': [{ batch: 60, size: 50 }, batches],
+  'batches of 30, pages of 50': [{ batch: 30, size: 50 }, batches],
   'one arrives': [{ arrives: true }, byKey],
   '404 beyond the end': [{ beyond: '404' }, byKey],
   'the last page again beyond the end': [{ beyond: 'last page' }, byKey],
