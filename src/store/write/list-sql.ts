@@ -1,4 +1,10 @@
-import { arrayFields, type ListDefinition, scalarFields, timeIndexOf } from '../../contract/lists.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  scalarFields,
+  timeColumnOf,
+  timeIndexOf,
+} from '../../contract/lists.ts';
 
 /** Rows per statement: more are no faster. */
 export const rowsPerInsert = 20;
@@ -15,18 +21,20 @@ export function stagingSql(list: ListDefinition): ReturnType<typeof make> {
 function make(list: ListDefinition) {
   const { table, identity } = list;
   const scalars = scalarFields(list);
+  const time = timeColumnOf(list);
   const columns = scalars.map(({ column }) => column);
-  const values = [...columns, '_extra', '_content', ...(arrayFields(list).length > 0 ? ['arrays'] : [])];
+  const written = time === null ? columns : [...columns, time];
+  const values = [...written, '_extra', '_content', ...(arrayFields(list).length > 0 ? ['arrays'] : [])];
   const type = { text: 'TEXT', integer: 'INTEGER', connection: 'INTEGER' } as const;
   const typed = scalars.map(({ column, kind }) => `${column} ${type[kind]}`);
+  if (time !== null) typed.push(`${time} INTEGER`);
   const row = `(${['?', ...values.map(() => '?')].join(', ')})`;
   const insert = `INSERT OR REPLACE INTO temp.incoming (n, ${values.join(', ')}) VALUES `;
   const identifying =
     identity.by === 'id'
       ? []
-      : identity.fields.map(name => scalars.find(field => field.name === name)?.column);
+      : [time, ...identity.fields.map(name => scalars.find(field => field.name === name)?.column)];
   // The plus keeps SQLite from other indexes than that of the time.
-  const time = scalars[timeIndexOf(list)]?.column;
   const same = (a: string, b: string) =>
     identifying.map(column => `${column === time ? '' : '+'}${a}.${column} IS ${b}.${column}`).join(' AND ');
   return {
@@ -51,8 +59,8 @@ function make(list: ListDefinition) {
     /** New versions of new records. */
     versions: `SELECT a.n AS id, b.n FROM temp.incoming a JOIN temp.incoming b ON ${same('a', 'b')} WHERE a.n <> b.n ORDER BY a.n, b.n`,
     /** Inserts the staged records of a list without ids, each as the row that its number says. */
-    insertAll: `INSERT INTO ${table} (id, ${columns.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
-      SELECT @base + n, ${columns.join(', ')}, @run, @run, _extra, _content FROM temp.incoming ORDER BY n`,
+    insertAll: `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
+      SELECT @base + n, ${written.join(', ')}, @run, @run, _extra, _content FROM temp.incoming ORDER BY n`,
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     idSpan: `SELECT min(id), max(id) FROM ${table}`,
     /** The contents and times of rows that follow each other, each as one text. */

@@ -252,7 +252,13 @@ export class Stage {
       const before = this.#numbers.count;
       const number = this.#numbers.numberOf(record.content);
       if (number === before) {
-        values.push(number + 1, ...record.scalars, record.extra, record.content);
+        values.push(
+          number + 1,
+          ...record.scalars,
+          ...this.table.timesOf(record),
+          record.extra,
+          record.content,
+        );
         if (record.arrays.length > 0) values.push(JSON.stringify(record.arrays));
         if (values.length === width * rowsPerInsert) {
           this.#insertMany.run(values);
@@ -271,8 +277,15 @@ export class Stage {
     for (let at = 0; at < values.length; at += width) this.#insert.run(values.slice(at, at + width));
   }
 
-  #valuesOf({ scalars, extra, content, arrays }: NewRecord): (Scalar | Buffer)[] {
-    return [...scalars, extra, content, ...(arrays.length > 0 ? [JSON.stringify(arrays)] : [])];
+  #valuesOf(record: NewRecord): (Scalar | Buffer)[] {
+    const { extra, content, arrays } = record;
+    return [
+      ...record.scalars,
+      ...this.table.timesOf(record),
+      extra,
+      content,
+      ...(arrays.length > 0 ? [JSON.stringify(arrays)] : []),
+    ];
   }
 
   /** All other rows with the content of a record, in the order of their ids. */
