@@ -47,7 +47,8 @@ const folder = mkdtempSync(join(tmpdir(), 'docmirror-busy-'));
 async function measure(habit: Habit, size: number, rate: number): Promise<Result> {
   const random = new Random(seedOf(habit, size, rate));
   const fraction = () => random.fraction();
-  const list = new BusyList(habit, size * pagesOfList, fraction, values['newest-first']);
+  // A total that stands at a round number would be taken for a limit.
+  const list = new BusyList(habit, size * pagesOfList - 1, fraction, values['newest-first']);
   let isBusy = false;
   await using server = await BusyServer.start(list, size, () => {
     if (isBusy && random.chance(rate / pagesOfList)) list.change();

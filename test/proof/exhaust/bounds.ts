@@ -93,10 +93,10 @@ export function boundsOf(length: Length): NamedBound[] {
       name: 'ties, two requests under way',
       largest: 5,
       overlap: 2,
-      recordsMin: 6,
-      recordsMax: 6,
+      recordsMin: 5,
+      recordsMax: 5,
       underWayMax: 2,
-      changesMax: Math.min(1, changes),
+      changesMax: length === 'whole' ? 1 : 0,
     },
     {
       ...ties,

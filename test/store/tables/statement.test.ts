@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { getTableConfig } from 'drizzle-orm/sqlite-core';
 import { describe, expect, test } from 'vitest';
-import { lists } from '../../../src/contract/lists.ts';
+import { lists, timeColumnOf } from '../../../src/contract/lists.ts';
 import { columnOf, rowsTable, schemaTable } from '../../../src/store/tables/rows-table.ts';
 import { connections, syncReceipts, unknownFields } from '../../../src/store/tables/schema.ts';
 import {
@@ -105,6 +105,8 @@ describe('the registry of lists and the schema', () => {
   test.each(lists)('name the same columns for $resource, of the same types', list => {
     const own = list.fields.filter(field => !('table' in field));
     const columns = own.map(({ column, kind }) => `${column} ${typeOf[kind]}`);
+    const time = timeColumnOf(list);
+    if (time !== null) columns.push(`${time} integer`);
     expect(described(list.table)).toEqual([...ofEachRow, ...columns].sort());
     for (const field of list.fields) {
       if (!('table' in field)) continue;
